@@ -34,6 +34,75 @@ same report_csv_cpu_time "$golden/split-process.csv" \
 same report_json_cpu_time "$golden/split-process.json" \
 	"$bin" report --by process --format json "$split"
 same export_json_cpu_time "$split" "$bin" export --format json "$split"
+callers=$golden/callers.json
+same callers_text "$golden/callers-functions.txt" "$bin" report "$callers"
+same callers_csv "$golden/callers-functions.csv" "$bin" report --format csv "$callers"
+same callers_tree_text "$golden/callers-tree.txt" env LC_ALL=C.UTF-8 "$bin" report --tree "$callers"
+same callers_tree_json "$golden/callers-tree.json" "$bin" report --tree --format json "$callers"
+same callers_of "$golden/callers-of-write.csv" "$bin" report --callers write --format csv "$callers"
+printf '%s\n' "bpfprofil: report: --tree: the profile has no callers" \
+	"try: sudo bpfprofil attach --callers ..." >"$work/expected"
+"$bin" report --tree "$profile" 2>"$work/found"
+[ $? = 1 ] && cmp -s "$work/expected" "$work/found"
+verdict $? tree_without_callers
+# What was inlined is a frame of its own: each tick is in hash(), inlined into find(), which main() calls.
+cat >"$work/inlined.c" <<-END
+	static inline __attribute__((always_inline)) unsigned int hash(unsigned int n)
+	{
+		for (unsigned int i = 0; i < 9; i++)
+			n = n * 33 ^ i * n >> 3;
+		return n;
+	}
+	static __attribute__((noinline)) unsigned int find(unsigned int n)
+	{
+		return hash(n) + 1;
+	}
+	int main(int argc, char **argv)
+	{
+		(void)argv;
+		return (int)find((unsigned int)argc) & 1;
+	}
+END
+build_id=00112233445566778899aabbccddeeff00112233
+gcc -O1 -g -Wl,--build-id=0x$build_id -o "$work/inlined" "$work/inlined.c" && nm "$work/inlined" >"$work/symbols"
+python3 - "$callers" "$work/inlined" "$work/symbols" $build_id >"$work/inlined.json" <<-'END'
+	import json, sys
+	golden, path, symbols, build_id = sys.argv[1:]
+	doc = json.load(open(golden))
+	at = {line.split()[2]: int(line.split()[0], 16) for line in open(symbols) if line[0] != " "}
+	ticks = dict(doc["ticks"], total=8, binned=8, outside=0, lost={})
+	doc["ticks"], doc["targets"] = ticks, [{"id": 0, "kind": "command", "name": "inlined", "ticks": ticks}]
+	doc["objects"] = [{"id": 0, "kind": "file", "path": path, "build_id": build_id,
+	                   "text": [{"offset": 0x1000, "address": 0x1000, "size": 0x1000}]}]
+	doc["histograms"] = [dict(doc["histograms"][0], pid=None, process=None, bins=[[at["find"] + 5 - 0x1000, 8]])]
+	# A call is its last byte.
+	sites = sorted([[0, at["find"] + 5], [0, at["main"] + 4]])
+	doc["callers"] = {"sites": sites, "roots": [{"target": 0, "pid": None, "cgroup": None,
+	                                             "end": "complete", "ticks": 0}],
+	                  "nodes": [[-1, sites.index([0, at["main"] + 4]), 0],
+	                            [0, sites.index([0, at["find"] + 5]), 8]]}
+	doc["functions"] = [{"object": 0, "name": name, "offset": at[name], "size": size, "ticks": ticks}
+	                    for name, size, ticks in (("find", 32, 8), ("main", 9, 0))]
+	del doc["cpu_ns"], doc["splits"]
+	json.dump(doc, sys.stdout)
+END
+# shown NAME EXPECTED OPTION...: ticks, inclusive ticks and what is behind them, but for places and times
+shown() {
+	printf '%s\n' "$2" >"$work/expected"
+	"$bin" report --format csv "${@:3}" "$work/inlined.json" | sed 1d | cut -d, -f 1,3,5- |
+		sed "s:$work/::g; s/,0x[0-9a-f]*,0x[0-9a-f]*,[0-9]*,/,/; s/,,,,/,/; s/,[0-9.]*\$//" >"$work/found"
+	diff "$work/expected" "$work/found"
+	verdict $? "$1"
+}
+shown inline_inclusive '8,8,inlined,hash,8
+0,8,inlined,find,0
+0,8,inlined,main,0' --inline
+shown inline_tree '0,8,0,inlined,main,0
+0,8,1,inlined,find,0
+8,8,2,inlined,hash,0' --inline --tree
+shown lines_inclusive '8,8,inlined,hash,inlined.c,4
+0,8,inlined,find,inlined.c,9
+0,8,inlined,main,inlined.c,14' --by lines
 from_stdin() {
 	"$bin" report - <"$profile"
 }

@@ -71,6 +71,22 @@ try: --split process" run --split procs true
 
 usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
+usage report_two_trees "bpfprofil: report: --callers: takes no --tree
+try: leaving one of them out" report --tree --callers main
+usage report_tree_by "bpfprofil: report: --tree: takes no --by
+try: leaving one of them out" report --tree --by lines
+usage report_callees_limit "bpfprofil: report: --callees: takes no --limit
+try: leaving one of them out" report --callees main --limit 3
+usage report_min "bpfprofil: report: --min: only with --tree, --callers or --callees
+try: --tree" report --min 3
+usage report_min_101 "bpfprofil: report: --min '101': is not a percentage from 0 to 100" \
+	report --tree --min 101
+usage report_inclusive_by "bpfprofil: report: --inclusive: only with --by functions, objects or lines
+try: leaving it out" report --inclusive --by process
+usage report_html_tree "bpfprofil: report: --html: takes no --tree, the page shows all
+try: leaving it out" report --html page.html --tree
+usage meant_children "bpfprofil: report: unknown option '--children'
+try: --inclusive" report --children
 usage report_html_by "bpfprofil: report: --html: takes no --by, the page shows all
 try: leaving it out" report --html page.html --by objects
 usage open_alone "bpfprofil: report: --open: only with --html

@@ -492,6 +492,27 @@ Test(fault, report)
 	live_end(&live);
 }
 
+Test(fault, callers)
+{
+	cleanup_free char *profile = realpath("tests/golden/callers.json", NULL);
+
+	cr_assert(profile);
+	try_reader("report inclusive", ARGS("report", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("report tree", ARGS("report", "--tree", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("report callers",
+		   ARGS("report", "--callers", "write", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("report callees",
+		   ARGS("report", "--callees", "main", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("export folded callers", ARGS("export", "--format", "folded", profile), NULL,
+		   judge_same_out);
+	try_reader("export pprof callers", ARGS("export", "--format", "pprof", profile), NULL,
+		   judge_same_out);
+}
+
 Test(fault, export)
 {
 	struct live live;

@@ -45,10 +45,14 @@ static void export(const struct profile *profile, const struct export_format *fo
 	}
 }
 
-static void report(const struct profile *profile, enum report_by by, enum report_format format)
+static void report(const struct profile *profile, enum report_by by, enum report_tree tree,
+		   enum report_format format)
 {
 	const struct report_options options = { .by = by,
 						.format = format,
+						.callers = true,
+						.tree = tree,
+						.function = tree ? "*" : NULL,
 						.target = REPORT_ALL_TARGETS,
 						.symfs = "/nonexistent" };
 	struct error err = { "", "" };
@@ -73,16 +77,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct profile *profile = fuzz_profile(data, size);
 	const struct export_format *format;
-	unsigned int by;
+	unsigned int by, format_of;
 
 	if (!profile)
 		return 0;
 	for (format = export_formats; format->name; format++)
 		export(profile, format);
-	for (by = REPORT_FUNCTIONS; by <= REPORT_COMMS; by++) {
-		report(profile, by, REPORT_TEXT);
-		report(profile, by, REPORT_CSV);
-		report(profile, by, REPORT_JSON);
+	for (format_of = REPORT_TEXT; format_of <= REPORT_JSON; format_of++) {
+		for (by = REPORT_FUNCTIONS; by <= REPORT_COMMS; by++)
+			report(profile, by, TREE_NONE, format_of);
+		report(profile, REPORT_FUNCTIONS, TREE_CALLERS, format_of);
+		report(profile, REPORT_FUNCTIONS, TREE_CALLEES, format_of);
+		report(profile, REPORT_FUNCTIONS, TREE_ALL, format_of);
 	}
 	profile_free(profile);
 	return 0;

@@ -6,6 +6,7 @@
 #include "cli/viewer.h"
 #include "report/profile_file.h"
 #include "base/output.h"
+#include "base/util.h"
 #include "report/annotate.h"
 #include "report/annotate_write.h"
 #include "report/html.h"
@@ -13,6 +14,7 @@
 #include "symbol/object_file.h"
 
 #define TEXT_ROWS 40
+#define MIN_PERCENT 0.5
 
 struct report_arguments {
 	unsigned int by; /* enum report_by */
@@ -25,6 +27,11 @@ struct report_arguments {
 	const char *comm;
 	const char *function;
 	uint64_t target;
+	const char *callers;
+	const char *callees;
+	bool tree;
+	double min;
+	bool inclusive;
 	const char *symfs;
 	const char *annotate;
 	bool hot;
@@ -68,6 +75,10 @@ static const struct opt report_opts[] = {
 	  .help = "functions as the source has them: what was inlined has rows of its own; needs "
 		  "the binaries with their debug information",
 	  .field = FIELD(inlined) },
+	{ .name = "inclusive",
+	  .help = "first what is hottest with all that it called, in a profile with callers",
+	  .fallback = "what is hottest by itself",
+	  .field = FIELD(inclusive) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
 	  .help = "how to write the rows",
@@ -87,6 +98,36 @@ static const struct opt report_opts[] = {
 	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
 	  .field = FIELD(wide) },
 	PAGER_OPT(FIELD(pager)),
+	{ 0 }
+};
+
+static int set_min(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *percent = field;
+
+	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
+		return opt_bad(opt, value, err, "is not a percentage from 0 to 100");
+	return 0;
+}
+
+static const struct opt tree_opts[] = {
+	{ .name = "callers",
+	  .arg = "FUNCTION",
+	  .help = "who called a function, level by level to the first frame",
+	  .set = opt_set_string,
+	  .field = FIELD(callers) },
+	{ .name = "callees",
+	  .arg = "FUNCTION",
+	  .help = "what a function called",
+	  .set = opt_set_string,
+	  .field = FIELD(callees) },
+	{ .name = "tree", .help = "who called whom, from the first frame on", .field = FIELD(tree) },
+	{ .name = "min",
+	  .arg = "PERCENT",
+	  .help = "leave out what has a smaller share, of all or of FUNCTION",
+	  .fallback = "0.5",
+	  .set = set_min,
+	  .field = FIELD(min) },
 	{ 0 }
 };
 
@@ -154,11 +195,21 @@ static const struct opt annotate_opts[] = {
 
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
+	{ .title = "Callers, in a profile that has them", .opts = tree_opts },
 	{ .title = "One function", .opts = annotate_opts },
 	PAGE_GROUP(FIELD(page)),
 	{ .title = "Filters and files", .opts = filter_opts },
 	{ 0 },
 };
+
+static enum report_tree tree_of(const struct report_arguments *arguments)
+{
+	if (arguments->callers)
+		return TREE_CALLERS;
+	if (arguments->callees)
+		return TREE_CALLEES;
+	return arguments->tree ? TREE_ALL : TREE_NONE;
+}
 
 static int write_table(const struct profile *profile, const struct report_arguments *arguments,
 		       FILE *out, struct error *err)
@@ -171,7 +222,13 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.objects = arguments->objects,
 		.nr_objects = arguments->nr_objects,
 		.comm = arguments->comm,
-		.function = arguments->function,
+		.function = arguments->callers	       ?:
+				    arguments->callees ?:
+							 arguments->function,
+		.callers = true,
+		.tree = tree_of(arguments),
+		.min = arguments->min < 0 ? MIN_PERCENT : arguments->min,
+		.inclusive = arguments->inclusive,
 		.target = arguments->target,
 		.symfs = arguments->symfs,
 		.hints_symfs = !arguments->symfs,
@@ -289,6 +346,39 @@ static bool check_filters(const struct report_arguments *arguments)
 	return false;
 }
 
+/* One tree at a time, of functions; a table is not cut by shares. */
+static bool check_tree(const struct report_arguments *arguments)
+{
+	const struct opt_given trees[] = { { "--callers", arguments->callers },
+					   { "--callees", arguments->callees },
+					   { "--tree", arguments->tree },
+					   { "--annotate", arguments->annotate },
+					   { "--inclusive", arguments->inclusive },
+					   { "--function", arguments->function },
+					   { "--by", arguments->by },
+					   { "--limit", arguments->limit != UINT64_MAX },
+					   { 0 } };
+	const size_t at = tree_of(arguments) == TREE_ALL ? 2 : tree_of(arguments) - 1;
+	const char *option;
+
+	if (!tree_of(arguments) && arguments->min >= 0) {
+		print_message("--tree", "report: --min: only with --tree, --callers or --callees");
+		return false;
+	}
+	if (arguments->inclusive && (arguments->annotate || arguments->by > REPORT_LINES)) {
+		print_message("leaving it out",
+			      "report: --inclusive: only with --by functions, objects or lines");
+		return false;
+	}
+	if (!tree_of(arguments))
+		return true;
+	option = opt_first_given(&trees[at + 1]);
+	if (!option)
+		return true;
+	print_message("leaving one of them out", "report: %s: takes no %s", trees[at].name, option);
+	return false;
+}
+
 static bool check_arguments(const struct report_arguments *arguments)
 {
 	const struct opt_given of_place[] = { { "--hot", arguments->hot },
@@ -302,7 +392,7 @@ static bool check_arguments(const struct report_arguments *arguments)
 			      "report: --inline: only with --by functions");
 		return false;
 	}
-	if (!check_filters(arguments))
+	if (!check_filters(arguments) || !check_tree(arguments))
 		return false;
 	if (arguments->annotate || !option)
 		return true;
@@ -323,6 +413,11 @@ static bool check_page(const struct report_arguments *arguments)
 		{ "--comm", arguments->comm },
 		{ "--function", arguments->function },
 		{ "--target", arguments->target != REPORT_ALL_TARGETS },
+		{ "--callers", arguments->callers },
+		{ "--callees", arguments->callees },
+		{ "--tree", arguments->tree },
+		{ "--min", arguments->min >= 0 },
+		{ "--inclusive", arguments->inclusive },
 		{ 0 },
 	};
 	const char *option = opt_first_given(not_of_page);
@@ -366,7 +461,9 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 
 static int run(int argc, char **argv)
 {
-	struct report_arguments arguments = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS };
+	struct report_arguments arguments = { .limit = UINT64_MAX,
+					      .target = REPORT_ALL_TARGETS,
+					      .min = -1 };
 	int first, status;
 
 	if (command_parse(&command_report, argc, argv, &arguments, &first, &status))
@@ -382,6 +479,8 @@ static const struct command_example report_examples[] = {
 	{ "what inlined functions take, wherever they were inlined", "bpfprofil report --inline" },
 	{ "every bin of another profile, for a spreadsheet",
 	  "bpfprofil report --by bins --format csv gzip.json >gzip.csv" },
+	{ "who called what, from main on, and who called memcpy",
+	  "bpfprofil report --tree\n  bpfprofil report --callers memcpy" },
 	{ "one function by instruction, with its source",
 	  "bpfprofil report --annotate longest_match gzip.json" },
 	{ "the hottest instructions of a source line's function",

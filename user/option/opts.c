@@ -40,6 +40,7 @@ static const struct meant meant_options[] = {
 	{ NULL, "g", NO_STACKS },
 	{ NULL, "call-graph", NO_STACKS },
 	{ NULL, "sort", "--by" },
+	{ NULL, "children", "--inclusive" },
 	{ NULL, "top", "--limit" },
 	{ NULL, "n", "--limit" },
 	{ NULL, "tid", "--by thread" },

@@ -307,6 +307,31 @@ void render_kernel(const struct report *report, const char *label, FILE *out)
 		fputs("counted for its callers; --mode split tells it apart\n", out);
 }
 
+void render_callers(const struct report *report, const char *label, FILE *out)
+{
+	const uint64_t *ticks = report->walks.ticks;
+	const char *separator = " (";
+	double total = 0, cut = 0;
+	size_t i;
+
+	if (!report->profile->callers)
+		return;
+	for (i = 0; i < WALK_END_COUNT; i++) {
+		total += (double)ticks[i];
+		cut += walk_end_is_cut(i) ? (double)ticks[i] : 0;
+	}
+	fprintf(out, "%scomplete %.1f %%, guessed %.1f %%, cut %.1f %%", label,
+		share_of(total, (double)ticks[END_COMPLETE]),
+		share_of(total, (double)ticks[END_GUESSED]), share_of(total, cut));
+	for (i = 0; i < WALK_END_COUNT; i++) {
+		if (!walk_end_is_cut(i) || !ticks[i])
+			continue;
+		fprintf(out, "%s%s %" PRIu64, separator, walk_end_words[i], ticks[i]);
+		separator = ", ";
+	}
+	fputs(*separator == ',' ? ")\n" : "\n", out);
+}
+
 void render_cost(const struct profile *profile, FILE *out)
 {
 	const struct profile_cost *cost = &profile->sampling.cost;

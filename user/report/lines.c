@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/chains.h"
 #include "report/name_fit.h"
 #include "report/rows.h"
 #include "symbol/allowance.h"
@@ -55,6 +56,15 @@ static const char *source_name(const struct report_row *row, const struct source
 	return name;
 }
 
+/* Gives a row the line of its source. */
+static void take_line(struct report_row *row)
+{
+	row->file = row->source->file;
+	row->line = row->source->line;
+	if (row->source->function)
+		row->name = source_name(row, row->source);
+}
+
 /* Returns how many rows have a line now. */
 static size_t name_lines(struct report_row *rows, size_t nr, const struct source_lines *lines)
 {
@@ -66,10 +76,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 		rows[i].source = line;
 		if (!line->file)
 			continue;
-		rows[i].file = line->file;
-		rows[i].line = line->line;
-		if (line->function)
-			rows[i].name = source_name(&rows[i], line);
+		take_line(&rows[i]);
 		named++;
 	}
 	return named;
@@ -231,6 +238,8 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
+	if (!ret && rows_chains_add_inlined(rows, take_line))
+		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)
@@ -279,6 +288,8 @@ int rows_by_inlined(const struct profile *profile, const struct object_opener *o
 	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
+	if (!ret && rows_chains_add_inlined(rows, NULL))
+		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)

@@ -17,6 +17,14 @@ static inline const char *heat_color(double percent)
 	return percent >= 5 ? COLOR_HOT : percent >= 0.5 ? COLOR_WARM : "";
 }
 
+/* The row's last columns on a terminal, or 0 if nothing is cut. The figures are shown in any case. */
+static inline size_t columns_left(const struct report_options *options, size_t used)
+{
+	if (!options->width)
+		return 0;
+	return options->width > used + 8 ? options->width - used : 8;
+}
+
 /* What a writer of any format needs; nr is the number of rows to show. */
 struct report {
 	const struct profile *profile;
@@ -25,6 +33,7 @@ struct report {
 	double ns; /* CPU time of all of it */
 	const struct report_rows *rows;
 	size_t nr;
+	struct callers_account walks; /* how they ended, in a profile with callers */
 	const uint8_t *alike; /* for each row: bits of enum alike; NULL: none looks like another */
 };
 
@@ -46,6 +55,9 @@ void render_json_text(FILE *out, const char *name, const char *text);
 /* Writes an account as an object, with its lost causes. */
 void render_json_account(const struct profile_account *account, FILE *out);
 
+/* Writes a tree of calls instead of a table, and what of it is too small to be shown. */
+void render_tree(const struct report *report, FILE *out);
+
 /* Writes only the table of render_text(), with its headings. */
 void render_table(const struct report *report, FILE *out);
 
@@ -66,6 +78,12 @@ double kernel_percent(const struct report *report);
  * with the label; nothing for calls, whose ticks are counted in the caller's own text.
  */
 void render_kernel(const struct report *report, const char *label, FILE *out);
+
+/*
+ * Writes how the walks to callers ended, in a line that begins with the label; nothing for a profile
+ * without callers.
+ */
+void render_callers(const struct report *report, const char *label, FILE *out);
 
 /* Writes "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);

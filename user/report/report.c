@@ -26,7 +26,7 @@ static struct report make_report(const struct profile *profile,
 		.account = rows_account(profile, options),
 		.ns = rows_ns(profile, options),
 		.rows = rows,
-		.nr = report_limit(options, rows->nr),
+		.nr = options->tree ? rows->nr : report_limit(options, rows->nr),
 	};
 
 	return report;
@@ -61,6 +61,14 @@ static int build_rows(const struct profile *profile, const struct report_options
 	return ret ? ret : timeline_rows(options, rows, err);
 }
 
+/* The option that does, or NULL. */
+static const char *needs_callers(const struct report_options *options)
+{
+	static const char *const trees[] = { NULL, "--callers", "--callees", "--tree" };
+
+	return options->inclusive ? "--inclusive" : trees[options->tree];
+}
+
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
@@ -74,11 +82,21 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	struct report report;
 	int ret;
 
+	if (needs_callers(options) && !profile->callers) {
+		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
+		error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
+			   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
+		return -EINVAL;
+	}
 	ret = build_rows(&view, options, &rows, err);
 	if (!ret) {
 		report = make_report(&view, options, &rows);
-		render[options->format](&report, out);
+		ret = profile_callers_account(&view, options->target, &report.walks);
+		if (ret)
+			error_errno(err, ret, "report");
 	}
+	if (!ret)
+		render[options->format](&report, out);
 	rows_free(&rows);
 	return ret;
 }
@@ -87,13 +105,15 @@ void report_account(const struct profile *profile, FILE *out)
 {
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };
 	const struct report_rows none = { 0 };
-	const struct report report = make_report(profile, &options, &none);
+	struct report report = make_report(profile, &options, &none);
 	size_t i;
 
 	render_ticks(profile, &options, out);
 	fputc('\n', out);
 	render_identity(&profile->ticks, isatty(fileno(out)) == 1, out);
 	render_kernel(&report, "kernel: ", out);
+	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
+		render_callers(&report, "callers: ", out);
 	render_cost(profile, out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
 	for (i = 0; i < profile->nr_notes; i++) {
@@ -108,6 +128,7 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 {
 	const struct report_options options = {
 		.limit = SUMMARY_ROWS,
+		.callers = true,
 		.target = REPORT_ALL_TARGETS,
 		.color = color,
 		.width = width,
@@ -207,14 +228,14 @@ static void row_fields(const struct report *report, const struct report_row *row
 		split_fields(report, row, out);
 		return;
 	}
-	render_csv_field(out, object->path);
+	render_csv_field(out, row->abstract ? NULL : object->path);
 	if (report->options->by == REPORT_OBJECTS) {
 		render_csv_field(out, profile_object_kind_name(object->kind));
 		render_csv_field(out, object->build_id);
 		return;
 	}
 	/* A line is compiled to several places, so it has no single offset. */
-	if (row->file || row->scattered)
+	if (row->file || row->scattered || row->abstract)
 		fputs(",,,", out);
 	else
 		fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset,
@@ -229,6 +250,16 @@ static void row_fields(const struct report *report, const struct report_row *row
 		fprintf(out, ",%" PRIu32, row->line);
 	else
 		fputc(',', out);
+}
+
+/* What only a profile with callers has. */
+static void call_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (report->rows->marks)
+		fprintf(out, ",%" PRIu64 ",%.4f", row->inclusive_ticks,
+			share_of(report->ns, row->inclusive_ns));
+	if (report->options->tree)
+		fprintf(out, ",%" PRIu32, row->depth);
 }
 
 void render_csv(const struct report *report, FILE *out)
@@ -247,11 +278,14 @@ void render_csv(const struct report *report, FILE *out)
 	};
 	size_t i;
 
-	fprintf(out, "ticks,percent,%s%s,seconds\n", columns[report->options->by],
+	fprintf(out, "ticks,percent,%s%s%s%s,seconds\n",
+		report->rows->marks ? "inclusive_ticks,inclusive_percent," : "",
+		report->options->tree ? "depth," : "", columns[report->options->by],
 		report->options->inlined ? ",inlined" : "");
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
 			row_percent(report->ns, &report->rows->rows[i]));
+		call_fields(report, &report->rows->rows[i], out);
 		row_fields(report, &report->rows->rows[i], out);
 		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
 	}
@@ -300,6 +334,17 @@ static void part_json(const struct report_row *row, FILE *out)
 	fputs(" }", out);
 }
 
+static void call_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (!report->rows->marks)
+		return;
+	render_json_u64(out, "inclusive_ticks", row->inclusive_ticks);
+	fputs(", \"inclusive_percent\": ", out);
+	json_text_double(out, share_of(report->ns, row->inclusive_ns));
+	if (report->options->tree)
+		render_json_u64(out, "depth", row->depth);
+}
+
 static void row_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
@@ -308,6 +353,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	json_text_double(out, row_percent(report->ns, row));
 	fputs(", \"seconds\": ", out);
 	json_text_double(out, row->ns / 1e9);
+	call_json(report, row, out);
 	if (row->part) {
 		part_json(row, out);
 		return;
@@ -321,7 +367,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 		split_json(report, row, out);
 		return;
 	}
-	render_json_text(out, "object", object->path);
+	render_json_text(out, "object", row->abstract ? NULL : object->path);
 	if (report->options->by == REPORT_OBJECTS) {
 		render_json_text(out, "kind", profile_object_kind_name(object->kind));
 		render_json_text(out, "build_id", object->build_id);
@@ -336,7 +382,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	/* A line is compiled to several places, so it has no single offset. */
 	if (row->file) {
 		render_json_u64(out, "line", row->line);
-	} else if (!row->scattered) {
+	} else if (!row->scattered && !row->abstract) {
 		render_json_u64(out, "offset", row->offset);
 		render_json_u64(out, "address", row_address(report->profile, row));
 		render_json_u64(out, "size", row->size);
@@ -381,13 +427,31 @@ static void put_notes(const struct report *report, FILE *out)
 	}
 }
 
+static void render_json_callers(const struct report *report, FILE *out)
+{
+	size_t i;
+
+	if (!report->profile->callers)
+		return;
+	fputs(",\n  \"callers\": {", out);
+	for (i = 0; i < WALK_END_COUNT; i++)
+		fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : " ", walk_end_words[i],
+			report->walks.ticks[i]);
+	fputs(" }", out);
+	if (report->options->tree)
+		render_json_u64(out, "left_out_ticks", report->rows->cut_ticks);
+}
+
 void render_json(const struct report *report, FILE *out)
 {
 	const double kernel = kernel_percent(report);
 	size_t i;
 
-	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
+	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ",
+		report->options->tree ? needs_callers(report->options) + 2 :
+					report_by_words[report->options->by]);
 	render_json_account(report->account, out);
+	render_json_callers(report, out);
 	if (is_cpu_known(report->profile, report->options))
 		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
 	if (kernel >= 0) {

@@ -20,6 +20,8 @@ enum report_by {
 	REPORT_CPUS,
 	REPORT_TIME
 };
+/* A tree of who called whom instead of rows by hotness. */
+enum report_tree { TREE_NONE, TREE_CALLERS, TREE_CALLEES, TREE_ALL };
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 
 /* The words of enum report_by, terminated by NULL: for --by, and for "by" in JSON. */
@@ -40,6 +42,10 @@ struct report_options {
 	const char *comm; /* only processes or threads whose names match this pattern; NULL: all */
 	const char *function; /* only rows of functions whose names match this one; NULL: all */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
+	bool callers; /* with what each called, if the profile has callers */
+	enum report_tree tree; /* of `function`, for callers and callees */
+	double min; /* per cent that a row of such a tree must have */
+	bool inclusive; /* rows are sorted by what they have with that */
 	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
 	bool hints_symfs; /* a note on a file that is not there says how to name another place */
 	const struct timeline *timeline; /* the files that were added up; NULL: a single one */

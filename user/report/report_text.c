@@ -15,6 +15,7 @@
 #define BUILD_DIGITS 8 /* of a build id, that tell one from another */
 #define PLACE_COLUMNS 48 /* used if nothing is cut; longer places shift what follows */
 #define FIGURE_COLUMNS 29 /* share, ticks and seconds */
+#define INCLUSIVE_COLUMNS 10
 
 #define LOST_TEXT(id, key, text) { key, text },
 static const struct {
@@ -268,24 +269,16 @@ static void measure(const struct report *report, size_t *places, size_t *details
 static size_t place_columns(const struct report *report, const char *heading)
 {
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
+	size_t figures = FIGURE_COLUMNS;
 
 	measure(report, &places, &details);
 	places = max_size(places, strlen(heading));
 	if (width) {
-		names = max_size(width, FIGURE_COLUMNS + 2 + 24) - FIGURE_COLUMNS - 2;
+		figures += report->rows->marks ? INCLUSIVE_COLUMNS : 0;
+		names = max_size(width, figures + 2 + 24) - figures - 2;
 		limit = max_size(names / 3, names - (details < names ? details : names));
 	}
 	return places < limit ? places : limit;
-}
-
-/* The columns left for the last one. The figures are shown even if the terminal is narrower. */
-static size_t room(const struct report *report, size_t used)
-{
-	unsigned int width = report->options->width;
-
-	if (!width)
-		return 0;
-	return width > used + 8 ? width - used : 8;
 }
 
 static void table_row(const struct report *report, const struct report_row *row, size_t columns,
@@ -297,10 +290,13 @@ static void table_row(const struct report *report, const struct report_row *row,
 	size_t used, place_used;
 
 	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
-	used = 7 + (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
+	used = 7;
+	if (report->rows->marks)
+		used += (size_t)fprintf(out, " %8.2f%%", share_of(report->ns, row->inclusive_ns));
+	used += (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	place(report, row, text);
 	if (is_alone(report, row)) {
-		text_write_tail(out, text, room(report, used));
+		text_write_tail(out, text, columns_left(report->options, used));
 		fputc('\n', out);
 		return;
 	}
@@ -308,7 +304,7 @@ static void table_row(const struct report *report, const struct report_row *row,
 	if (place_used < columns)
 		place_used += (size_t)fprintf(out, "%*s", (int)(columns - place_used), "");
 	used += place_used + (size_t)fprintf(out, "  ");
-	put_detail(report, row, room(report, used), out);
+	put_detail(report, row, columns_left(report->options, used), out);
 	fputc('\n', out);
 }
 
@@ -324,7 +320,8 @@ static void put_table(const struct report *report, FILE *out)
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
 
-	fprintf(out, "%s%7s %9s %9s  ", dim ? COLOR_DIM : "", "SHARE", "TICKS", "SECONDS");
+	fprintf(out, "%s%7s %s%9s %9s  ", dim ? COLOR_DIM : "", "SHARE",
+		report->rows->marks ? "INCLUSIVE " : "", "TICKS", "SECONDS");
 	if (detail)
 		fprintf(out, "%-*s  %s", (int)columns, heading, detail);
 	else
@@ -349,7 +346,7 @@ void render_table(const struct report *report, FILE *out)
 static void heading_command(const struct report *report, FILE *out)
 {
 	char *const *word = report->profile->command;
-	size_t left = room(report, 10);
+	size_t left = columns_left(report->options, 10);
 	bool cut = left, full = false;
 
 	if (!word || !*word)
@@ -433,6 +430,7 @@ static void heading(const struct report *report, FILE *out)
 	fprintf(out, "\n%-10s", "ticks");
 	render_identity(report->account, report->options->brief, out);
 	render_kernel(report, "kernel    ", out);
+	render_callers(report, "callers   ", out);
 	render_cost(report->profile, out);
 	heading_lost(report->account, out);
 	render_targets(report->profile, report->options->target, out);
@@ -451,6 +449,10 @@ void render_text(const struct report *report, FILE *out)
 	heading(report, out);
 	if (!report->rows->nr) {
 		render_empty(report->profile, report->options, out);
+		return;
+	}
+	if (report->options->tree) {
+		render_tree(report, out);
 		return;
 	}
 	render_table(report, out);

@@ -12,6 +12,7 @@
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "base/text.h"
+#include "report/chains.h"
 #include "symbol/object_file.h"
 
 const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
@@ -40,6 +41,7 @@ void rows_free(struct report_rows *rows)
 	for (i = 0; i < rows->nr_notes; i++)
 		free(rows->notes[i]);
 	cgroup_names_free(rows->cgroups);
+	rows_chains_free(rows->marks);
 	free(rows->lines);
 	free(rows->notes);
 	free(rows->rows);
@@ -57,8 +59,10 @@ int row_compare_place(const void *left, const void *right)
 	return compare_u64(a->size, b->size);
 }
 
-static void add_row(struct report_row *sum, const struct report_row *row)
+static void add_row(struct report_rows *rows, struct report_row *sum, const struct report_row *row)
 {
+	if (rows->marks)
+		rows_chains_join(rows->marks, sum, row);
 	sum->ticks += row->ticks;
 	sum->ns += row->ns;
 	sum->squares += row->squares;
@@ -85,7 +89,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
 	for (from = 0; from < rows->nr; from++) {
 		if (to && !compare(&rows->rows[to - 1], &rows->rows[from]))
-			add_row(&rows->rows[to - 1], &rows->rows[from]);
+			add_row(rows, &rows->rows[to - 1], &rows->rows[from]);
 		else
 			rows->rows[to++] = rows->rows[from];
 	}
@@ -119,8 +123,8 @@ static bool is_called(const char *path, const char *name)
 	return !strncmp(name, base, length) && (!base[length] || is_version(name, base + length));
 }
 
-static bool object_chosen(const struct profile *profile, const struct report_options *options,
-			  uint32_t object)
+bool object_named(const struct profile *profile, const struct report_options *options,
+		  uint32_t object)
 {
 	size_t i;
 
@@ -128,6 +132,13 @@ static bool object_chosen(const struct profile *profile, const struct report_opt
 		if (is_called(profile->objects[object].path, options->objects[i]))
 			return true;
 	return !options->nr_objects;
+}
+
+bool object_chosen(const struct profile *profile, const struct report_options *options,
+		   uint32_t object)
+{
+	return options->tree == TREE_CALLERS || options->tree == TREE_CALLEES ||
+	       object_named(profile, options, object);
 }
 
 static bool fits(const char *pattern, const char *name)
@@ -267,11 +278,18 @@ int rows_check(const struct profile *profile, const struct report_options *optio
 	return -EINVAL;
 }
 
+bool report_has_chains(const struct profile *profile, const struct report_options *options)
+{
+	return options->callers && profile->callers && options->by <= REPORT_LINES;
+}
+
 int rows_named(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err)
 {
 	int ret = collect(profile, options, rows);
 
+	if (!ret && report_has_chains(profile, options))
+		ret = rows_chains_begin(profile, options, rows);
 	if (!ret)
 		ret = name_bins(profile, rows);
 	return ret ? error_errno(err, ret, "report") : 0;
@@ -326,7 +344,12 @@ bool is_cpu_known(const struct profile *profile, const struct report_options *op
 	return profile->targets[options->target].cpu_known;
 }
 
+double share_of(double whole, double ns)
+{
+	return whole > 0 ? 100 * ns / whole : 0;
+}
+
 double row_percent(double ns, const struct report_row *row)
 {
-	return ns > 0 ? 100 * row->ns / ns : 0;
+	return share_of(ns, row->ns);
 }

@@ -31,6 +31,14 @@ struct report_row {
 	int64_t pid; /* by process: -1 if it is not a single one; by CPU: its number */
 	const char *cgroup; /* its path; the name is that of its container, or NULL */
 	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
+	uint64_t inclusive_ticks; /* with callers: of it and of all that it called */
+	double inclusive_ns;
+	uint32_t first_mark, last_mark; /* of its text, by which chains know it; chains.h */
+	uint32_t depth; /* in a tree of chains; 0: at the top */
+	uint32_t parent; /* of such a row: its index; at the top none */
+	bool branch; /* its parent has other rows too, */
+	bool last; /* of which it is the last */
+	bool abstract; /* no text: "[kernel]", "[cut: late]" */
 };
 
 /* The rows of a view, hottest first, and notes that the view must show. */
@@ -41,6 +49,9 @@ struct report_rows {
 	struct source_lines **lines; /* own the strings of rows */
 	size_t nr_lines;
 	struct cgroup_names *cgroups; /* the same */
+	struct row_marks *marks; /* NULL: rows have no inclusive ticks */
+	size_t nr_cut; /* contexts of a tree that are too small for a row, */
+	uint64_t cut_ticks; /* and their ticks */
 	char **notes;
 	size_t nr_notes;
 	bool hints_symfs; /* see struct report_options */
@@ -51,6 +62,9 @@ void rows_free(struct report_rows *rows);
 /* -EINVAL: what the options name is not in the profile. */
 int rows_check(const struct profile *profile, const struct report_options *options,
 	       struct error *err);
+
+/* Whether rows also have the ticks of what they called. */
+bool report_has_chains(const struct profile *profile, const struct report_options *options);
 
 /* Sets the time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
@@ -97,6 +111,17 @@ void row_take_source(struct report_row *row);
 int row_compare_place(const void *left, const void *right);
 int row_compare_source(const void *left, const void *right);
 
+/* Whether the options name an object, or none at all. */
+bool object_named(const struct profile *profile, const struct report_options *options,
+		  uint32_t object);
+
+/*
+ * Whether they let its text into the table. Of callers and callees they say whose function is meant,
+ * and all text is shown.
+ */
+bool object_chosen(const struct profile *profile, const struct report_options *options,
+		   uint32_t object);
+
 /* Whether the options let a process or cgroup into the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,
 		  const struct profile_split *split);
@@ -125,7 +150,8 @@ bool is_cpu_known(const struct profile *profile, const struct report_options *op
 bool target_chosen(const struct profile *profile, const struct report_options *options,
 		   uint32_t target);
 
-/* The row's share of that time. */
+/* A share of that time, and the row's. */
+double share_of(double whole, double ns);
 double row_percent(double ns, const struct report_row *row);
 
 #endif

@@ -211,7 +211,7 @@ int timeline_rows(const struct report_options *options, struct report_rows *rows
 		if (rows_add(rows, &row))
 			return error_errno(err, -ENOMEM, "report");
 	}
-	rows_sort(rows, options->limit);
+	rows_sort(rows, false, options->limit);
 	shown = report_limit(options, rows->nr);
 	if (shown)
 		qsort(rows->rows, shown, sizeof(*rows->rows), compare_time);

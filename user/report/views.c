@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
+#include "report/chains.h"
 #include "report/name_fit.h"
 #include "symbol/object_file.h"
 
@@ -64,7 +65,9 @@ static void by_objects(struct report_rows *rows)
 		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
 						     .ticks = rows->rows[i].ticks,
 						     .ns = rows->rows[i].ns,
-						     .squares = rows->rows[i].squares };
+						     .squares = rows->rows[i].squares,
+						     .first_mark = rows->rows[i].first_mark,
+						     .last_mark = rows->rows[i].last_mark };
 	rows_merge(rows, row_compare_place);
 }
 
@@ -92,7 +95,7 @@ static int by_place(const struct profile *profile, const struct report_options *
 		ret = rows_by_lines(profile, &opener, rows, err);
 	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
 		join_jit(profile, rows);
-	return ret;
+	return ret || !rows->marks ? ret : rows_chains_finish(profile, options, rows, err);
 }
 
 /* --- by process, cgroup, thread and their names, for profiles that were split; by CPU ------------- */
@@ -277,6 +280,8 @@ static int compare_heat(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->ticks != b->ticks)
 		return compare_u64(b->ticks, a->ticks);
+	if (a->inclusive_ns != b->inclusive_ns)
+		return a->inclusive_ns > b->inclusive_ns ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->cgroup && b->cgroup)
@@ -286,40 +291,53 @@ static int compare_heat(const void *left, const void *right)
 	return row_compare_place(a, b);
 }
 
+static int compare_inclusive(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->inclusive_ns != b->inclusive_ns)
+		return a->inclusive_ns > b->inclusive_ns ? -1 : 1;
+	return compare_heat(a, b);
+}
+
 /* If more rows are wanted, all are sorted. */
 #define FEW_ROWS 1000
 
-void rows_sort(struct report_rows *rows, size_t nr)
+void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 {
+	int (*const compare)(const void *left, const void *right) = inclusive ? compare_inclusive :
+										compare_heat;
 	struct report_row *row = rows->rows, kept;
 	size_t i, at;
 
 	if (!nr || nr > FEW_ROWS || nr > rows->nr)
 		nr = rows->nr;
 	if (nr)
-		qsort(row, nr, sizeof(*row), compare_heat);
+		qsort(row, nr, sizeof(*row), compare);
 	for (i = nr; i < rows->nr; i++) {
-		if (compare_heat(&row[i], &row[nr - 1]) >= 0)
+		if (compare(&row[i], &row[nr - 1]) >= 0)
 			continue;
 		kept = row[i];
 		row[i] = row[nr - 1];
-		for (at = nr - 1; at && compare_heat(&kept, &row[at - 1]) < 0; at--)
+		for (at = nr - 1; at && compare(&kept, &row[at - 1]) < 0; at--)
 			row[at] = row[at - 1];
 		row[at] = kept;
 	}
 }
 
 /* A pattern, or a name as for --annotate, which may be without what languages put around it. */
+bool row_has_function(const struct report_row *row, const char *pattern)
+{
+	return row->name && (!fnmatch(pattern, row->name, 0) || name_fit(row->name, pattern));
+}
+
 static void keep_functions(struct report_rows *rows, const char *pattern)
 {
-	const char *name;
 	size_t from, to = 0;
 
-	for (from = 0; from < rows->nr; from++) {
-		name = rows->rows[from].name;
-		if (name && (!fnmatch(pattern, name, 0) || name_fit(name, pattern)))
+	for (from = 0; from < rows->nr; from++)
+		if (row_has_function(&rows->rows[from], pattern))
 			rows->rows[to++] = rows->rows[from];
-	}
 	rows->nr = to;
 }
 
@@ -335,11 +353,11 @@ static int make_rows(const struct profile *profile, const struct report_options 
 		ret = by_cpu(profile, options, rows, err);
 	else
 		ret = by_place(profile, options, apart, rows, err);
-	if (ret)
+	if (ret || options->tree)
 		return ret;
 	if (options->function)
 		keep_functions(rows, options->function);
-	rows_sort(rows, options->limit);
+	rows_sort(rows, options->inclusive, options->limit);
 	return 0;
 }
 

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Inclusive ticks and trees of callers, against each chain counted by itself. */
+#include "report/report.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "profile/profile_chains.h"
+#include "profile/profile_io.h"
+#include "profile/profile_weights.h"
+#include "report/views.h"
+#include "sample.h"
+
+enum { FUNCTIONS = 6, SITES = 3 * FUNCTIONS, NODES = 120 };
+
+static struct profile *load(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+static void expect_report(const struct report_options *options, const char *wanted)
+{
+	cleanup_profile struct profile *profile = load();
+	cleanup_free char *text = NULL;
+	struct error err = { 0 };
+	const char *table;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert(out);
+	cr_assert_eq(report_write(profile, options, out, &err), 0, "%s", err.text);
+	fclose(out);
+	table = strstr(text, "\n\n");
+	cr_expect_str_eq(options->format == REPORT_TEXT && table ? table + 2 : text, wanted);
+}
+
+static struct report_options of_tree(enum report_tree tree, const char *function)
+{
+	return (struct report_options){ .callers = true,
+					.tree = tree,
+					.function = function,
+					.min = 0.5,
+					.target = REPORT_ALL_TARGETS };
+}
+
+/* main calls itself no function here: it is in two programs. */
+Test(report_callers, functions)
+{
+	struct report_options options = of_tree(TREE_NONE, NULL);
+
+	expect_report(&options,
+		      "  SHARE INCLUSIVE     TICKS   SECONDS  OBJECT     FUNCTION\n"
+		      " 40.25%    43.47%       250     0.610  [jit 200]  fib\n"
+		      " 27.06%    27.06%       410     0.410  steady     spin\n"
+		      " 17.71%    17.71%       110     0.268  [jit 200]  late\n"
+		      "  8.50%     8.50%       100     0.129  libc.so.6  write\n"
+		      "  4.83%    48.30%        30     0.073  node       node::Start(int, char**)\n"
+		      "  0.40%     0.66%         3     0.006  sh         main\n"
+		      "  0.26%     0.26%         2     0.004  sh         eval\n"
+		      "  0.00%    79.98%         0     0.000  libc.so.6  __libc_start_call_main\n"
+		      "  0.00%    31.02%         0     0.000  steady     main\n");
+	options.inclusive = true;
+	options.limit = 2;
+	options.format = REPORT_CSV;
+	expect_report(&options,
+		      "ticks,percent,inclusive_ticks,inclusive_percent,object,offset,address,size,"
+		      "function,seconds\n"
+		      "0,0.0000,775,79.9807,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "__libc_start_call_main,0.000000000\n"
+		      "30,4.8298,300,48.2975,/usr/bin/node,0x1380,0x1380,64,"
+		      "\"node::Start(int, char**)\",0.073170732\n");
+}
+
+/* What is inclusive comes from all text, whichever has rows. */
+Test(report_callers, objects)
+{
+	const char *const steady[] = { "steady" };
+	struct report_options options = of_tree(TREE_NONE, NULL);
+
+	options.by = REPORT_OBJECTS;
+	options.format = REPORT_CSV;
+	expect_report(&options,
+		      "ticks,percent,inclusive_ticks,inclusive_percent,object,kind,"
+		      "build_id,seconds\n"
+		      "360,57.9570,380,61.1768,[jit 200],jit,,0.878048780\n"
+		      "410,27.0627,470,31.0231,/usr/bin/steady,file,00ff12ab,0.410000000\n"
+		      "100,8.5004,795,81.3008,/usr/lib/libc.so.6,file,00ff12ac,"
+		      "0.128780488\n"
+		      "30,4.8298,300,48.2975,/usr/bin/node,file,,0.073170732\n"
+		      "5,0.6601,5,0.6601,/usr/bin/sh,file,00ff12ad,0.010000000\n");
+	options.objects = steady;
+	options.nr_objects = 1;
+	expect_report(&options,
+		      "ticks,percent,inclusive_ticks,inclusive_percent,object,kind,build_id,"
+		      "seconds\n"
+		      "410,27.0627,470,31.0231,/usr/bin/steady,file,00ff12ab,0.410000000\n");
+	options.comm = "node";
+	expect_report(&options, "ticks,percent,inclusive_ticks,inclusive_percent,object,kind,"
+				"build_id,seconds\n");
+}
+
+Test(report_callers, tree)
+{
+	const char *const jit[] = { "[jit 200]" };
+	struct report_options options = of_tree(TREE_ALL, NULL);
+
+	text_draw_ascii();
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		      "   79.98%       775   0.00%  + __libc_start_call_main (libc.so.6)\n"
+		      "   48.30%       300   4.83%  | + node::Start(int, char**) (node)\n"
+		      "   43.47%       270   0.00%  | | fib ([jit 200])\n"
+		      "   43.47%       270  12.88%  | | fib\n"
+		      "   27.37%       170  27.37%  | | + fib\n"
+		      "    3.22%        20   3.22%  | | \\ write (libc.so.6)\n"
+		      "   31.02%       470   0.00%  | + main (steady)\n"
+		      "   27.06%       410  26.40%  | | + spin\n"
+		      "    0.66%        10   0.66%  | | | [kernel]\n"
+		      "    3.96%        60   3.30%  | | \\ write (libc.so.6)\n"
+		      "    0.66%        10   0.66%  | |   [kernel]\n"
+		      "    0.66%         5   0.40%  | \\ main (sh)\n"
+		      "   17.71%       110   0.00%  + [cut: no rule]\n"
+		      "   17.71%       110  17.71%  | late ([jit 200])\n"
+		      "    1.32%        20   0.00%  \\ [cut: late]\n"
+		      "    1.32%        20   1.32%    write (libc.so.6)\n"
+		      "\n1 more below 0.5 %, with 2 ticks; --min 0 shows all.\n");
+	options.objects = jit;
+	options.nr_objects = 1;
+	options.min = 20;
+	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+				"   43.47%       270   0.00%  fib ([jit 200])\n"
+				"   43.47%       270  16.10%  fib\n"
+				"   27.37%       170  27.37%  fib\n"
+				"\n1 more below 20 %, with 110 ticks; --min 0 shows all.\n");
+}
+
+/* The recursive fib has its outermost call's callers, and its innermost call's callees. */
+Test(report_callers, of_a_function)
+{
+	const char *const sh[] = { "sh" };
+	struct report_options options = of_tree(TREE_CALLERS, "fib");
+
+	text_draw_ascii();
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		      "   43.47%       270  40.25%  fib ([jit 200])\n"
+		      "   43.47%       270  40.25%  node::Start(int, char**) (node)\n"
+		      "   43.47%       270  40.25%  __libc_start_call_main (libc.so.6)\n");
+	options = of_tree(TREE_CALLEES, "f?b");
+	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+				"   43.47%       270  40.25%  fib ([jit 200])\n"
+				"   40.25%       250  40.25%  + [self]\n"
+				"    3.22%        20   3.22%  \\ write (libc.so.6)\n");
+	options = of_tree(TREE_CALLERS, "write");
+	options.format = REPORT_CSV;
+	expect_report(&options,
+		      "ticks,percent,inclusive_ticks,inclusive_percent,depth,object,offset,address,"
+		      "size,function,seconds\n"
+		      "90,7.8403,100,8.5004,0,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
+		      "0.118780488\n"
+		      "50,3.3003,60,3.9604,1,/usr/bin/steady,0x1060,0x401060,128,main,"
+		      "0.050000000\n"
+		      "50,3.3003,60,3.9604,2,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "__libc_start_call_main,0.050000000\n"
+		      "20,3.2198,20,3.2198,1,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		      "0.048780488\n"
+		      "20,3.2198,20,3.2198,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		      "0.048780488\n"
+		      "20,3.2198,20,3.2198,3,/usr/bin/node,0x1380,0x1380,64,"
+		      "\"node::Start(int, char**)\",0.048780488\n"
+		      "20,3.2198,20,3.2198,4,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "__libc_start_call_main,0.048780488\n"
+		      "20,1.3201,20,1.3201,1,,,,,[cut: late],0.020000000\n");
+	options = of_tree(TREE_CALLEES, "main");
+	options.min = 0;
+	options.objects = sh;
+	options.nr_objects = 1;
+	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+				"    0.66%         5   0.40%  main (sh)\n"
+				"    0.40%         3   0.40%  + [self]\n"
+				"    0.26%         2   0.26%  \\ eval\n");
+}
+
+Test(report_callers, account_and_notes)
+{
+	cleanup_profile struct profile *profile = load();
+	cleanup_free char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert(out);
+	report_account(profile, out);
+	fclose(out);
+	cr_expect(strstr(text, "\ncallers: complete 51.6 %, guessed 32.6 %, cut 15.8 % "
+			       "(late 20, no rule 110, full 15)\n"));
+}
+
+static void expect_refused(const struct profile *profile, const struct report_options *options,
+			   const char *text, const char *hint)
+{
+	struct error err = { 0 };
+	FILE *null = fopen("/dev/null", "w");
+
+	cr_assert_eq(report_write(profile, options, null, &err), -EINVAL);
+	cr_expect_str_eq(err.text, text);
+	cr_expect_str_eq(err.hint, hint);
+	fclose(null);
+}
+
+Test(report_callers, refused)
+{
+	cleanup_profile struct profile *profile = load(), *without = sample_profile();
+	struct report_options options = of_tree(TREE_CALLEES, "nothing");
+
+	expect_refused(profile, &options,
+		       "--callees 'nothing': no function of that name is in a chain",
+		       "bpfprofil report --inclusive --limit 0");
+	expect_refused(without, &options, "--callees: the profile has no callers",
+		       "sudo bpfprofil attach --callers ...");
+	options = of_tree(TREE_NONE, NULL);
+	options.inclusive = true;
+	expect_refused(without, &options, "--inclusive: the profile has no callers",
+		       "sudo bpfprofil attach --callers ...");
+}
+
+/* --- random trees against a naive count ---------------------------------------------------------- */
+
+static unsigned int chance(unsigned int *seed, unsigned int below)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 8) % below;
+}
+
+static char *copy(const char *text)
+{
+	char *result = text ? strdup(text) : NULL;
+
+	cr_assert(!text || result);
+	return result;
+}
+
+static void *array(size_t nr, size_t size)
+{
+	void *result = calloc(nr, size);
+
+	cr_assert(result);
+	return result;
+}
+
+/* Functions of 16 bytes in two objects; in each are three sites. */
+static void add_text(struct profile *profile)
+{
+	size_t i;
+	char name[16];
+
+	profile->objects = array(2, sizeof(*profile->objects));
+	profile->nr_objects = 2;
+	profile->functions = array(FUNCTIONS, sizeof(*profile->functions));
+	profile->nr_functions = FUNCTIONS;
+	for (i = 0; i < 2; i++)
+		profile->objects[i].path = copy(i ? "/lib/two" : "/bin/one");
+	for (i = 0; i < FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "f%zu", i);
+		profile->functions[i] = (struct profile_function){ .object = i >= FUNCTIONS / 2,
+								   .name = copy(name),
+								   .offset = i * 16,
+								   .size = 16 };
+	}
+	for (i = 0; i < SITES; i++)
+		profile->callers->sites[i] =
+			(struct profile_site){ i >= SITES / 2, i / 3 * 16 + i % 3 * 4 };
+}
+
+/* Roots 0 and 1 are of target 0, and the others of the processes that target 1 was split into. */
+static const int64_t pids[] = { -1, -1, 7, 7, 8 };
+static const enum walk_end ends[] = { END_COMPLETE, END_NO_RULE, END_GUESSED, END_LATE,
+				      END_COMPLETE };
+enum { ROOTS = 5, OWNERS = 3 };
+static const size_t owners[ROOTS] = { 0, 0, 1, 1, 2 };
+
+static void add_owners(struct profile *profile)
+{
+	size_t i;
+
+	profile->targets = array(2, sizeof(*profile->targets));
+	profile->nr_targets = 2;
+	profile->splits = array(2, sizeof(*profile->splits));
+	profile->nr_splits = 2;
+	for (i = 0; i < 2; i++) {
+		profile->targets[i].kind = copy("pid");
+		profile->targets[i].name = copy(i ? "b" : "a");
+		profile->targets[i].cpu_known = true;
+		profile->splits[i].target = 1;
+		profile->splits[i].pid = (int64_t)i + 7;
+		profile->splits[i].process = copy("p");
+	}
+	for (i = 0; i < ROOTS; i++)
+		profile->callers->roots[i] =
+			(struct profile_root){ .target = pids[i] >= 0,
+					       .pid = pids[i],
+					       .process = copy(pids[i] < 0 ? NULL : "p"),
+					       .end = ends[i] };
+}
+
+static void add_nodes(struct profile *profile, unsigned int *seed)
+{
+	struct profile_callers *callers = profile->callers;
+	size_t i, j;
+
+	for (i = 0; i < NODES; i++) {
+		struct profile_node *node = &callers->nodes[callers->nr_nodes];
+
+		node->parent = -1 - (int32_t)chance(seed, ROOTS);
+		if (callers->nr_nodes && chance(seed, 8))
+			node->parent = (int32_t)chance(seed, callers->nr_nodes);
+		node->site = chance(seed, SITES);
+		if (node->parent >= 0 && !chance(seed, 6))
+			node->site = PROFILE_SITE_KERNEL;
+		if (node->parent >= 0 && callers->nodes[node->parent].site == PROFILE_SITE_KERNEL)
+			continue;
+		for (j = 0; j < callers->nr_nodes; j++)
+			if (callers->nodes[j].parent == node->parent &&
+			    callers->nodes[j].site == node->site)
+				break;
+		if (j < callers->nr_nodes)
+			continue;
+		node->ticks = chance(seed, 3) ? chance(seed, 30) : 0;
+		callers->nr_nodes++;
+	}
+}
+
+/* The frame that a node's ticks count for; SIZE_MAX: none. */
+static uint32_t site_of(const struct profile_callers *callers, size_t node)
+{
+	const struct profile_node *at = &callers->nodes[node];
+
+	return at->site == PROFILE_SITE_KERNEL ? callers->nodes[at->parent].site : at->site;
+}
+
+/* Some ticks of each bin had no frame, and so are in no chain. */
+static void add_bins(struct profile *profile, unsigned int *seed)
+{
+	cleanup_free uint32_t *roots = profile_callers_roots(profile->callers);
+	size_t i, o;
+
+	cr_assert(roots);
+	profile->histograms = array(2 * OWNERS, sizeof(*profile->histograms));
+	profile->nr_histograms = 2 * OWNERS;
+	for (i = 0; i < 2 * OWNERS; i++) {
+		struct profile_histogram *h = &profile->histograms[i];
+
+		*h = (struct profile_histogram){ .target = i >= 2,
+						 .object = i % 2,
+						 .pid = i < 2 ? -1 : (int64_t)(i / 2 + 6),
+						 .process = copy(i < 2 ? NULL : "p"),
+						 .offset = 0,
+						 .size = 256,
+						 .width = 4,
+						 .scale = 131072,
+						 .bytes_per_bin = 1,
+						 .bins = array(SITES, sizeof(*h->bins)),
+						 .nr_bins = SITES / 2 };
+		for (o = 0; o < SITES / 2; o++)
+			h->bins[o] = (struct profile_bin){
+				profile->callers->sites[i % 2 * (SITES / 2) + o].offset,
+				chance(seed, 4) ? 0 : chance(seed, 9)
+			};
+	}
+	for (i = 0; i < profile->callers->nr_nodes; i++) {
+		uint32_t site = site_of(profile->callers, i);
+		bool second = site >= SITES / 2;
+
+		profile->histograms[owners[roots[i]] * 2 + second]
+			.bins[site - second * (SITES / 2)]
+			.count += profile->callers->nodes[i].ticks;
+	}
+}
+
+static struct profile *random_profile(unsigned int seed)
+{
+	struct profile *profile = profile_new();
+	size_t i, total;
+
+	cr_assert(profile);
+	profile->sampling.period_ns = 1000000;
+	profile->sampling.split = copy("process");
+	profile->callers = array(1, sizeof(*profile->callers));
+	profile->callers->sites = array(SITES, sizeof(*profile->callers->sites));
+	profile->callers->nr_sites = SITES;
+	profile->callers->roots = array(ROOTS, sizeof(*profile->callers->roots));
+	profile->callers->nr_roots = ROOTS;
+	profile->callers->nodes = array(NODES + 1, sizeof(*profile->callers->nodes));
+	add_text(profile);
+	add_owners(profile);
+	add_nodes(profile, &seed);
+	add_bins(profile, &seed);
+	for (i = 0; i < profile->nr_histograms; i++) {
+		struct profile_target *target = &profile->targets[profile->histograms[i].target];
+
+		total = profile_histogram_ticks(&profile->histograms[i]);
+		target->ticks.total += total;
+		target->ticks.binned += total;
+		profile->ticks.total += total;
+		profile->ticks.binned += total;
+		if (i >= 2)
+			profile->splits[i / 2 - 1].ticks += total;
+	}
+	/* A tick of one process stands for more than one of another. */
+	profile->targets[0].cpu_ns = profile->targets[0].ticks.total * 500000;
+	profile->splits[0].cpu_ns = profile->splits[0].ticks * 3000000;
+	profile->splits[1].cpu_ns = profile->splits[1].ticks * 1000000;
+	profile->targets[1].cpu_ns = profile->splits[0].cpu_ns + profile->splits[1].cpu_ns;
+	return profile;
+}
+
+struct naive {
+	uint64_t ticks[FUNCTIONS], inclusive[FUNCTIONS];
+	double ns[FUNCTIONS];
+	uint64_t callers[FUNCTIONS][FUNCTIONS + 1]; /* of the outermost call; last: of none */
+	uint64_t callees[FUNCTIONS][FUNCTIONS + 2]; /* of the innermost; then self, the kernel */
+};
+
+/* The functions of a chain from its first frame on. */
+static void count_chain(struct naive *naive, const size_t *chain, size_t nr, bool in_kernel,
+			uint64_t ticks, double weight)
+{
+	size_t f, i, first, last;
+
+	naive->ticks[chain[nr - 1]] += ticks;
+	for (f = 0; f < FUNCTIONS; f++) {
+		first = last = SIZE_MAX;
+		for (i = 0; i < nr; i++) {
+			if (chain[i] != f)
+				continue;
+			first = first == SIZE_MAX ? i : first;
+			last = i;
+		}
+		if (first == SIZE_MAX)
+			continue;
+		naive->inclusive[f] += ticks;
+		naive->ns[f] += (double)ticks * weight;
+		naive->callers[f][first ? chain[first - 1] : FUNCTIONS] += ticks;
+		if (last + 1 < nr)
+			naive->callees[f][chain[last + 1]] += ticks;
+		else
+			naive->callees[f][FUNCTIONS + in_kernel] += ticks;
+	}
+}
+
+static void count_naively(const struct profile *profile, struct naive *naive)
+{
+	struct profile_weights *weights = profile_weights_new(profile);
+	const struct profile_callers *callers = profile->callers;
+	cleanup_free uint32_t *roots = profile_callers_roots(callers);
+	size_t i, j, nr, chain[NODES];
+	uint64_t left[2 * OWNERS][SITES / 2];
+	int32_t at;
+
+	cr_assert(weights && roots);
+	for (i = 0; i < 2 * OWNERS; i++)
+		for (j = 0; j < SITES / 2; j++)
+			left[i][j] = profile->histograms[i].bins[j].count;
+	for (i = 0; i < callers->nr_nodes; i++) {
+		const uint32_t site = site_of(callers, i);
+		const size_t h = owners[roots[i]] * 2 + (site >= SITES / 2);
+		const bool in_kernel = callers->nodes[i].site == PROFILE_SITE_KERNEL;
+
+		nr = 0;
+		for (at = (int32_t)i; at >= 0; at = callers->nodes[at].parent)
+			if (callers->nodes[at].site != PROFILE_SITE_KERNEL)
+				chain[nr++] = callers->nodes[at].site / 3;
+		for (j = 0; j < nr / 2; j++) {
+			size_t other = chain[j];
+
+			chain[j] = chain[nr - 1 - j];
+			chain[nr - 1 - j] = other;
+		}
+		count_chain(naive, chain, nr, in_kernel, callers->nodes[i].ticks,
+			    profile_weight(weights, &profile->histograms[h]));
+		left[h][site % (SITES / 2)] -= callers->nodes[i].ticks;
+	}
+	for (i = 0; i < 2 * OWNERS; i++)
+		for (j = 0; j < SITES / 2; j++) {
+			chain[0] = (i % 2 * (SITES / 2) + j) / 3;
+			count_chain(naive, chain, 1, false, left[i][j],
+				    profile_weight(weights, &profile->histograms[i]));
+		}
+	profile_weights_free(weights);
+}
+
+static size_t number_of(const char *name)
+{
+	if (*name == '[')
+		return strcmp(name, "[kernel]") ? FUNCTIONS : FUNCTIONS + 1;
+	return (size_t)(name[1] - '0');
+}
+
+static void check_functions(const struct profile *profile, const struct naive *naive)
+{
+	struct report_options options = of_tree(TREE_NONE, NULL);
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t i, f;
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_assert_leq(rows.nr, FUNCTIONS);
+	for (i = 0; i < rows.nr; i++) {
+		f = number_of(rows.rows[i].name);
+		cr_expect_eq(rows.rows[i].ticks, naive->ticks[f]);
+		cr_expect_eq(rows.rows[i].inclusive_ticks, naive->inclusive[f], "f%zu", f);
+		cr_expect_float_eq(rows.rows[i].inclusive_ns, naive->ns[f], 1);
+		cr_expect_geq(rows.rows[i].inclusive_ticks, rows.rows[i].ticks);
+	}
+	rows_free(&rows);
+}
+
+static void check_tree(const struct profile *profile, const struct naive *naive,
+		       enum report_tree tree, size_t f)
+{
+	char name[] = { 'f', (char)('0' + f), '\0' };
+	struct report_options options = of_tree(tree, name);
+	struct report_rows rows;
+	struct error err = { 0 };
+	uint64_t below[FUNCTIONS + 2] = { 0 }, sum = 0;
+	size_t i;
+
+	options.min = 0;
+	if (!naive->inclusive[f])
+		return;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_expect_eq(rows.rows[0].inclusive_ticks, naive->inclusive[f]);
+	cr_expect_eq(rows.rows[0].depth, 0);
+	for (i = 1; i < rows.nr; i++) {
+		cr_expect_gt(rows.rows[i].depth, 0, "one function");
+		if (rows.rows[i].depth != 1)
+			continue;
+		sum += rows.rows[i].inclusive_ticks;
+		if (tree == TREE_CALLERS && rows.rows[i].name[0] == '[')
+			below[FUNCTIONS] += rows.rows[i].inclusive_ticks;
+		else
+			below[number_of(rows.rows[i].name)] += rows.rows[i].inclusive_ticks;
+	}
+	if (tree == TREE_CALLERS)
+		below[FUNCTIONS] += naive->inclusive[f] - sum;
+	else
+		cr_expect_eq(sum, naive->inclusive[f], "with its own");
+	for (i = 0; i < FUNCTIONS + (tree == TREE_CALLEES ? 2 : 1); i++)
+		cr_expect_eq(below[i],
+			     tree == TREE_CALLERS ? naive->callers[f][i] : naive->callees[f][i],
+			     "f%zu, %zu", f, i);
+	rows_free(&rows);
+}
+
+Test(report_callers, random_trees)
+{
+	unsigned int seed;
+	size_t f;
+
+	for (seed = 1; seed <= 50; seed++) {
+		cleanup_profile struct profile *profile = random_profile(seed);
+		struct naive naive = { 0 };
+
+		count_naively(profile, &naive);
+		check_functions(profile, &naive);
+		for (f = 0; f < FUNCTIONS; f++) {
+			check_tree(profile, &naive, TREE_CALLERS, f);
+			check_tree(profile, &naive, TREE_CALLEES, f);
+		}
+	}
+}
+
+/* A file may hold a chain that no kernel walks: it must cost neither time nor memory by its square. */
+Test(report_callers, endless_chain)
+{
+	cleanup_profile struct profile *profile = random_profile(1);
+	struct report_options options = of_tree(TREE_CALLERS, "f0");
+	const size_t nr = 1000000;
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t i;
+
+	free(profile->callers->nodes);
+	profile->callers->nodes = array(nr, sizeof(*profile->callers->nodes));
+	profile->callers->nr_nodes = nr;
+	for (i = 0; i < nr; i++)
+		profile->callers->nodes[i] =
+			(struct profile_node){ (int32_t)i - 1, (uint32_t)(i % SITES), 1 };
+	profile->histograms[0].bins[0].count = nr;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	for (i = 0; i < rows.nr; i++)
+		cr_expect_lt(rows.rows[i].depth, PROFILE_CHAIN_DEPTH);
+	rows_free(&rows);
+}

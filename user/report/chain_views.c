@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The trees that a report shows: all from the top, callers of a function, and what it called. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/chains_impl.h"
+#include "report/views.h"
+
+struct chain_view {
+	const struct profile *profile;
+	const struct report_options *options;
+	const struct context_tree *all;
+	const struct report_rows *frames;
+	struct context_tree made;
+};
+
+static bool is_wanted(const struct chain_view *view, uint32_t context)
+{
+	const uint32_t frame = view->all->contexts.all[context].frame;
+
+	return context && frame < view->frames->nr &&
+	       object_named(view->profile, view->options, view->frames->rows[frame].object) &&
+	       row_has_function(&view->frames->rows[frame], view->options->function);
+}
+
+/* --- callers ------------------------------------------------------------------------------------ */
+
+/* Adds what a function and all that it called had below these callers, to each of them. */
+static int add_callers(struct chain_view *view, uint32_t context, const struct context_sum *sum)
+{
+	const struct chain_context *all = view->all->contexts.all;
+	uint32_t made = 0;
+
+	for (; context; context = all[context].parent) {
+		made = context_tree_child(&view->made, made, all[context].frame);
+		if (!made)
+			return -ENOMEM;
+		context_sum_add(&view->made.sums[made], sum);
+	}
+	return 0;
+}
+
+/*
+ * A recursive function was called by whoever called its outermost call. own: by context, the ticks of
+ * the function alone in it and below.
+ */
+static int fill_callers(struct chain_view *view, struct context_sum *own, uint8_t *within)
+{
+	const struct context_tree *all = view->all;
+	int ret = 0;
+	size_t i;
+
+	for (i = all->contexts.nr; i-- > 1;) {
+		if (is_wanted(view, i)) {
+			own[i].ticks += all->sums[i].ticks;
+			own[i].ns += all->sums[i].ns;
+		}
+		context_sum_add(&own[all->contexts.all[i].parent], &own[i]);
+	}
+	for (i = 1; !ret && i < all->contexts.nr; i++) {
+		bool below = within[all->contexts.all[i].parent], wanted = is_wanted(view, i);
+
+		within[i] = below || wanted;
+		if (!wanted || below)
+			continue;
+		own[i].inclusive_ticks = all->sums[i].inclusive_ticks;
+		own[i].inclusive_ns = all->sums[i].inclusive_ns;
+		ret = add_callers(view, i, &own[i]);
+	}
+	return ret;
+}
+
+static int make_callers(struct chain_view *view)
+{
+	const size_t nr = view->all->contexts.nr;
+	cleanup_free struct context_sum *own = calloc(nr + 1, sizeof(*own));
+	cleanup_free uint8_t *within = calloc(nr + 1, sizeof(*within));
+
+	return own && within ? fill_callers(view, own, within) : -ENOMEM;
+}
+
+/* --- callees ------------------------------------------------------------------------------------ */
+
+/* The function's own ticks stand beside those of what it called. */
+static int add_self(struct chain_view *view)
+{
+	const uint32_t frame = (uint32_t)view->frames->nr + FRAME_SELF;
+	const size_t nr = view->made.contexts.nr;
+	struct context_sum self;
+	uint32_t i, made;
+
+	for (i = 1; i < nr; i++) {
+		self = view->made.sums[i];
+		if (view->made.contexts.all[i].parent || !self.ticks)
+			continue;
+		made = context_tree_child(&view->made, i, frame);
+		if (!made)
+			return -ENOMEM;
+		self.inclusive_ticks = self.ticks;
+		self.inclusive_ns = self.ns;
+		view->made.sums[made] = self;
+	}
+	return 0;
+}
+
+/* What a recursive function called is what its innermost call did. */
+static int make_callees(struct chain_view *view)
+{
+	const struct context_tree *all = view->all;
+	cleanup_free uint32_t *images = calloc(all->contexts.nr + 1, sizeof(*images));
+	struct context_sum sum;
+	size_t i;
+
+	if (!images)
+		return -ENOMEM;
+	for (i = 1; i < all->contexts.nr; i++) {
+		const struct chain_context *context = &all->contexts.all[i];
+		bool wanted = is_wanted(view, i);
+
+		if (!wanted && !images[context->parent])
+			continue;
+		images[i] = context_tree_child(&view->made, wanted ? 0 : images[context->parent],
+					       context->frame);
+		if (!images[i])
+			return -ENOMEM;
+		sum = (struct context_sum){ .ticks = all->sums[i].ticks, .ns = all->sums[i].ns };
+		context_sum_add(&view->made.sums[images[i]], &sum);
+	}
+	context_tree_include(&view->made);
+	return add_self(view);
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+struct shown_context {
+	uint32_t parent;
+	uint32_t context;
+	double ns;
+	uint64_t ticks;
+};
+
+/* Children of one context are together, hottest first. */
+static int compare_shown_contexts(const void *left, const void *right)
+{
+	const struct shown_context *a = left, *b = right;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->ticks != b->ticks)
+		return a->ticks > b->ticks ? -1 : 1;
+	return compare_u64(a->context, b->context);
+}
+
+struct tree_writer {
+	const struct chain_view *view;
+	const struct context_tree *tree;
+	struct report_rows *rows; /* those to write */
+	struct shown_context *sorted; /* by parent */
+	size_t *first; /* by context: of its children; those of the next one end them */
+	double least; /* nanoseconds that a context must have to be shown */
+};
+
+static int sort_contexts(struct tree_writer *writer)
+{
+	const struct context_tree *tree = writer->tree;
+	const size_t nr = tree->contexts.nr;
+	size_t i, at = 0;
+
+	writer->sorted = calloc(nr + 1, sizeof(*writer->sorted));
+	writer->first = calloc(nr + 2, sizeof(*writer->first));
+	if (!writer->sorted || !writer->first)
+		return -ENOMEM;
+	for (i = 1; i < nr; i++)
+		writer->sorted[i - 1] = (struct shown_context){ tree->contexts.all[i].parent,
+								(uint32_t)i,
+								tree->sums[i].inclusive_ns,
+								tree->sums[i].inclusive_ticks };
+	if (nr > 1)
+		qsort(writer->sorted, nr - 1, sizeof(*writer->sorted), compare_shown_contexts);
+	for (i = 0; i <= nr; i++) {
+		while (nr && at < nr - 1 && writer->sorted[at].parent < i)
+			at++;
+		writer->first[i] = at;
+	}
+	return 0;
+}
+
+/* Returns how many children of a context are shown, and counts what is not. */
+static size_t count_shown(struct tree_writer *writer, uint32_t context)
+{
+	const struct shown_context *call = &writer->sorted[writer->first[context]];
+	const struct shown_context *end = &writer->sorted[writer->first[context + 1]];
+	size_t nr = 0;
+
+	for (; call < end; call++) {
+		if (!call->ticks)
+			continue;
+		if (call->ns >= writer->least) {
+			nr++;
+			continue;
+		}
+		writer->rows->nr_cut++;
+		writer->rows->cut_ticks += call->ticks;
+	}
+	return nr;
+}
+
+static const char *frame_name(uint32_t frame)
+{
+	if (frame == FRAME_KERNEL)
+		return PROFILE_KERNEL_FRAME;
+	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
+}
+
+/* A level of the way down to the context at hand: which children of it are still to come. */
+struct tree_level {
+	size_t next;
+	size_t left;
+	bool branch; /* they are several */
+	uint32_t parent; /* the row of which they are */
+};
+
+static int put_context(struct tree_writer *writer, uint32_t context,
+		       const struct tree_level *levels, size_t depth)
+{
+	const struct report_rows *frames = writer->view->frames;
+	const uint32_t frame = writer->tree->contexts.all[context].frame;
+	const struct context_sum *sum = &writer->tree->sums[context];
+	struct report_row row = { .abstract = true };
+
+	if (frame < frames->nr)
+		row = frames->rows[frame];
+	else
+		row.name = frame_name(frame - (uint32_t)frames->nr);
+	row.ticks = sum->ticks;
+	row.ns = sum->ns;
+	row.inclusive_ticks = sum->inclusive_ticks;
+	row.inclusive_ns = sum->inclusive_ns;
+	row.inlined = 0;
+	row.depth = (uint32_t)depth;
+	row.parent = levels[depth].parent;
+	row.branch = levels[depth].branch;
+	row.last = !levels[depth].left;
+	return rows_add(writer->rows, &row);
+}
+
+static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
+{
+	size_t depth = 0;
+	uint32_t context;
+	int ret = 0;
+
+	levels[0].next = 0;
+	levels[0].left = count_shown(writer, 0);
+	levels[0].branch = levels[0].left > 1;
+	while (!ret) {
+		struct tree_level *level = &levels[depth];
+
+		if (!level->left) {
+			if (!depth--)
+				break;
+			continue;
+		}
+		context = writer->sorted[level->next++].context;
+		level->left--;
+		ret = put_context(writer, context, levels, depth);
+		depth++;
+		levels[depth].parent = (uint32_t)writer->rows->nr - 1;
+		levels[depth].next = writer->first[context];
+		levels[depth].left = count_shown(writer, context);
+		levels[depth].branch = levels[depth].left > 1;
+	}
+	return ret;
+}
+
+/* A level for each depth of the tree, and one below; NULL: out of memory. */
+static struct tree_level *new_levels(const struct context_tree *tree)
+{
+	cleanup_free uint32_t *depths = calloc(tree->contexts.nr + 1, sizeof(*depths));
+	size_t most = 0, i;
+
+	if (!depths)
+		return NULL;
+	for (i = 1; i < tree->contexts.nr; i++) {
+		depths[i] = depths[tree->contexts.all[i].parent] + 1;
+		most = max_size(most, depths[i]);
+	}
+	return calloc(most + 2, sizeof(struct tree_level));
+}
+
+static int put_rows(struct tree_writer *writer)
+{
+	cleanup_free struct tree_level *levels = new_levels(writer->tree);
+	int ret = levels ? sort_contexts(writer) : -ENOMEM;
+
+	if (!ret && writer->tree->contexts.nr)
+		ret = put_contexts(writer, levels);
+	free(writer->sorted);
+	free(writer->first);
+	return ret;
+}
+
+/* A tree of all is of the profile's time, and one of a function is of that function's. */
+static double least_ns(const struct chain_view *view, const struct context_tree *tree)
+{
+	double whole = 0;
+	size_t i;
+
+	if (view->options->tree == TREE_ALL)
+		return view->options->min / 100 * rows_ns(view->profile, view->options);
+	for (i = 1; i < tree->contexts.nr; i++)
+		if (!tree->contexts.all[i].parent)
+			whole += tree->sums[i].inclusive_ns;
+	return view->options->min / 100 * whole;
+}
+
+/* The rows that the frames of a tree were go, and those of the tree take their place. */
+static int replace_rows(struct chain_view *view, const struct context_tree *tree,
+			struct report_rows *rows)
+{
+	struct report_rows made = { 0 };
+	struct tree_writer writer = { .view = view,
+				      .tree = tree,
+				      .rows = &made,
+				      .least = least_ns(view, tree) };
+	int ret = put_rows(&writer);
+
+	free(rows->rows);
+	rows->rows = made.rows;
+	rows->nr = made.nr;
+	rows->capacity = made.capacity;
+	rows->nr_cut = made.nr_cut;
+	rows->cut_ticks = made.cut_ticks;
+	return ret;
+}
+
+static const char *option_of(const struct report_options *options)
+{
+	return options->tree == TREE_CALLERS ? "--callers" : "--callees";
+}
+
+int rows_chains_view(const struct profile *profile, const struct report_options *options,
+		     const struct context_tree *tree, struct report_rows *rows, struct error *err)
+{
+	struct chain_view view = { .profile = profile,
+				   .options = options,
+				   .all = tree,
+				   .frames = rows };
+	int ret = 0;
+
+	if (options->tree == TREE_CALLERS)
+		ret = make_callers(&view);
+	else if (options->tree == TREE_CALLEES)
+		ret = make_callees(&view);
+	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
+		ret = error_set(err, -EINVAL, "%s '%.200s': no function of that name is in a chain",
+				option_of(options), options->function);
+		error_hint(err, "bpfprofil report --inclusive --limit 0");
+	} else if (!ret) {
+		ret = replace_rows(&view, options->tree == TREE_ALL ? tree : &view.made, rows);
+	}
+	if (ret && ret != -EINVAL)
+		error_errno(err, ret, "report");
+	context_tree_free(&view.made);
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CHAINS_IMPL_H
+#define BPFPROFIL_CHAINS_IMPL_H
+
+#include "profile/profile_chains.h"
+#include "report/chains.h"
+
+/* Ticks of a context: those that fell there, and with those of all contexts below it. */
+struct context_sum {
+	uint64_t ticks;
+	uint64_t inclusive_ticks;
+	double ns;
+	double inclusive_ns;
+};
+
+/*
+ * Frames are numbered: the rows that were there before, and behind them what is no text. The first
+ * context is no frame, but the sum of all.
+ */
+enum context_frame {
+	FRAME_KERNEL,
+	FRAME_SELF,
+	FRAME_CUT, /* and so on, as profile_cut_names */
+};
+
+struct context_tree {
+	struct chain_tree contexts;
+	struct context_sum *sums;
+	size_t room;
+};
+
+/* The context of a frame below another one; 0: out of memory. */
+uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame);
+void context_tree_free(struct context_tree *tree);
+
+/* Adds a sum to that of a context. */
+void context_sum_add(struct context_sum *sum, const struct context_sum *part);
+
+/* Makes the inclusive sums of all contexts from what fell in each. */
+void context_tree_include(struct context_tree *tree);
+
+/* Replaces rows by those of the tree that the options ask for. */
+int rows_chains_view(const struct profile *profile, const struct report_options *options,
+		     const struct context_tree *tree, struct report_rows *rows, struct error *err);
+
+#endif
