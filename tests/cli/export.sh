@@ -168,7 +168,36 @@ top() {
 		awk '$1 { name = $6; for (i = 7; i <= NF; i++) name = name "_" $i; print name, $1 }' | sort
 }
 
+# What a profile with callers has: -top is what it is without them, and -cum is INCLUSIVE.
+cumulative() {
+	pprof -top -cum -noinlines "$1" | sed '1,/^ *flat /d' | awk '$6 !~ /^\[/ { print $6, $1, $4 }' |
+		sort
+}
+
 if need go pprof; then
+	callers=$golden/callers.json
+	"$bin" export --format pprof -o "$work/callers.pprof" "$callers" 2>"$work/err"
+	cumulative "$work/callers.pprof" >"$work/found"
+	# pprof adds up functions of one name, and leaves out what is in brackets.
+	"$bin" report --format json "$callers" | python3 -c '
+import json, sys
+sums = {}
+for row in json.load(sys.stdin)["rows"]:
+    sum = sums.setdefault(row["function"].split("(")[0], [0, 0])
+    sum[0] += row["ticks"]
+    sum[1] += row["inclusive_ticks"]
+for name, (ticks, inclusive) in sums.items():
+    print(name, ticks, inclusive)' | sort >"$work/expected"
+	agree pprof_callers "$work/expected" "$work/found"
+	python3 -c 'import json, sys
+doc = json.load(sys.stdin)
+del doc["callers"]
+doc["functions"] = [f for f in doc["functions"] if f["ticks"]]
+print(json.dumps(doc))' <"$callers" >"$work/flat.json"
+	"$bin" export --format pprof -o "$work/flat.pprof" "$work/flat.json" 2>"$work/err"
+	top "$work/flat.pprof" >"$work/expected"
+	top "$work/callers.pprof" | grep -v ' 0$' >"$work/found"
+	agree pprof_flat_with_callers "$work/expected" "$work/found"
 	export_to pprof three
 	by_name <"$work/functions" >"$work/expected"
 	top -noinlines "$work/three.pprof" >"$work/found"

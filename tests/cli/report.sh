@@ -45,6 +45,18 @@ printf '%s\n' "bpfprofil: report: --tree: the profile has no callers" \
 "$bin" report --tree "$profile" 2>"$work/found"
 [ $? = 1 ] && cmp -s "$work/expected" "$work/found"
 verdict $? tree_without_callers
+# A format without callers says so, and those that have them do not.
+for format in csv speedscope callgrind otlp; do
+	"$bin" export --format "$format" "$callers" 2>&1 >"$work/out" |
+		grep -q "$format leaves out the callers, which folded and pprof have\$"
+	verdict $? "note_without_callers: $format"
+done
+for format in folded json; do
+	[ -z "$("$bin" export --format "$format" "$callers" 2>&1 >"$work/out")" ]
+	verdict $? "no_note_with_callers: $format"
+done
+"$bin" export --format folded "$callers" | awk '{ sum += $NF } END { exit sum != 905 }'
+verdict $? folded_callers_sum
 # What was inlined is a frame of its own: each tick is in hash(), inlined into find(), which main() calls.
 cat >"$work/inlined.c" <<-END
 	static inline __attribute__((always_inline)) unsigned int hash(unsigned int n)

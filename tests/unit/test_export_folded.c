@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "export/export.h"
+#include "profile/profile_io.h"
 #include "sample.h"
 
 static void assert_folded(const struct profile *profile, const struct export_options *options,
@@ -84,6 +85,50 @@ Test(export_folded, number_at_the_end_of_a_name)
 	rename_to(&profile->functions[0].name, "log10");
 	rename_to(&profile->functions[2].name, "12");
 	assert_folded(profile, &second, "/caf\xc3\xa9;work;log10 40\n/caf\xc3\xa9;work;12 20\n");
+}
+
+static struct profile *with_callers(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+/* The chains of two processes that looked alike would be one line, if they were not told apart. */
+Test(export_folded, callers)
+{
+	cleanup_profile struct profile *profile = with_callers();
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options libc = { .target = 0, .object = "libc.so.6" };
+
+	assert_folded(profile, &every,
+		      "steady-100;__libc_start_call_main;main;spin 400\n"
+		      "steady-100;__libc_start_call_main;main;spin;[kernel] 10\n"
+		      "steady-100;[cut: late];write 20\n"
+		      "steady-100;__libc_start_call_main;main;write 50\n"
+		      "steady-100;__libc_start_call_main;main;write;[kernel] 10\n"
+		      "node-200;__libc_start_call_main;node::Start(int, char**);fib;fib;write 20\n"
+		      "node-200;__libc_start_call_main;node::Start(int, char**) 30\n"
+		      "node-200;__libc_start_call_main;node::Start(int, char**);fib;fib 80\n"
+		      "node-200;__libc_start_call_main;node::Start(int, char**);fib;fib;fib 170\n"
+		      "node-200;[cut: no rule];late 110\n"
+		      "sh-300;__libc_start_call_main;main 3\n"
+		      "sh-301;__libc_start_call_main;main;eval 2\n");
+	/* What a walk found no frame for has its function, and text without one its object. */
+	profile->histograms[0].bins[0].count += 15;
+	rename_to(&profile->functions[3].name, "write;\n7");
+	rename_to(&profile->functions[8].name, "");
+	assert_folded(profile, &libc,
+		      "steady-100;[cut: late];write:\\x0a7 20\n"
+		      "steady-100;libc.so.6;main;write:\\x0a7 50\n"
+		      "steady-100;libc.so.6;main;write:\\x0a7;[kernel] 10\n"
+		      "node-200;libc.so.6;node::Start(int, char**);fib;fib;write:\\x0a7 20\n");
+	profile_callers_free(profile->callers);
+	profile->callers = NULL;
+	assert_folded(profile, &libc,
+		      "steady-100;libc.so.6;write:\\x0a7 80\nnode-200;libc.so.6;write:\\x0a7 20\n");
 }
 
 /* The ticks of calls are not the sampler's. */

@@ -45,13 +45,15 @@ static void assert_sound(const Pprof__Profile *read)
 	}
 	for (i = 0; i < read->n_location; i++) {
 		cr_assert_eq(read->location[i]->id, i + 1);
-		cr_assert(read->location[i]->mapping_id - 1 < read->n_mapping);
+		cr_assert(read->location[i]->mapping_id - 1 < read->n_mapping ||
+			  (!read->location[i]->mapping_id && !read->location[i]->address));
 		for (j = 0; j < read->location[i]->n_line; j++)
 			cr_assert(read->location[i]->line[j]->function_id - 1 < read->n_function);
 	}
 	for (i = 0; i < read->n_sample; i++) {
-		cr_assert_eq(read->sample[i]->n_location_id, 1);
-		cr_assert(read->sample[i]->location_id[0] - 1 < read->n_location);
+		cr_assert_geq(read->sample[i]->n_location_id, 1);
+		for (j = 0; j < read->sample[i]->n_location_id; j++)
+			cr_assert(read->sample[i]->location_id[j] - 1 < read->n_location);
 		cr_assert_eq(read->sample[i]->n_value, read->n_sample_type);
 	}
 }
@@ -318,4 +320,71 @@ Test(export_pprof, options)
 	pprof__profile__free_unpacked(read, NULL);
 	cr_assert_eq(export_write(export_find("pprof"), profile, &none, null, &err), -EINVAL);
 	fclose(null);
+}
+
+/* "write < main < start": the functions of a sample, innermost first. */
+static void name_chain(const Pprof__Profile *read, const Pprof__Sample *sample, char *chain,
+		       size_t room)
+{
+	const Pprof__Location *location;
+	size_t i, used = 0;
+
+	*chain = '\0';
+	for (i = 0; i < sample->n_location_id; i++) {
+		location = read->location[sample->location_id[i] - 1];
+		cr_assert_eq(location->n_line, 1);
+		used += (size_t)snprintf(
+			chain + used, room - used, "%s%s", i ? " < " : "",
+			text(read, read->function[location->line[0]->function_id - 1]->name));
+	}
+}
+
+/* Ticks of the kernel at work are the frame's that it worked for, and all of them are as without callers. */
+Test(export_pprof, callers)
+{
+	static const struct {
+		int64_t ticks;
+		const char *chain;
+	} wanted[] = {
+		{ 410, "spin < main < __libc_start_call_main" },
+		{ 20, "write < [cut: late]" },
+		{ 60, "write < main < __libc_start_call_main" },
+		{ 20, "write < fib < fib < node::Start(int, char**) < __libc_start_call_main" },
+		{ 30, "node::Start(int, char**) < __libc_start_call_main" },
+		{ 170, "fib < fib < fib < node::Start(int, char**) < __libc_start_call_main" },
+		{ 80, "fib < fib < node::Start(int, char**) < __libc_start_call_main" },
+		{ 110, "late < [cut: no rule]" },
+		{ 3, "main < __libc_start_call_main" },
+		{ 2, "eval < main < __libc_start_call_main" },
+	};
+	const size_t nr = sizeof(wanted) / sizeof(*wanted);
+	cleanup_profile struct profile *profile = NULL;
+	int64_t ns = 0, flat_ns = 0;
+	Pprof__Profile *read, *flat;
+	struct error err = { 0 };
+	char chain[256];
+	size_t i, j;
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	read = pprof(profile, NULL);
+	assert_sound(read);
+	cr_assert_eq(read->n_sample, nr);
+	for (i = 0; i < nr; i++) {
+		name_chain(read, read->sample[i], chain, sizeof(chain));
+		for (j = 0; j < nr && strcmp(chain, wanted[j].chain); j++)
+			;
+		cr_assert_lt(j, nr, "%s", chain);
+		cr_expect_eq(read->sample[i]->value[0], wanted[j].ticks, "%s", chain);
+		ns += read->sample[i]->value[1];
+	}
+	profile_callers_free(profile->callers);
+	profile->callers = NULL;
+	flat = pprof(profile, NULL);
+	for (i = 0; i < flat->n_sample; i++) {
+		cr_expect_eq(flat->sample[i]->n_location_id, 1);
+		flat_ns += flat->sample[i]->value[1];
+	}
+	cr_expect_eq(ns, flat_ns);
+	pprof__profile__free_unpacked(read, NULL);
+	pprof__profile__free_unpacked(flat, NULL);
 }

@@ -124,6 +124,7 @@ bool bin_walk_next(struct bin_walk *walk, struct bin_place *result)
 	if (!walk->nr_heap)
 		return false;
 	result->histogram = top->histogram;
+	result->bin = top->bin;
 	result->offset = cursor_offset(top);
 	result->again = walk->any && walk->last == result->offset;
 	walk->any = true;

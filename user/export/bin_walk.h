@@ -20,6 +20,7 @@ struct bin_walk;
 
 struct bin_place {
 	const struct profile_histogram *histogram;
+	size_t bin; /* index in the histogram */
 	uint64_t offset;
 	uint64_t ticks;
 	bool again; /* the previous bin was at this offset too */

@@ -17,6 +17,7 @@ static int export_json(const struct profile *profile, const struct export_option
 const struct export_format export_formats[] = {
 	{ .name = "json",
 	  .description = "the profile itself, as its JSON Schema has it",
+	  .has_callers = true,
 	  .write = export_json },
 	{ .name = "csv", .description = "a row for each bin, with a header", .write = export_csv },
 	{ .name = "callgrind",
@@ -24,8 +25,9 @@ const struct export_format export_formats[] = {
 	  .takes = TAKES_PLACES,
 	  .write = export_callgrind },
 	{ .name = "folded",
-	  .description = "a line for each function, for flame graphs",
+	  .description = "a line for each function or chain, for flame graphs",
 	  .takes = TAKES_PLACES,
+	  .has_callers = true,
 	  .only_counts = true,
 	  .write = export_folded },
 	{ .name = "gmon",
@@ -53,6 +55,7 @@ const struct export_format export_formats[] = {
 	  .takes = TAKES_PLACES,
 	  .binary = true,
 	  .compressed = true,
+	  .has_callers = true,
 	  .write = export_pprof },
 	{ .name = "speedscope",
 	  .description = "for speedscope.app, by function",
@@ -66,6 +69,14 @@ const struct export_format export_formats[] = {
 	{ 0 }
 };
 
+/* A format with a file for each object is written several times. */
+static void note_callers(const struct export_format *format, char *note)
+{
+	if (note && !strstr(note, " the callers"))
+		export_add_note(note, "%s leaves out the callers, which folded and pprof have",
+				format->name);
+}
+
 int export_write(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, FILE *stream, struct error *err)
 {
@@ -78,7 +89,11 @@ int export_write(const struct export_format *format, const struct profile *profi
 		ret = export_check(profile, options, format->name, err);
 	if (!ret && format->only_counts)
 		ret = export_one_period(profile, options, format->name, &period, err);
-	return ret ? ret : format->write(profile, options, stream, err);
+	if (!ret)
+		ret = format->write(profile, options, stream, err);
+	if (!ret && profile->callers && !format->has_callers)
+		note_callers(format, options->note);
+	return ret;
 }
 
 const struct export_format *export_find(const char *name)

@@ -52,15 +52,37 @@ static void put_folded_groups(const struct folded *folded,
 		put_folded_frame(folded->stream, histogram->cgroup);
 }
 
+/* Text without a function is called by its object, as in stackcollapse-perf.pl. */
+static void put_folded_callers(const struct folded *folded, uint32_t context)
+{
+	const struct chain_tree *callers = &folded->stacks->callers;
+	const char *frames[PROFILE_CHAIN_DEPTH + 1];
+	size_t nr = 0;
+
+	for (; context; context = callers->all[context].parent)
+		frames[nr++] = stack_caller(folded->stacks, callers->all[context].frame);
+	while (nr)
+		put_folded_frame(folded->stream, frames[--nr]);
+}
+
 static void put_stack(const struct folded *folded, const struct stack *stack)
 {
 	const struct profile_histogram *histogram = stack->histogram;
+	const char *object = profile_object_base(&folded->profile->objects[histogram->object]);
+	const char *last = stack_function(stack);
 
 	put_folded_groups(folded, histogram);
-	put_folded_frame(folded->stream,
-			 profile_object_base(&folded->profile->objects[histogram->object]));
-	export_text(folded->stream, stack_function(stack), ';', ":");
-	fputs(ends_in_number(stack_function(stack)) ? "_ " : " ", folded->stream);
+	put_folded_callers(folded, stack->callers);
+	if (!folded->profile->callers)
+		put_folded_frame(folded->stream, object);
+	else if (!stack->function)
+		last = object;
+	if (stack->in_kernel) {
+		put_folded_frame(folded->stream, last);
+		last = PROFILE_KERNEL_FRAME;
+	}
+	export_text(folded->stream, last, ';', ":");
+	fputs(ends_in_number(last) ? "_ " : " ", folded->stream);
 	json_text_u64(folded->stream, stack->ticks);
 	fputc('\n', folded->stream);
 }
@@ -86,7 +108,7 @@ int export_folded(const struct profile *profile, const struct export_options *op
 	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
 	int ret;
 
-	if (stacks_build(profile, options, &stacks))
+	if (stacks_build(profile, options, true, &stacks))
 		ret = error_errno(err, -ENOMEM, "folded");
 	else
 		ret = put_stacks(&folded, err);

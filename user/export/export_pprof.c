@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * pprof: a whole profile for pprof itself, or the services of one for backends. There is a location for
- * each place, with the functions that were inlined there, and a sample for each location and process.
+ * each place, with the functions that were inlined there, and a sample for each location and process, or
+ * with callers for each chain of locations.
  * Addresses are those of the objects' own disassembly, as if each object were loaded there.
  */
 #include <errno.h>
@@ -46,6 +47,8 @@ struct pprof_writer {
 	struct pprof_ids functions;
 	struct pprof_ids mappings;
 	struct pprof_ids places;
+	uint64_t *chain; /* the locations of the sample at hand, innermost first */
+	size_t nr_chain, chain_room;
 };
 
 static int64_t text(struct pprof_writer *pprof, uint32_t number)
@@ -203,6 +206,40 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 	sample->n_label++;
 }
 
+/* The location of a place in the chain at hand; it comes behind those of what it called. */
+static int add_location(struct pprof_writer *pprof, uint32_t place)
+{
+	int ret = grow((void **)&pprof->chain, &pprof->chain_room, pprof->nr_chain + 1,
+		       sizeof(*pprof->chain));
+
+	if (!ret)
+		ret = need_place(pprof, place);
+	if (!ret)
+		pprof->chain[pprof->nr_chain++] = pprof->places.of[place];
+	return ret;
+}
+
+/* The kernel at work has no location: its ticks are those of the frame that it worked for. */
+static int add_locations(struct pprof_writer *pprof, const struct sample *of)
+{
+	const struct samples *samples = pprof->samples;
+	const struct profile_callers *callers = samples->profile->callers;
+	const uint32_t node = of->chain - 1; /* UINT32_MAX is PROFILE_NO_NODE */
+	uint32_t cut;
+	int32_t at = of->chain ? callers->nodes[node].parent : -1;
+	int ret;
+
+	pprof->nr_chain = 0;
+	ret = add_location(pprof, of->place);
+	if (!samples->callers)
+		return ret;
+	for (; !ret && at >= 0; at = callers->nodes[at].parent)
+		if (callers->nodes[at].site != PROFILE_SITE_KERNEL)
+			ret = add_location(pprof, samples->callers[callers->nodes[at].site]);
+	cut = samples->callers[callers->nr_sites + profile_chain_end(samples->chains, node)];
+	return ret || !cut ? ret : add_location(pprof, cut);
+}
+
 static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 {
 	const struct texts *values = &pprof->samples->values;
@@ -212,7 +249,6 @@ static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
-	uint64_t place = pprof->places.of[of->place];
 	size_t i;
 
 	for (i = 0; i < LABELS_MAX; i++)
@@ -225,8 +261,8 @@ static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 	add_label(pprof, &sample, "cgroup", pprof->cgroup);
 	add_label(pprof, &sample, "pid", values->all[process->pid]);
 	add_label(pprof, &sample, "process", values->all[process->name]);
-	sample.n_location_id = 1;
-	sample.location_id = &place;
+	sample.n_location_id = pprof->nr_chain;
+	sample.location_id = pprof->chain;
 	sample.n_value = 2;
 	sample.value = numbers;
 	part.n_sample = 1;
@@ -241,8 +277,9 @@ static int put_samples(struct pprof_writer *pprof, const struct sample_service *
 	int ret = 0;
 
 	for (i = 0; !ret && !ferror(pprof->out.stream) && i < service->nr; i++, sample++) {
-		ret = need_place(pprof, sample->place);
-		put_sample(pprof, sample);
+		ret = add_locations(pprof, sample);
+		if (!ret)
+			put_sample(pprof, sample);
 	}
 	return ret;
 }
@@ -363,6 +400,7 @@ static int write_pprof(const struct samples *samples, bool is_file,
 	free(pprof.functions.of);
 	free(pprof.mappings.of);
 	free(pprof.places.of);
+	free(pprof.chain);
 	pprof_stream_end(&pprof.out);
 	return ret;
 }
@@ -382,6 +420,7 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 
 	exact.detail = EXPORT_ADDRESS;
 	exact.binned_only = true;
+	exact.callers = true;
 	ret = samples_build(&samples, profile, &exact, err);
 	if (!ret) {
 		errno = 0;

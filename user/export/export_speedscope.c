@@ -176,7 +176,7 @@ int export_speedscope(const struct profile *profile, const struct export_options
 					       .stream = stream };
 	int ret;
 
-	if (stacks_build(profile, options, &stacks))
+	if (stacks_build(profile, options, false, &stacks))
 		ret = error_errno(err, -ENOMEM, "speedscope");
 	else
 		ret = put_speedscope(&speedscope, err);

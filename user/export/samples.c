@@ -294,6 +294,8 @@ void samples_free(struct samples *samples)
 	free(samples->processes);
 	free(samples->services);
 	free(samples->all);
+	free(samples->callers);
+	profile_chains_free(samples->chains);
 	free(samples->functions_index.slots);
 	free(samples->mappings_index.slots);
 	free(samples->places_index.slots);
@@ -311,7 +313,9 @@ static int compare_samples(const void *left, const void *right)
 		return a->service < b->service ? -1 : 1;
 	if (a->place != b->place)
 		return a->place < b->place ? -1 : 1;
-	return (a->process > b->process) - (a->process < b->process);
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->chain > b->chain) - (a->chain < b->chain);
 }
 
 static void count_values(struct samples *samples)

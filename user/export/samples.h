@@ -4,6 +4,7 @@
 
 #include "export/export.h"
 #include "export/texts.h"
+#include "profile/profile_chains.h"
 
 /*
  * The parts of a profile that are the same for all backends that collect from many hosts: services,
@@ -56,6 +57,7 @@ struct sample {
 	uint32_t service;
 	uint32_t place;
 	uint32_t process;
+	uint32_t chain; /* with callers: 1 + the node of its own frame; else 0 */
 	uint64_t ticks;
 	uint64_t ns; /* CPU time */
 };
@@ -100,8 +102,10 @@ struct samples {
 	struct sample_service *services;
 	size_t nr_services, services_room;
 	struct sample_index services_index;
-	struct sample *all; /* sorted by service; each pair of place and process once */
+	struct sample *all; /* sorted by service; each place, process and chain once */
 	size_t nr, room;
+	struct profile_chains *chains; /* NULL: samples have no callers */
+	uint32_t *callers; /* the places of sites, and after them of profile_cut_names */
 	uint32_t piece; /* which piece of its only service this is */
 	uint32_t pieces; /* of how many; 0: services are whole */
 	/*

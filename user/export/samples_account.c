@@ -30,7 +30,7 @@ struct accounts {
 	uint64_t *of_splits; /* by target: their sum over its splits */
 };
 
-static uint32_t named_place(struct samples *samples, const char *format, const char *word)
+uint32_t samples_named_place(struct samples *samples, const char *format, const char *word)
 {
 	struct sample_place place = { .nr = 1 };
 	struct sample_line line = { 0 };
@@ -58,7 +58,7 @@ static void put_reason(struct accounts *accounts, uint32_t target, const char *f
 	if (!ticks)
 		return;
 	sample.service = samples_service(accounts->samples, target, NULL);
-	sample.place = named_place(accounts->samples, format, word);
+	sample.place = samples_named_place(accounts->samples, format, word);
 	samples_add(accounts->samples, &sample);
 }
 
@@ -125,7 +125,8 @@ static void put_account_split(struct accounts *accounts, size_t i, const char *r
 		return;
 	sample.service = samples_service(accounts->samples, split->target, split->cgroup);
 	sample.process = samples_process(accounts->samples, &of);
-	sample.place = named_place(accounts->samples, "%s", sample.ticks ? reason : NOT_SAMPLED);
+	sample.place =
+		samples_named_place(accounts->samples, "%s", sample.ticks ? reason : NOT_SAMPLED);
 	samples_add(accounts->samples, &sample);
 }
 
@@ -186,7 +187,7 @@ static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t give
 		return;
 	sample.ns = of->cpu_ns - given;
 	sample.service = samples_service(accounts->samples, target, NULL);
-	sample.place = named_place(accounts->samples, "%s", NOT_SAMPLED);
+	sample.place = samples_named_place(accounts->samples, "%s", NOT_SAMPLED);
 	samples_add(accounts->samples, &sample);
 }
 

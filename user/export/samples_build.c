@@ -27,6 +27,14 @@ struct build {
 	struct profile_text whole; /* all of it that has histograms */
 	uint32_t place; /* of the current bin */
 	struct numbers *numbers; /* by histogram */
+	/*
+	 * The walk is over a profile of the chosen histograms, and, with callers, of one for each
+	 * object with a bin for each site, so that callers have places as ticks have.
+	 */
+	struct profile walked;
+	const struct profile_histogram **origins; /* by histogram of that; NULL: of sites */
+	size_t sites; /* how many sites were walked */
+	struct profile_bin *site_bins;
 };
 
 /*
@@ -111,12 +119,19 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	return samples_place(build->samples, &made, lines);
 }
 
+/* Sites are walked in their order. */
 static void put_bin(struct build *build, const struct bin_place *place)
 {
-	const struct profile_histogram *histogram = place->histogram;
-	struct numbers *numbers = &build->numbers[histogram - build->profile->histograms];
-	struct sample sample = { .place = build->place, .ticks = place->ticks };
+	size_t at = place->histogram - build->walked.histograms, nr;
+	const struct profile_histogram *histogram = build->origins[at];
+	struct numbers *numbers = &build->numbers[at];
+	struct sample sample = { .place = build->place };
+	const struct profile_chain *chain;
 
+	if (!histogram) {
+		build->samples->callers[build->sites++] = build->place;
+		return;
+	}
 	if (!numbers->service) {
 		numbers->service =
 			samples_service(build->samples, histogram->target, histogram->cgroup);
@@ -124,8 +139,13 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	}
 	sample.service = numbers->service;
 	sample.process = numbers->process;
-	sample.ns = profile_weights_take(build->weights, histogram, place->ticks);
-	samples_add(build->samples, &sample);
+	chain = profile_chains_of(build->samples->chains, histogram, place->bin, &nr);
+	for (; nr--; chain++) {
+		sample.chain = 1 + profile_chain_frame(build->samples->chains, chain->node);
+		sample.ticks = chain->ticks;
+		sample.ns = profile_weights_take(build->weights, histogram, chain->ticks);
+		samples_add(build->samples, &sample);
+	}
 }
 
 static int put_sample_object(struct build *build)
@@ -160,6 +180,80 @@ static int put_sample_bins(struct build *build)
 	return ret;
 }
 
+/* A histogram of all sites of an object, from the first on; returns how many these are. */
+static size_t add_sites(struct build *build, size_t first)
+{
+	const struct profile_callers *callers = build->profile->callers;
+	const struct profile_site *sites = callers->sites;
+	struct profile_histogram *added = &build->walked.histograms[build->walked.nr_histograms++];
+	size_t nr;
+
+	*added = (struct profile_histogram){ .object = sites[first].object,
+					     .offset = sites[first].offset,
+					     .bytes_per_bin = 1,
+					     .bins = &build->site_bins[first] };
+	for (nr = 0; first + nr < callers->nr_sites; nr++) {
+		const struct profile_site *site = &sites[first + nr];
+
+		if (site->object != added->object)
+			break;
+		added->bins[nr].index = site->offset - added->offset;
+	}
+	added->nr_bins = nr;
+	added->size = added->bins[nr - 1].index + 1;
+	return nr;
+}
+
+static int begin_walk(struct build *build)
+{
+	const struct profile *profile = build->profile;
+	const size_t nr_sites = build->samples->callers ? profile->callers->nr_sites : 0;
+	const size_t most = profile->nr_histograms + profile->nr_objects + 1;
+	size_t i;
+
+	build->walked = *profile;
+	build->walked.nr_histograms = 0;
+	build->walked.histograms = calloc(most, sizeof(*build->walked.histograms));
+	build->origins = calloc(most, sizeof(struct profile_histogram *));
+	build->numbers = calloc(most, sizeof(*build->numbers));
+	build->site_bins = calloc(nr_sites + 1, sizeof(*build->site_bins));
+	if (!build->walked.histograms || !build->origins || !build->numbers || !build->site_bins)
+		return -ENOMEM;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		if (!export_chosen(profile, build->options, &profile->histograms[i]))
+			continue;
+		build->origins[build->walked.nr_histograms] = &profile->histograms[i];
+		build->walked.histograms[build->walked.nr_histograms++] = profile->histograms[i];
+	}
+	for (i = 0; i < nr_sites;)
+		i += add_sites(build, i);
+	build->walk = bin_walk_new(&build->walked, NULL);
+	return build->walk ? 0 : -ENOMEM;
+}
+
+static int begin_callers(struct build *build)
+{
+	const struct profile_callers *callers = build->options->callers ? build->profile->callers :
+									  NULL;
+	struct samples *samples = build->samples;
+	uint32_t i, *cuts;
+
+	samples->chains = profile_chains_new(build->profile, callers);
+	if (!samples->chains)
+		return -ENOMEM;
+	if (!callers)
+		return 0;
+	samples->callers =
+		calloc(callers->nr_sites + WALK_END_COUNT + 1, sizeof(*samples->callers));
+	if (!samples->callers)
+		return -ENOMEM;
+	cuts = &samples->callers[callers->nr_sites];
+	for (i = 0; i <= WALK_END_COUNT; i++)
+		if (profile_cut_names[i])
+			cuts[i] = samples_named_place(samples, "%s", profile_cut_names[i]);
+	return 0;
+}
+
 int samples_build(struct samples *samples, const struct profile *profile,
 		  const struct export_options *options, struct error *err)
 {
@@ -168,10 +262,12 @@ int samples_build(struct samples *samples, const struct profile *profile,
 
 	build.index = profile_index_new(profile);
 	build.weights = profile_weights_new(profile);
-	build.walk = bin_walk_new(profile, options);
-	build.numbers = calloc(profile->nr_histograms + 1, sizeof(*build.numbers));
-	if (!ret && (!build.index || !build.weights || !build.walk || !build.numbers))
+	if (!ret && (!build.index || !build.weights))
 		ret = -ENOMEM;
+	if (!ret)
+		ret = begin_callers(&build);
+	if (!ret)
+		ret = begin_walk(&build);
 	if (!ret)
 		ret = put_sample_bins(&build);
 	if (!ret && !options->object && !options->binned_only)
@@ -182,6 +278,9 @@ int samples_build(struct samples *samples, const struct profile *profile,
 		samples_settle(samples);
 	place_lines_end(&build.lines, options);
 	free(build.numbers);
+	free(build.origins);
+	free(build.walked.histograms);
+	free(build.site_bins);
 	bin_walk_free(build.walk);
 	profile_weights_free(build.weights);
 	profile_index_free(build.index);

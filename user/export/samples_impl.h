@@ -30,6 +30,9 @@ uint32_t samples_place(struct samples *samples, const struct sample_place *place
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
 			   const struct sample_line *lines);
 
+/* The place of something that is not text, "[lost: exit]"; format has one string. */
+uint32_t samples_named_place(struct samples *samples, const char *format, const char *word);
+
 /* Adds a sample, unless it is of nothing. */
 void samples_add(struct samples *samples, const struct sample *sample);
 

@@ -35,6 +35,22 @@ const char *stack_function(const struct stack *stack)
 	return stack->function && *stack->function->name ? stack->function->name : "[unknown]";
 }
 
+/*
+ * Frames are numbered: the functions, the text of each object that has none, and how walks ended that
+ * did not reach the first frame.
+ */
+const char *stack_caller(const struct stacks *stacks, uint32_t frame)
+{
+	const struct profile *profile = stacks->profile;
+
+	if (frame < profile->nr_functions)
+		return profile->functions[frame].name;
+	frame -= (uint32_t)profile->nr_functions;
+	if (frame < profile->nr_objects)
+		return profile_object_base(&profile->objects[frame]);
+	return profile_cut_names[frame - profile->nr_objects];
+}
+
 /* Functions are compared by index, because the profile has the hottest first. */
 static int compare_stacks(const void *left, const void *right, void *stacks)
 {
@@ -45,7 +61,10 @@ static int compare_stacks(const void *left, const void *right, void *stacks)
 		return order;
 	if (a->histogram->object != b->histogram->object)
 		return a->histogram->object < b->histogram->object ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->callers == b->callers ? a->in_kernel - b->in_kernel :
+					  compare_u64(a->callers, b->callers);
 }
 
 static void add_up_stacks(struct stack *sum, const struct stack *stack)
@@ -55,33 +74,127 @@ static void add_up_stacks(struct stack *sum, const struct stack *stack)
 		sum->ns = UINT64_MAX;
 }
 
-static int add_stack_histogram(struct stacks *stacks, const struct profile_index *index,
-			       struct profile_weights *weights,
-			       const struct profile_histogram *histogram)
+struct stacks_maker {
+	const struct profile *profile;
+	struct stacks *stacks;
+	struct profile_index *index;
+	struct profile_weights *weights;
+	struct profile_chains *chains;
+	uint32_t *contexts; /* by node: of the frames down to it */
+	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
+};
+
+static uint32_t frame_of_site(const struct stacks_maker *maker, const struct profile_site *site)
 {
-	size_t first = stacks->nr, i;
-	int ret;
+	const struct profile *profile = maker->profile;
+	const struct profile_function *function =
+		profile_index_find(maker->index, site->object, site->offset, 1);
 
-	for (i = 0; i < histogram->nr_bins; i++) {
-		const struct profile_bin *bin = &histogram->bins[i];
-		struct stack stack = { .histogram = histogram, .ticks = bin->count };
+	if (function && *function->name)
+		return (uint32_t)(function - profile->functions);
+	return (uint32_t)profile->nr_functions + site->object;
+}
 
-		stack.function = profile_index_find(index, histogram->object,
-						    profile_bin_start(histogram, i),
-						    histogram->bytes_per_bin);
-		stack.ns = profile_weights_take(weights, histogram, bin->count);
-		/* Bins ascend, so those of a function are consecutive. */
-		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == stack.function) {
-			add_up_stacks(&stacks->all[stacks->nr - 1], &stack);
+/* The context of the frames above a node, which are numbered before it. */
+static uint32_t context_above(const struct stacks_maker *maker, uint32_t node)
+{
+	const struct profile_callers *callers = maker->profile->callers;
+
+	if (node != PROFILE_NO_NODE && callers->nodes[node].parent >= 0)
+		return maker->contexts[callers->nodes[node].parent];
+	return maker->cuts[profile_chain_end(maker->chains, node)];
+}
+
+static int make_cuts(struct stacks_maker *maker)
+{
+	const struct profile *profile = maker->profile;
+	const uint32_t frame = (uint32_t)(profile->nr_functions + profile->nr_objects);
+	uint32_t i;
+
+	for (i = 0; i <= WALK_END_COUNT; i++) {
+		if (!profile_cut_names[i])
 			continue;
-		}
-		ret = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
-			   sizeof(*stacks->all));
-		if (ret)
-			return ret;
-		stacks->all[stacks->nr++] = stack;
+		maker->cuts[i] = chain_tree_child(&maker->stacks->callers, 0, frame + i);
+		if (!maker->cuts[i])
+			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int make_contexts(struct stacks_maker *maker)
+{
+	const struct profile_callers *callers = maker->profile->callers;
+	uint32_t i, above;
+
+	if (make_cuts(maker))
+		return -ENOMEM;
+	maker->contexts = calloc(callers->nr_nodes + 1, sizeof(*maker->contexts));
+	for (i = 0; maker->contexts && i < callers->nr_nodes; i++) {
+		above = context_above(maker, i);
+		if (callers->nodes[i].site == PROFILE_SITE_KERNEL) {
+			maker->contexts[i] = above;
+			continue;
+		}
+		maker->contexts[i] = chain_tree_child(
+			&maker->stacks->callers, above,
+			frame_of_site(maker, &callers->sites[callers->nodes[i].site]));
+		if (!maker->contexts[i])
+			return -ENOMEM;
+	}
+	return maker->contexts ? 0 : -ENOMEM;
+}
+
+static int add_stack(struct stacks *stacks, size_t first, const struct stack *stack)
+{
+	const struct stack *last = stacks->nr > first ? &stacks->all[stacks->nr - 1] : NULL;
+
+	/* Bins ascend, so those of a function are consecutive. */
+	if (last && last->function == stack->function && last->callers == stack->callers &&
+	    last->in_kernel == stack->in_kernel) {
+		add_up_stacks(&stacks->all[stacks->nr - 1], stack);
+		return 0;
+	}
+	if (grow((void **)&stacks->all, &stacks->room, stacks->nr + 1, sizeof(*stacks->all)))
+		return -ENOMEM;
+	stacks->all[stacks->nr++] = *stack;
+	return 0;
+}
+
+/* The ticks of a bin, by chain. */
+static int add_stack_bin(struct stacks_maker *maker, const struct profile_histogram *histogram,
+			 size_t i, size_t first)
+{
+	struct stack stack = { .histogram = histogram };
+	const struct profile_chain *chain;
+	uint32_t frame;
+	int ret = 0;
+	size_t nr;
+
+	stack.function = profile_index_find(maker->index, histogram->object,
+					    profile_bin_start(histogram, i),
+					    histogram->bytes_per_bin);
+	for (chain = profile_chains_of(maker->chains, histogram, i, &nr); !ret && nr--; chain++) {
+		if (maker->contexts) {
+			frame = profile_chain_frame(maker->chains, chain->node);
+			stack.callers = context_above(maker, frame);
+			stack.in_kernel = frame != chain->node;
+		}
+		stack.ticks = chain->ticks;
+		stack.ns = profile_weights_take(maker->weights, histogram, chain->ticks);
+		ret = add_stack(maker->stacks, first, &stack);
+	}
+	return ret;
+}
+
+static int add_stack_histogram(struct stacks_maker *maker,
+			       const struct profile_histogram *histogram)
+{
+	size_t first = maker->stacks->nr, i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < histogram->nr_bins; i++)
+		ret = add_stack_bin(maker, histogram, i, first);
+	return ret;
 }
 
 static void merge_stacks(struct stacks *stacks)
@@ -101,14 +214,19 @@ static void merge_stacks(struct stacks *stacks)
 }
 
 int stacks_build(const struct profile *profile, const struct export_options *options,
-		 struct stacks *stacks)
+		 bool with_callers, struct stacks *stacks)
 {
-	struct profile_index *index = profile_index_new(profile);
-	struct profile_weights *weights = profile_weights_new(profile);
-	int ret = index && weights ? 0 : -ENOMEM;
+	struct stacks_maker maker = { .profile = profile,
+				      .stacks = stacks,
+				      .index = profile_index_new(profile),
+				      .weights = profile_weights_new(profile),
+				      .chains = profile_chains_new(profile, with_callers) };
+	int ret = maker.index && maker.weights && maker.chains ? 0 : -ENOMEM;
 	size_t i;
 
-	*stacks = (struct stacks){ 0 };
+	*stacks = (struct stacks){ .profile = profile };
+	if (!ret && with_callers && profile->callers)
+		ret = make_contexts(&maker);
 	for (i = 0; !ret && i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
@@ -116,10 +234,12 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 			continue;
 		if (profile_histogram_is_split(profile, histogram))
 			stacks->by_process = true;
-		ret = add_stack_histogram(stacks, index, weights, histogram);
+		ret = add_stack_histogram(&maker, histogram);
 	}
-	profile_index_free(index);
-	profile_weights_free(weights);
+	profile_index_free(maker.index);
+	profile_weights_free(maker.weights);
+	profile_chains_free(maker.chains);
+	free(maker.contexts);
 	merge_stacks(stacks);
 	return ret;
 }
@@ -127,4 +247,5 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 void stacks_free(struct stacks *stacks)
 {
 	free(stacks->all);
+	chain_tree_free(&stacks->callers);
 }

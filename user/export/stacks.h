@@ -7,31 +7,39 @@
 #include <stdint.h>
 
 #include "export/export.h"
+#include "profile/profile_chains.h"
 
 /*
- * A function's ticks under what it belongs to, for viewers of stacks. A histogram has no callers:
- * the frames are, from the outside in, its target, its process, its cgroup, its object and itself.
+ * A function's ticks under what it belongs to, for viewers of stacks: from the outside in its target,
+ * its process, its cgroup and then, with callers, these, or else its object.
  */
 struct stack {
 	const struct profile_histogram *histogram; /* has the target, process, cgroup and object */
 	const struct profile_function *function; /* NULL: it is unknown */
+	uint32_t callers; /* a context of stacks->callers; 0: nothing called it */
+	bool in_kernel; /* the kernel at work for it is a frame below */
 	uint64_t ticks;
 	uint64_t ns; /* CPU time that they stand for */
 };
 
 struct stacks {
+	const struct profile *profile;
 	struct stack *all; /* by target, process, cgroup, object; hottest function first */
 	size_t nr;
 	size_t room;
+	struct chain_tree callers; /* its frames have names by stack_caller() */
 	bool by_process; /* the profile was split by process */
 };
 
 /* The function's name, or perf's word if there is none. */
 const char *stack_function(const struct stack *stack);
 
+/* The name of a frame of stacks->callers. */
+const char *stack_caller(const struct stacks *stacks, uint32_t frame);
+
 /* Returns 0 or -ENOMEM. Call stacks_free() in any case. */
 int stacks_build(const struct profile *profile, const struct export_options *options,
-		 struct stacks *stacks);
+		 bool with_callers, struct stacks *stacks);
 void stacks_free(struct stacks *stacks);
 
 /* Compares target, process and cgroup, with results as from strcmp(). */
