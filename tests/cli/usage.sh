@@ -42,7 +42,7 @@ try: bpfprofil run --help" run -p 1
 usage meant_elsewhere "bpfprofil: run: unknown option '-a'
 try: bpfprofil attach --all" run -a true
 usage meant_stacks "bpfprofil: run: unknown option '-g'
-try: leaving it out: there are no call stacks" run -g true
+try: --callers" run -g true
 usage meant_sort "bpfprofil: report: unknown option '--sort'
 try: --by" report --sort comm
 usage meant_word "bpfprofil: report: --by 'dso': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time

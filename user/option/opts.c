@@ -12,8 +12,6 @@
 #include "base/util.h"
 #include "option/command.h"
 
-#define NO_STACKS "leaving it out: there are no call stacks"
-
 struct meant {
 	const char *option; /* whose value it is; NULL in the other tables */
 	const char *typed;
@@ -37,8 +35,8 @@ static const struct meant meant_options[] = {
 	{ NULL, "all-cpus", "--all" },
 	{ NULL, "d", "--duration" },
 	{ NULL, "time", "--duration" },
-	{ NULL, "g", NO_STACKS },
-	{ NULL, "call-graph", NO_STACKS },
+	{ NULL, "g", "--callers" },
+	{ NULL, "call-graph", "--callers" },
 	{ NULL, "sort", "--by" },
 	{ NULL, "children", "--inclusive" },
 	{ NULL, "top", "--limit" },

@@ -243,7 +243,7 @@ int pclntab_symbols_add(struct symbol_table *symbols, const struct elf_image *im
  * A walk over the values that a function's pcs have, as lines: pairs of numbers say by how much a
  * value differs from the one before it, and for how many pcs it holds.
  */
-struct walk {
+struct pc_walk {
 	uint64_t at;
 	uint64_t end; /* where value ends */
 	uint32_t value;
@@ -255,7 +255,7 @@ struct walker {
 	struct pclntab table;
 	size_t function; /* of the place before */
 	uint64_t reached; /* what is before this was walked over */
-	struct walk file, line;
+	struct pc_walk file, line;
 };
 
 /* Seven bits a byte, the lowest first. */
@@ -276,7 +276,7 @@ static bool read_number(const struct piece *piece, uint64_t *at, uint32_t *resul
 }
 
 /* Each step moves on, so that a function takes no more of them than it has bytes. */
-static bool step(const struct pclntab *table, struct walk *walk)
+static bool step(const struct pclntab *table, struct pc_walk *walk)
 {
 	const struct piece *values = &table->parts[VALUES];
 	uint32_t change, pcs;
@@ -290,7 +290,7 @@ static bool step(const struct pclntab *table, struct walk *walk)
 	return true;
 }
 
-static int walk_to(const struct walker *walker, struct walk *walk, uint64_t address)
+static int walk_to(const struct walker *walker, struct pc_walk *walk, uint64_t address)
 {
 	int ret = 0;
 
@@ -304,9 +304,9 @@ static int walk_to(const struct walker *walker, struct walk *walk, uint64_t addr
 	return ret;
 }
 
-static struct walk begin_walk(const struct pclntab *table, size_t function, unsigned int number)
+static struct pc_walk begin_walk(const struct pclntab *table, size_t function, unsigned int number)
 {
-	struct walk walk = { .end = function_start(table, function), .value = NONE };
+	struct pc_walk walk = { .end = function_start(table, function), .value = NONE };
 	uint32_t at;
 
 	/* 0: it has no values, as a function that C made. */
