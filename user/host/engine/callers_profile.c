@@ -136,6 +136,24 @@ static bool find_site(void *context, uint64_t site, struct profile_site *result)
 	return !filling->ret && result->object != NO_SOURCE;
 }
 
+/* Ticks of elements whose counters have wrapped. */
+static void add_carried(struct filling *filling)
+{
+	const struct carries *carries = filling->counted->carries;
+	size_t i;
+
+	for (i = 0; i < carries->nr; i++) {
+		struct carry *carry = &carries->list[i];
+		uint64_t element = carry->key & ~CARRY_OF_NODE;
+
+		if (!(carry->key & CARRY_OF_NODE) || element >= filling->tree.nr_nodes)
+			continue;
+		filling->tree.counts[element] += (carry->times - carry->taken) << 32;
+		if (filling->counted->take)
+			carry->taken = carry->times;
+	}
+}
+
 /* --- roots --------------------------------------------------------------------------------------- */
 
 /* Reads all roots. What the programs count in them only grows, so what was taken is remembered. */
@@ -205,6 +223,7 @@ static int read_tree(struct filling *filling)
 	ret = read_roots(filling);
 	ret = ret ?: place_roots(filling);
 	tree_read(&filling->tree, filling->counted->take);
+	add_carried(filling);
 	return ret;
 }
 

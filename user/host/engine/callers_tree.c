@@ -149,12 +149,12 @@ static int add_element(struct builder *builder, uint32_t number, tree_site site_
 	return 0;
 }
 
-/* Whether what an element hangs from is not in the profile. */
+/* Whether what an element hangs from is not in the profile, as in a circle that nothing made. */
 static bool is_above_dropped(const struct builder *builder, uint32_t parent)
 {
 	if (parent & NODE_IS_ROOT)
 		return builder->root_of[parent & ~NODE_IS_ROOT] == UINT32_MAX;
-	return !parent || builder->index[parent - 1] == DROPPED;
+	return !parent || builder->index[parent - 1] < 0;
 }
 
 /* Adds an element after all above it that are not there yet. */

@@ -101,6 +101,20 @@ int kernel_btf_read(const struct kernel_btf **result, struct error *err)
 	return 0;
 }
 
+int kernel_can_walk(struct error *err)
+{
+	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	bool known;
+
+	if (!btf)
+		return error_errno(err, -errno, "reading the kernel's BTF");
+	known = find_type(btf, "maple_range_64", BTF_KIND_STRUCT) &&
+		find_type(btf, "maple_arange_64", BTF_KIND_STRUCT) &&
+		find_type(btf, "bpf_iter_task_vma", BTF_KIND_FUNC);
+	btf__free(btf);
+	return known;
+}
+
 /* Tries to attach, because ftrace may not reach a function that is in BTF. */
 static bool can_trace(int function)
 {

@@ -35,6 +35,12 @@ struct kernel_btf {
 int kernel_btf_read(const struct kernel_btf **result, struct error *err);
 
 /*
+ * Whether callers can be had, which takes the tree of mappings as bpf/mapletree.bpf.h reads it, and an
+ * iterator over mappings. 0 or 1, or a negative errno.
+ */
+int kernel_can_walk(struct error *err);
+
+/*
  * Where an exiting thread can be seen while it still has its address space. The tracepoint
  * sched_process_exit comes before exit_mm since "exit: move and extend sched_process_exit()
  * tracepoint" (6.16), which also added the argument that we recognise it by. On older kernels it is

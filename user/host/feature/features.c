@@ -560,6 +560,20 @@ static void probe_kallsyms(struct feature_answer *answer)
 				   "addresses are hidden: kernel functions stay without names");
 }
 
+static void probe_callers(struct feature_answer *answer)
+{
+	struct error err;
+	int known = kernel_can_walk(&err);
+
+	if (known < 0)
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "%.160s", err.text);
+	else if (known)
+		feature_answer_set(answer, FEATURE_OK, NULL, "stacks can be walked");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED, NEWER_KERNEL,
+				   "the kernel's mappings are not in a tree that is known");
+}
+
 /* In a reader's order, because a missing feature explains those below it. */
 static const struct feature features[] = {
 	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
@@ -578,6 +592,7 @@ static const struct feature features[] = {
 	{ "ringbuf", "the ring buffer: news of files and processes", true, probe_ringbuf },
 	{ "read_kernel", "bpf_probe_read_kernel: names of files", true, probe_read_kernel },
 	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
+	{ "callers", "the kernel's tree of mappings, for --callers", false, probe_callers },
 	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
 	{ "lateness", "a clock that comes when it is due, and what it sees of bursts", false,
