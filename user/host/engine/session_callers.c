@@ -11,7 +11,6 @@
 
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
-#include "host/engine/program_files.h"
 #include "host/engine/session_state.h"
 #include "shared/callers_abi.h"
 
@@ -20,9 +19,6 @@
  * of them, and a whole host without it 13.
  */
 enum { RULES_SHARE = 2, NODES_SHARE = 16, NODES_MIN = 1024 };
-
-/* Passes over all mappings; each announces as many files as the ring buffer has room for. */
-enum { TEXT_PASSES = 64, TABLES_WAIT_MS = 3000 };
 
 uint64_t session_plan_callers(struct session *session)
 {
@@ -158,39 +154,6 @@ void session_new_callers_text(struct session *session, const struct space *space
 	if (number)
 		callers_rules_add(session->callers.rules, number,
 				  info->fd < 0 ? -1 : fcntl(info->fd, F_DUPFD_CLOEXEC, 0));
-}
-
-static int announce_texts(struct session *session, struct error *err)
-{
-	struct callers_state *state = &session->skel->bss->callers_state;
-	int ret = 0, pass = 0;
-
-	do {
-		state->texts_untold = 0;
-		ret = session_walk(session->skel->progs.profil_texts, err);
-		ret = ret ?: session_read_records(session, err);
-	} while (!ret && state->texts_untold && ++pass < TEXT_PASSES);
-	return ret;
-}
-
-int session_begin_callers(struct session *session, struct error *err)
-{
-	struct program_files files = { 0 };
-	int ret;
-
-	if (!session->options.callers)
-		return 0;
-	/* A file is known by its inode in the kernel, so COMMAND's must be mapped by somebody. */
-	if (session->targets[0].kind == TARGET_COMMAND) {
-		program_files_map(&files, session->targets[0].name);
-		session->skel->bss->callers_state.preloaded_by = (uint32_t)getpid();
-	}
-	ret = announce_texts(session, err);
-	session->skel->bss->callers_state.preloaded_by = 0;
-	if (!ret)
-		callers_rules_wait(session->callers.rules, TABLES_WAIT_MS);
-	program_files_free(&files);
-	return ret;
 }
 
 struct root_state *session_root(struct session *session, uint32_t number)

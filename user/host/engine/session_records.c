@@ -3,8 +3,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "host/engine/pool.h"
+#include "host/engine/program_files.h"
 #include "host/engine/session_state.h"
 #include "host/engine/spaces.h"
 
@@ -86,4 +88,40 @@ int session_open_records(struct session *session, struct error *err)
 	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
 					    take_session_record, session, NULL);
 	return session->records ? 0 : error_errno(err, -errno, "ring buffer");
+}
+
+/* Passes over all mappings; each announces as many files as the ring buffer has room for. */
+enum { TEXT_PASSES = 64, TABLES_WAIT_MS = 3000 };
+
+static int announce_texts(struct session *session, struct error *err)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	int ret = 0, pass = 0;
+
+	do {
+		state->texts_untold = 0;
+		ret = session_walk(session->skel->progs.profil_texts, err);
+		ret = ret ?: session_read_records(session, err);
+	} while (!ret && state->texts_untold && ++pass < TEXT_PASSES);
+	return ret;
+}
+
+int session_begin_callers(struct session *session, struct error *err)
+{
+	struct program_files files = { 0 };
+	int ret;
+
+	if (!session->options.callers)
+		return 0;
+	/* A file is known by its inode in the kernel, so COMMAND's must be mapped by somebody. */
+	if (session->targets[0].kind == TARGET_COMMAND) {
+		program_files_map(&files, session->targets[0].name);
+		session->skel->bss->callers_state.preloaded_by = (uint32_t)getpid();
+	}
+	ret = announce_texts(session, err);
+	session->skel->bss->callers_state.preloaded_by = 0;
+	if (!ret)
+		callers_rules_wait(session->callers.rules, TABLES_WAIT_MS);
+	program_files_free(&files);
+	return ret;
 }

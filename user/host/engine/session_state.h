@@ -254,20 +254,23 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 		     struct profile *profile);
 void session_turn_jit(struct session *session);
 
-/* session_records.c: opens the records of the programs; takes them in. */
+/*
+ * session_records.c: opens the records of the programs; takes them in. session_begin_callers() has the
+ * texts announced that targets run already, and their tables made.
+ */
 int session_open_records(struct session *session, struct error *err);
 int session_read_records(struct session *session, struct error *err);
+int session_begin_callers(struct session *session, struct error *err);
 
 /*
  * session_callers.c: what is left of --memory for histograms; between open and load; after load. Each
- * text that is announced gets its table. session_begin_callers() has those made that targets run already.
+ * text that is announced gets its table.
  * session_sum_callers() follows splits that are being added up by name.
  */
 uint64_t session_plan_callers(struct session *session);
 int session_configure_callers(struct session *session, struct error *err);
 int session_bind_callers(struct session *session, struct error *err);
 void session_new_callers_text(struct session *session, const struct space *space);
-int session_begin_callers(struct session *session, struct error *err);
 void session_sum_callers(struct session *session);
 struct root_state *session_root(struct session *session, uint32_t number); /* NULL: out of memory */
 uint64_t session_callers_bytes(const struct session *session);
