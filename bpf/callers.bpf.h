@@ -22,6 +22,7 @@ struct {
 } nodes SEC(".maps");
 
 const volatile __u32 node_mask = 0;
+const volatile __u32 max_roots = 0;
 
 /* Those of split 0 are there from the start, so that there is one for each tick. */
 struct {
@@ -39,11 +40,14 @@ static __always_inline struct caller_root *find_root(u32 target, u32 end)
 
 	if (root)
 		return root;
-	fresh.number = __sync_fetch_and_add(&callers_state.next_root, 1);
-	bpf_map_update_elem(&caller_roots, &key, &fresh, BPF_NOEXIST);
-	root = bpf_map_lookup_elem(&caller_roots, &key);
-	if (root)
-		return root;
+	/* Numbers are as few as roots, but for those that two CPUs took for one root. */
+	if (callers_state.next_root < max_roots) {
+		fresh.number = __sync_fetch_and_add(&callers_state.next_root, 1);
+		bpf_map_update_elem(&caller_roots, &key, &fresh, BPF_NOEXIST);
+		root = bpf_map_lookup_elem(&caller_roots, &key);
+		if (root)
+			return root;
+	}
 	key.split = 0;
 	return bpf_map_lookup_elem(&caller_roots, &key);
 }
@@ -91,7 +95,6 @@ __noinline u32 child_node(u32 parent, u64 site)
 			held = __sync_val_compare_and_swap(&node->site, 0, site);
 			if (!held) {
 				node->parent = parent;
-				__sync_fetch_and_add(&callers_state.nodes_used, 1);
 				return slot + 1;
 			}
 		}

@@ -32,7 +32,10 @@ static __noinline int remember_exit_place(struct follow *follow)
 	return 0;
 }
 
-/* The same for its callers. */
+/*
+ * The same for its callers. Where each process has chains of its own, those of all that ever ended would
+ * fill the tree, most of them without a tick; there a tick of an exit has its place alone.
+ */
 static __noinline int remember_exit_chain(struct follow *follow)
 {
 	u32 slot = exit_walks + bpf_get_smp_processor_id();
@@ -40,15 +43,15 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
 	struct mm_struct *mm = task->mm;
 
-	if (!walk || !mm || follow->flags & FOLLOW_FROM_EXEC || amid_exec(task))
+	if (split == SPLIT_PROCESS || split == SPLIT_THREAD || !walk || !mm ||
+	    follow->flags & FOLLOW_FROM_EXEC || amid_exec(task))
 		return 0;
 	arch_return_frame(task, &walk->at);
-	if (walk->at.narrow)
-		return 0;
 	begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
 	walk->nr = walk->base = 0;
 	walk_up(slot);
 	follow->exit_target = follow->target;
+	follow->exit_split = split_id();
 	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
 	return 0;
 }

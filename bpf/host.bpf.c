@@ -350,7 +350,8 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 
 	if (!follow || !follow->exit.space.kind)
 		return;
-	if (follow->exit_node && follow->exit_target == target) {
+	if (follow->exit_node && follow->exit_target == target &&
+	    follow->exit_split == split_id()) {
 		walk->base = follow->exit_node;
 		return;
 	}
@@ -380,18 +381,17 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 
-	walk->end = END_EXEC;
 	walk->base = 0;
 	if (tick->in_kernel && !tick->kernel) {
 		walk->sites[0] = SITE_IN_KERNEL;
 		walk->nr = 1;
 	}
-	if (task->flags & TASK_KTHREAD) {
-		walk->end = END_COMPLETE;
-	} else if (!mm) {
+	/* Kernel threads have no other frames, and of a deep stack the user's are not the next. */
+	if (task->flags & TASK_KTHREAD || walk->end == END_DEEP)
+		return;
+	walk->end = END_EXEC;
+	if (!mm) {
 		walk_from_exit(walk, task, target, !tick->kernel);
-	} else if (walk->at.narrow) {
-		walk->end = END_NO_RULE;
 	} else if (!amid_exec(task) || has_old_image(task)) {
 		begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
 		walk_up(cpu);
@@ -411,7 +411,7 @@ static __noinline int with_callers(void *ctx, const struct tick *tick, u32 count
 		return 0;
 	if (tick->in_kernel)
 		arch_return_frame(bpf_get_current_task_btf(), &walk->at);
-	add_kernel_frames(ctx, cpu, tick->kernel ? tick->pc : 0);
+	add_kernel_frames(ctx, cpu, walk, tick->kernel ? tick->pc : 0);
 	walk_from(tick, walk, cpu, target);
 	return count_chain(cpu, target, tick->n);
 }

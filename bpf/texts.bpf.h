@@ -36,13 +36,15 @@ struct callers_state callers_state = {};
 /* 0: there are none left. User space gives out numbers in the same way. */
 static __always_inline u32 new_text(const struct space *space)
 {
-	u32 number = __sync_fetch_and_add(&callers_state.next_text, 1), *known;
+	u32 number, *known;
 
+	/* It is tested first, so that the count never wraps. */
+	if (callers_state.next_text >= TEXTS_MAX)
+		return 0;
+	number = __sync_fetch_and_add(&callers_state.next_text, 1);
 	if (number < TEXTS_MAX && !bpf_map_update_elem(&texts, space, &number, BPF_NOEXIST))
 		return number;
 	known = bpf_map_lookup_elem(&texts, space);
-	if (!known)
-		__sync_fetch_and_add(&callers_state.texts_refused, 1);
 	return known ? *known : 0;
 }
 
@@ -93,10 +95,10 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	range->delta = mapping.offset - mapping.start;
 	range->vma = mapping.vma;
 	range->inode = mapping.space.kind == SPACE_FILE ? mapping.space.a : 0;
-	return range->text != 0;
+	return true;
 }
 
-/* The text around the walk's pc, from this CPU's ranges; false: there is none, or it has no number. */
+/* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
 __noinline int find_text(u32 cpu)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -191,6 +191,9 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	return true;
 }
 
+/* What is no frame pointer, and not the first frame's 0 either: nothing can be read there. */
+enum { LOST_FRAME = 1 };
+
 static __always_inline int step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
 	u64 cfa, pc, fp = walk->at.fp;
@@ -213,7 +216,7 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 	if (rule->fp == UNWIND_FP_BP && !read_word(&fp, walk->at.fp + rule->fp_offset))
 		return end_walk(walk, END_UNREADABLE);
 	if (rule->fp == UNWIND_FP_LOST)
-		fp = 0;
+		fp = LOST_FRAME;
 	return go_on(walk, pc, cfa, fp);
 }
 
@@ -258,11 +261,13 @@ __noinline int walk_step(u32 cpu)
 		return end_walk(walk, END_DEEP);
 	if (walk->at.pc - walk->start >= walk->stop - walk->start && !find_text(cpu))
 		return end_walk(walk, walk->guessed ? END_NO_RULE : END_UNREADABLE);
+	if (!walk->text)
+		return end_walk(walk, END_FULL);
 	/* A call is the last thing that its function may do, so the return is in the next one. */
 	offset = walk->at.pc + walk->delta - !!walk->in_call;
 	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
 	walk->nr = nr + 1;
-	return step_up(walk, offset);
+	return walk->at.narrow ? end_walk(walk, END_NO_RULE) : step_up(walk, offset);
 }
 
 /* From the registers, which are there. */
@@ -276,7 +281,10 @@ static __always_inline void begin_walk(struct walk *walk, u64 mm, u32 stamp)
 	walk->end = END_DEEP;
 }
 
-/* The kernel's frames are made sites; they are as bpf_get_stack() has them, the leaf first. */
+/*
+ * The kernel's frames are made sites; they are as bpf_get_stack() has them, the leaf first. If there may
+ * be more of them the walk ends there.
+ */
 __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -293,6 +301,7 @@ __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 		walk->sites[to & (WALK_KERNEL_FRAMES - 1)] = make_site(TEXT_KERNEL, at - !!to);
 		to++;
 	}
+	walk->end = to && nr < WALK_KERNEL_FRAMES ? END_COMPLETE : END_DEEP;
 	if (!to) {
 		walk->sites[0] = make_site(TEXT_KERNEL, pc);
 		to = 1;
@@ -302,14 +311,12 @@ __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 }
 
 /* Begins a walk with the kernel's frames from pc on, or with none if that is 0. */
-static __always_inline void add_kernel_frames(void *ctx, u32 cpu, u64 pc)
+static __always_inline void add_kernel_frames(void *ctx, u32 cpu, struct walk *walk, u64 pc)
 {
-	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 	long got;
 
-	if (!walk)
-		return;
 	walk->nr = 0;
+	walk->end = END_COMPLETE;
 	if (!pc)
 		return;
 	got = bpf_get_stack(ctx, walk->sites, WALK_KERNEL_FRAMES * sizeof(u64), 0);

@@ -129,8 +129,6 @@ struct walk {
 struct callers_state {
 	__u32 next_text;
 	__u32 next_root;
-	__u32 nodes_used;
-	__u32 texts_refused; /* texts that there was no number for */
 	__u32 texts_untold; /* that a pass over all mappings could not announce */
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
 };

@@ -33,7 +33,7 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 	X(DEEP, "deep", "more frames than are followed")                                           \
 	X(FULL, "full", "no room for one more chain of callers, or for a file's rules")            \
 	X(REGISTER, "register", "the caller is in a register that is not followed")                \
-	X(EXEC, "exec", "the process was replacing its program or ending")
+	X(EXEC, "exec", "the process was replacing its program, changing its mappings or ending")
 #define WALK_ENDS(X)                                                                               \
 	X(COMPLETE, "complete", "walked to the first frame by the files' rules")                   \
 	X(GUESSED, "guessed", "walked to the first frame with frame pointers on the way")          \

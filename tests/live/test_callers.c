@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* Programs whose shares by caller are known, walked in all ways. */
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+
 #include <criterion/criterion.h>
 
+#include "attach.h"
 #include "doc_callers.h"
 #include "live.h"
 #include "need.h"
@@ -144,5 +149,67 @@ LIVE_TEST(live_callers, full_tree)
 	doc_assert_callers(live->doc);
 	cr_expect_eq(doc_lost(live->doc, NULL), 0);
 	cr_expect_gt(doc_ended(live->doc, "full"), 0);
+	cr_expect_gt(doc_ended(live->doc, "complete"), 0);
+}
+
+/* Runs with files named by the time, and asserts of each that its chains have all of its ticks. */
+static void run_interval(struct live *live, const char *const options[],
+			 const char *const command[])
+{
+	const char *argv[32];
+	glob_t found;
+	size_t i;
+
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	live_command(live, argv, 32, options, command, false);
+	child_run(&live->end, NULL, argv);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
+	cr_expect_gt(found.gl_pathc, 1);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+
+		doc_assert_sound(doc);
+		doc_assert_callers(doc);
+		json_object_put(doc);
+	}
+	globfree(&found);
+}
+
+/* Files, processes and roots come while the tree is read. */
+#define STORM "for i in $(seq 1000); do cp /bin/true $0/$i; $0/$i; $0/$i & rm $0/$i; done; wait"
+
+LIVE_TEST(live_callers, intervals_of_a_storm)
+{
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1"),
+		     ARGS("sh", "-c", STORM, live->dir));
+}
+
+LIVE_TEST(live_callers, intervals_of_a_storm_by_process)
+{
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--split", "process"),
+		     ARGS("sh", "-c", STORM, live->dir));
+}
+
+LIVE_TEST(live_callers, intervals_with_a_full_tree)
+{
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--memory", "1M"),
+		     ARGS(WORKLOAD("callers"), "wide", "30000"));
+}
+
+/* All of the host, its kernel threads too, while programs come and go. */
+LIVE_TEST(live_callers, whole_host)
+{
+	struct child_end end;
+	struct child child;
+
+	attach_start(live, &child,
+		     ARGS("--all", "--callers", "-F", "997", "--mode", "split", "--split",
+			  "process"));
+	child_run(&end, NULL, ARGS("sh", "-c", STORM, live->dir));
+	cr_expect_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(live, &child, SIGINT);
+	doc_assert_callers(live->doc);
 	cr_expect_gt(doc_ended(live->doc, "complete"), 0);
 }

@@ -82,6 +82,23 @@ static int64_t find(int32_t root, size_t nr, const uint64_t *sites)
 	find(root, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),                         \
 	     (const uint64_t[]){ __VA_ARGS__ })
 
+static uint64_t ticks_of(uint32_t target)
+{
+	uint64_t sums[2] = { 0 };
+
+	tree_sum(&tree, sums, 2);
+	return sums[target];
+}
+
+static void give_back(uint32_t target, uint64_t ticks, bool back)
+{
+	uint64_t surplus[2] = { 0 };
+
+	surplus[target] = ticks;
+	tree_give_back(&tree, surplus, 2, back);
+	cr_expect_eq(surplus[target], 0);
+}
+
 Test(callers_tree, parents_come_first_wherever_they_are)
 {
 	uint32_t main = put(60, NODE_IS_ROOT | 0, 10, 0);
@@ -138,32 +155,33 @@ Test(callers_tree, what_hangs_from_nothing_is_left_out)
 	tree_read(&tree, true);
 	cr_expect_eq(tree_root_of(&tree, 1), ROOTS);
 	cr_expect_eq(tree_root_of(&tree, 2), ROOTS);
-	cr_expect_eq(tree_ticks(&tree, 0) + tree_ticks(&tree, 1), 0);
+	cr_expect_eq(ticks_of(0) + ticks_of(1), 0);
 	build();
 	cr_expect_eq(made.nr_nodes, 0);
 }
 
 Test(callers_tree, ticks_of_a_target_are_given_back)
 {
-	uint64_t left;
-
 	tree.roots[2].ticks = 4;
 	put(1, NODE_IS_ROOT | 1, 10, 3);
 	put(2, NODE_IS_ROOT | 2, 10, 5);
 	put(3, NODE_IS_ROOT | 0, 10, 100);
 	tree_read(&tree, true);
-	cr_expect_eq(tree_ticks(&tree, 1), 12);
-	tree_give_back(&tree, 1, 6, true);
-	left = nodes[1].count + nodes[2].count;
-	cr_expect_eq(left, 6, "the kernel's tree has them again");
-	cr_expect_eq(tree_ticks(&tree, 1), 6);
+	cr_expect_eq(ticks_of(1), 12);
+	give_back(1, 6, true);
+	cr_expect_eq(nodes[1].count + nodes[2].count, 6, "the kernel's tree has them again");
+	cr_expect_eq(ticks_of(1), 6);
 	cr_expect_eq(nodes[3].count, 0, "another target's stay");
+	/* Beyond what nodes have, a root's. */
+	give_back(1, 4, true);
+	cr_expect_eq(nodes[1].count + nodes[2].count, 8);
+	cr_expect_eq(tree.roots[2].ticks, 2);
 	tree_read(&tree, true);
-	cr_expect_eq(tree_ticks(&tree, 1), 12);
+	cr_expect_eq(ticks_of(1), 10);
 	/* What is only looked at stays there. */
 	put(4, NODE_IS_ROOT | 0, 50, 8);
 	tree_read(&tree, false);
 	cr_expect_eq(nodes[4].count, 8);
-	tree_give_back(&tree, 0, 8, false);
+	give_back(0, 8, false);
 	cr_expect_eq(nodes[4].count, 8);
 }

@@ -27,6 +27,7 @@ struct filling {
 	uint32_t *objects; /* by number: its object; NO_SOURCE: not known yet */
 	uint32_t nr_texts;
 	uint32_t *roots; /* by number: the profile's */
+	uint64_t *more, *less; /* by target: see compare_ticks() */
 	struct error *err;
 	int ret;
 };
@@ -213,35 +214,44 @@ static int place_roots(struct filling *filling)
 	return 0;
 }
 
+/*
+ * The elements are read before the roots, so that each has its root. What two CPUs took for one root is a
+ * number that no element has.
+ */
 static int read_tree(struct filling *filling)
 {
 	int ret;
 
+	tree_read(&filling->tree, filling->counted->take);
+	add_carried(filling);
 	free(filling->tree.roots);
 	filling->tree.roots = NULL;
 	filling->tree.nr_roots = 0;
 	ret = read_roots(filling);
-	ret = ret ?: place_roots(filling);
-	tree_read(&filling->tree, filling->counted->take);
-	add_carried(filling);
-	return ret;
+	return ret ?: place_roots(filling);
 }
 
-static uint64_t ticks_with_chains(const struct filling *filling, uint32_t target)
+/*
+ * By target: how many ticks the tree has more than the histograms, and how many it lacks. True: it lacks
+ * some.
+ */
+static bool compare_ticks(struct filling *filling)
 {
-	const struct tally *tally = &filling->counted->tallies[target];
-
-	return tally->binned + tally->outside;
-}
-
-static bool is_short(const struct filling *filling)
-{
+	const uint32_t nr = filling->session->nr_targets;
+	bool lacks = false;
 	uint32_t i;
 
-	for (i = 0; i < filling->session->nr_targets; i++)
-		if (tree_ticks(&filling->tree, i) < ticks_with_chains(filling, i))
-			return true;
-	return false;
+	memset(filling->more, 0, nr * sizeof(*filling->more));
+	tree_sum(&filling->tree, filling->more, nr);
+	for (i = 0; i < nr; i++) {
+		const struct tally *tally = &filling->counted->tallies[i];
+		uint64_t wanted = tally->binned + tally->outside, got = filling->more[i];
+
+		filling->more[i] = got > wanted ? got - wanted : 0;
+		filling->less[i] = got < wanted ? wanted - got : 0;
+		lacks |= filling->less[i] > 0;
+	}
+	return lacks;
 }
 
 /*
@@ -251,23 +261,20 @@ static bool is_short(const struct filling *filling)
 static int settle_tree(struct filling *filling)
 {
 	const bool take = filling->counted->take;
+	struct session_callers *callers = &filling->session->callers;
 	int ret = read_tree(filling), tries;
-	uint64_t ticks, wanted;
-	uint32_t i;
+	size_t i;
 
-	for (tries = 0; !ret && is_short(filling) && tries < TREE_READS; tries++) {
+	for (tries = 0; !ret && compare_ticks(filling) && tries < TREE_READS; tries++) {
 		usleep(TREE_WAIT_US);
 		ret = read_tree(filling);
 	}
-	for (i = 0; !ret && i < filling->session->nr_targets; i++) {
-		ticks = tree_ticks(&filling->tree, i);
-		wanted = ticks_with_chains(filling, i);
-		if (ticks > wanted)
-			tree_give_back(&filling->tree, i, ticks - wanted, take);
-	}
-	for (i = 0; take && !ret && i < filling->tree.nr_roots; i++)
-		filling->session->callers.roots[i].taken += filling->tree.roots[i].ticks;
-	return ret;
+	if (ret)
+		return ret;
+	tree_give_back(&filling->tree, filling->more, filling->session->nr_targets, take);
+	for (i = 0; take && i < filling->tree.nr_roots; i++)
+		callers->roots[i].taken += filling->tree.roots[i].ticks;
+	return 0;
 }
 
 static int name_root(const struct filling *filling, const struct tree_root *root,
@@ -346,6 +353,32 @@ static int join_roots(struct filling *filling, struct profile_callers *result)
 	return 0;
 }
 
+/*
+ * What the tree still lacks of a target's ticks, as where a CPU was taken away amid a tick for longer than
+ * was waited, is told of a root without frames.
+ */
+static int add_missing(struct filling *filling, struct profile_callers *result)
+{
+	uint64_t missing = 0;
+	uint32_t i;
+
+	for (i = 0; i < filling->session->nr_targets; i++) {
+		if (!filling->less[i])
+			continue;
+		missing += filling->less[i];
+		result->roots[result->nr_roots++] =
+			(struct profile_root){ .target = i,
+					       .pid = -1,
+					       .end = END_LATE,
+					       .ticks = filling->less[i] };
+	}
+	if (!missing || !filling->counted->take)
+		return 0;
+	return profile_note(filling->profile,
+			    "%llu ticks were not in the tree of callers when it was read",
+			    (unsigned long long)missing);
+}
+
 /* Makes the roots that have ticks, in themselves or below. */
 static int make_profile_roots(struct filling *filling, struct profile_callers *result)
 {
@@ -354,7 +387,8 @@ static int make_profile_roots(struct filling *filling, struct profile_callers *r
 	size_t i;
 
 	filling->roots = malloc((tree->nr_roots + 1) * sizeof(*filling->roots));
-	result->roots = calloc(tree->nr_roots + 1, sizeof(*result->roots));
+	result->roots =
+		calloc(tree->nr_roots + filling->session->nr_targets + 1, sizeof(*result->roots));
 	if (!used || !filling->roots || !result->roots)
 		return -ENOMEM;
 	mark_used(tree, used);
@@ -366,24 +400,9 @@ static int make_profile_roots(struct filling *filling, struct profile_callers *r
 			return -ENOMEM;
 		filling->roots[i] = (uint32_t)result->nr_roots++;
 	}
+	if (add_missing(filling, result))
+		return -ENOMEM;
 	return join_roots(filling, result);
-}
-
-/* What the tree lacks of a target's ticks, which would be a fault, is said and is not hidden. */
-static int note_missing(struct filling *filling)
-{
-	uint64_t missing = 0, ticks, wanted;
-	uint32_t i;
-
-	for (i = 0; i < filling->session->nr_targets; i++) {
-		ticks = tree_ticks(&filling->tree, i);
-		wanted = ticks_with_chains(filling, i);
-		missing += ticks < wanted ? wanted - ticks : 0;
-	}
-	if (!missing || !filling->counted->take)
-		return 0;
-	return profile_note(filling->profile, "%llu ticks have no chain of callers",
-			    (unsigned long long)missing);
 }
 
 static void free_filling(struct filling *filling)
@@ -392,6 +411,8 @@ static void free_filling(struct filling *filling)
 	free(filling->spaces);
 	free(filling->objects);
 	free(filling->roots);
+	free(filling->more);
+	free(filling->less);
 }
 
 int session_fill_callers(struct session *session, const struct counted *counted,
@@ -413,11 +434,14 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 	if (!session->options.callers)
 		return 0;
 	profile->callers = calloc(1, sizeof(*profile->callers));
-	ret = profile->callers ? tree_begin(&filling.tree) : -ENOMEM;
-	ret = ret ?: read_texts(&filling);
+	filling.more = calloc(session->nr_targets + 1, sizeof(*filling.more));
+	filling.less = calloc(session->nr_targets + 1, sizeof(*filling.less));
+	ret = profile->callers && filling.more && filling.less ? tree_begin(&filling.tree) :
+								 -ENOMEM;
 	ret = ret ?: settle_tree(&filling);
+	/* Each text has its number before a chain that it is in. */
+	ret = ret ?: read_texts(&filling);
 	ret = ret ?: make_profile_roots(&filling, profile->callers);
-	ret = ret ?: note_missing(&filling);
 	ret = ret   ?:
 		      tree_build(&filling.tree, find_site, &filling, filling.roots,
 				 profile->callers);

@@ -16,9 +16,14 @@
 struct wanted_rules {
 	uint32_t text;
 	int fd;
+	bool is_file;
 };
 
-enum { RULE_SLOTS = 2 * RULES_MAX };
+/*
+ * What one file may have, which may be anybody's: of all rules, and of all lines. No file of a whole
+ * distribution has more than 900 rules, and libLLVM 4 MiB of lines.
+ */
+enum { RULE_SLOTS = 2 * RULES_MAX, RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
 
 struct callers_rules {
 	pthread_t thread;
@@ -86,7 +91,8 @@ static bool make_room(struct callers_rules *rules, uint64_t nr)
 	uint64_t last = (rules->words + nr) >> UNWIND_LINE_SHIFT;
 	struct error ignored;
 
-	if (last >= rules->lines.limit)
+	if (last >= rules->lines.limit ||
+	    nr >> UNWIND_LINE_SHIFT > rules->lines.limit / LINES_SHARE)
 		return false;
 	while (last >= rules->lines.present)
 		if (chunked_array_grow(&rules->lines, rules->lines.present, &ignored))
@@ -107,10 +113,13 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 
 	if (!table->row_count)
 		return RULES_NONE;
-	if (!numbers || !make_room(rules, nr))
+	if (!numbers || table->rule_count > RULES_OF_FILE_MAX || !make_room(rules, nr))
 		return RULES_FULL;
-	for (i = 0; i < table->rule_count; i++)
+	for (i = 0; i < table->rule_count; i++) {
 		numbers[i] = (uint16_t)intern(rules, &table->rules[i]);
+		if (!numbers[i] && table->rules[i].cfa != UNWIND_NONE)
+			return RULES_FULL;
+	}
 	rows = at + table->granule_count + 1;
 	for (i = 0; i <= table->granule_count; i++)
 		put_word(rules, at + i, (uint32_t)rows + table->index[i]);
@@ -133,9 +142,13 @@ static uint32_t store_image(struct callers_rules *rules, const struct elf_image 
 	uint32_t state = RULES_NONE;
 	struct error ignored;
 	GElf_Shdr header;
+	int ret;
 
-	if (!unwind_table_read(image, UNWIND_BYTES_MAX, &table, &ignored))
+	ret = unwind_table_read(image, UNWIND_BYTES_MAX, &table, &ignored);
+	if (!ret)
 		state = store(rules, &table, place);
+	else if (ret == -ENOMEM)
+		state = RULES_FULL;
 	if (state == RULES_READY && elf_image_section(image, ".note.go.buildid", &header))
 		state = RULES_GO;
 	unwind_table_free(&table);
@@ -158,7 +171,10 @@ static uint32_t store_vdso(struct callers_rules *rules, struct rules_of_text *pl
 	return state;
 }
 
-/* Anybody may own the file: without time for it, or if it is broken, it has no rules. */
+/*
+ * Anybody may own the file: if it is broken it has no rules. One that cannot be read, or that its owner has
+ * no time left for, may have some, so there is nothing to guess by.
+ */
 static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
 {
 	struct allowance_turn turn;
@@ -167,7 +183,7 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 	uint32_t state = RULES_NONE;
 
 	if (fd < 0 || allowance_begin(&rules->allowance, fd, &turn, &ignored))
-		return RULES_NONE;
+		return RULES_FULL;
 	if (!elf_image_open(fd, &image, &ignored)) {
 		state = store_image(rules, &image, place);
 		elf_image_close(&image);
@@ -187,7 +203,7 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	if (wanted->text == TEXT_VDSO)
 		state = store_vdso(rules, place);
 	else
-		state = store_file(rules, wanted->fd, place);
+		state = wanted->is_file ? store_file(rules, wanted->fd, place) : RULES_NONE;
 	__atomic_store_n(&place->state, state, __ATOMIC_RELEASE);
 }
 
@@ -244,6 +260,10 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	int ret;
 
 	if (!rules) {
+		struct callers_rules_maps lost = *maps;
+
+		mapped_array_close(&lost.rules);
+		mapped_array_close(&lost.texts);
 		error_no_memory(err, "callers");
 		return NULL;
 	}
@@ -266,13 +286,13 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	return NULL;
 }
 
-void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd)
+void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file)
 {
 	pthread_mutex_lock(&rules->lock);
 	if (grow((void **)&rules->queue, &rules->room, rules->nr + 1, sizeof(*rules->queue))) {
 		close_fd(&fd);
 	} else {
-		rules->queue[rules->nr++] = (struct wanted_rules){ text, fd };
+		rules->queue[rules->nr++] = (struct wanted_rules){ text, fd, is_file };
 		rules->busy = true;
 		pthread_cond_broadcast(&rules->changed);
 	}
@@ -291,7 +311,8 @@ void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)
 
 uint64_t callers_rules_bytes(const struct callers_rules *rules)
 {
-	return (uint64_t)rules->lines.present * rules->lines.element_size;
+	return (uint64_t)__atomic_load_n(&rules->lines.present, __ATOMIC_RELAXED) *
+	       rules->lines.element_size;
 }
 
 void callers_rules_end(struct callers_rules *rules)

@@ -28,8 +28,11 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
-/* Has the table of a text made. fd is taken over; -1: it has none, as text in no file. */
-void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd);
+/*
+ * Has the table of a text made. fd is taken over; -1: it cannot be read, or it is in no file, and then
+ * it has none.
+ */
+void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file);
 
 /* Waits until all tables are made, at most so long. */
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);

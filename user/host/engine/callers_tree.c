@@ -61,43 +61,55 @@ uint32_t tree_root_of(const struct caller_tree *tree, uint32_t element)
 	return (uint32_t)tree->nr_roots;
 }
 
-static bool is_of_target(const struct caller_tree *tree, uint32_t element, uint32_t target)
+/* The target of an element that has ticks; nr: none. */
+static uint32_t target_of(const struct caller_tree *tree, uint32_t element, uint32_t nr)
 {
-	uint32_t root;
+	uint32_t root = tree->counts[element] ? tree_root_of(tree, element) : tree->nr_roots;
 
-	if (!tree->counts[element])
-		return false;
-	root = tree_root_of(tree, element);
-	return root < tree->nr_roots && tree->roots[root].key.target == target;
+	return root < tree->nr_roots && tree->roots[root].key.target < nr ?
+		       tree->roots[root].key.target :
+		       nr;
 }
 
-uint64_t tree_ticks(const struct caller_tree *tree, uint32_t target)
+void tree_sum(const struct caller_tree *tree, uint64_t *sums, uint32_t nr)
 {
-	uint64_t sum = 0;
-	uint32_t i;
+	uint32_t i, target;
 
 	for (i = 0; i < tree->nr_roots; i++)
-		if (tree->roots[i].key.target == target)
-			sum += tree->roots[i].ticks;
-	for (i = 0; i < tree->nr_nodes; i++)
-		if (is_of_target(tree, i, target))
-			sum += tree->counts[i];
-	return sum;
+		if (tree->roots[i].key.target < nr)
+			sums[tree->roots[i].key.target] += tree->roots[i].ticks;
+	for (i = 0; i < tree->nr_nodes; i++) {
+		target = target_of(tree, i, nr);
+		if (target < nr)
+			sums[target] += tree->counts[i];
+	}
 }
 
-void tree_give_back(struct caller_tree *tree, uint32_t target, uint64_t ticks, bool back)
+static uint32_t take_surplus(uint64_t *ticks, uint64_t *surplus)
 {
-	uint32_t i, part;
+	uint64_t part = *surplus < *ticks ? *surplus : *ticks;
 
-	for (i = 0; i < tree->nr_nodes && ticks; i++) {
-		if (!is_of_target(tree, i, target))
+	part = part < UINT32_MAX ? part : UINT32_MAX;
+	*ticks -= part;
+	*surplus -= part;
+	return (uint32_t)part;
+}
+
+void tree_give_back(struct caller_tree *tree, uint64_t *surplus, uint32_t nr, bool back)
+{
+	uint32_t i, target, part;
+
+	for (i = 0; i < tree->nr_nodes; i++) {
+		target = target_of(tree, i, nr);
+		if (target == nr || !surplus[target])
 			continue;
-		part = ticks < tree->counts[i] ? (uint32_t)ticks : (uint32_t)tree->counts[i];
-		tree->counts[i] -= part;
-		ticks -= part;
+		part = take_surplus(&tree->counts[i], &surplus[target]);
 		if (back)
 			__atomic_fetch_add(&tree->nodes[i].count, part, __ATOMIC_RELAXED);
 	}
+	for (i = 0; i < tree->nr_roots; i++)
+		if (tree->roots[i].key.target < nr)
+			take_surplus(&tree->roots[i].ticks, &surplus[tree->roots[i].key.target]);
 }
 
 /* --- from the elements to a profile's nodes ------------------------------------------------------ */

@@ -18,8 +18,7 @@ struct tree_root {
 
 /*
  * The programs' tree as it was read: which elements have ticks, and the roots. It is read while ticks
- * fall, so it may have some more, or less, than the histograms that were read with it; each target's
- * ticks are made to agree with tree_settle().
+ * fall, so it may have some more, or less, than the histograms that were read with it.
  */
 struct caller_tree {
 	struct caller_node *nodes; /* the kernel's */
@@ -39,11 +38,14 @@ void tree_read(struct caller_tree *tree, bool take);
 /* The root that an element hangs from, by its number; nr_roots: it is not complete yet. */
 uint32_t tree_root_of(const struct caller_tree *tree, uint32_t element);
 
-/* The ticks of a target. */
-uint64_t tree_ticks(const struct caller_tree *tree, uint32_t target);
+/* Adds the ticks of each target below nr to its sum. */
+void tree_sum(const struct caller_tree *tree, uint64_t *sums, uint32_t nr);
 
-/* Takes so many ticks of a target out of what was read; back: and gives them to the kernel's tree. */
-void tree_give_back(struct caller_tree *tree, uint32_t target, uint64_t ticks, bool back);
+/*
+ * Takes so many ticks of each target out of what was read. back: and gives those of elements to the
+ * kernel's tree; those of roots are still there, since what was taken of a root is the caller's to keep.
+ */
+void tree_give_back(struct caller_tree *tree, uint64_t *surplus, uint32_t nr, bool back);
 
 /*
  * Makes a profile's sites and nodes of all elements with ticks and those above them. site_of says

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "host/engine/program_files.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
 
-enum { FILES_MAX = 256, MAPPED_BYTES = 4096 };
+enum { FILES_MAX = 256, ENTRIES_MAX = 512, MAPPED_BYTES = 4096 };
 
 struct program_file {
 	dev_t dev;
@@ -26,7 +27,7 @@ struct program_file {
 struct needing {
 	struct program_files *files;
 	const char *origin; /* its own folder */
-	const char *paths; /* DT_RUNPATH or DT_RPATH; NULL: it has none */
+	char paths[PATH_MAX]; /* DT_RUNPATH or DT_RPATH; "": it has none */
 };
 
 static void add_program(struct program_files *files, const char *path);
@@ -78,12 +79,19 @@ static void add_library(const struct needing *needing, const char *name)
 		add_program(needing->files, path);
 }
 
-static const char *dynamic_string(const struct elf_image *image, const GElf_Shdr *header,
-				  const GElf_Dyn *entry)
+/* A copy, because a string that ends with its section has no NUL. */
+static bool dynamic_string(const struct elf_image *image, const GElf_Shdr *header,
+			   const GElf_Dyn *entry, char text[PATH_MAX])
 {
 	size_t length;
+	const char *found =
+		elf_image_string(image->elf, header->sh_link, entry->d_un.d_val, &length);
 
-	return elf_image_string(image->elf, header->sh_link, entry->d_un.d_val, &length);
+	if (!found || length >= PATH_MAX)
+		return false;
+	memcpy(text, found, length);
+	text[length] = '\0';
+	return true;
 }
 
 static void add_libraries(const struct elf_image *image, struct needing *needing)
@@ -91,18 +99,17 @@ static void add_libraries(const struct elf_image *image, struct needing *needing
 	GElf_Shdr header;
 	Elf_Scn *section = elf_image_section(image, ".dynamic", &header);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-	const char *name;
+	char name[PATH_MAX];
 	GElf_Dyn entry;
 	int i;
 
-	for (i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
-		if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH)
-			needing->paths = dynamic_string(image, &header, &entry);
-	for (i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		name = entry.d_tag == DT_NEEDED ? dynamic_string(image, &header, &entry) : NULL;
-		if (name)
+	for (i = 0; i < ENTRIES_MAX && data && gelf_getdyn(data, i, &entry) && entry.d_tag; i++)
+		if ((entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH) &&
+		    !dynamic_string(image, &header, &entry, needing->paths))
+			needing->paths[0] = '\0';
+	for (i = 0; i < ENTRIES_MAX && data && gelf_getdyn(data, i, &entry) && entry.d_tag; i++)
+		if (entry.d_tag == DT_NEEDED && dynamic_string(image, &header, &entry, name))
 			add_library(needing, name);
-	}
 }
 
 static void add_loader(struct program_files *files, const struct elf_image *image)
@@ -167,12 +174,12 @@ static void add_needed(struct program_files *files, const char *path, int fd)
 
 static void add_program(struct program_files *files, const char *path)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int fd = strchr(path, '/') ? regular_file_open("", path, NULL) : -ENOENT;
 	struct program_file file;
 	struct stat stat;
 
-	if (fd < 0 || !strchr(path, '/') || fstat(fd, &stat) || !S_ISREG(stat.st_mode) ||
-	    is_known(files, &stat) || files->nr >= FILES_MAX ||
+	/* The programs of others may name any file as their library. */
+	if (fd < 0 || fstat(fd, &stat) || is_known(files, &stat) || files->nr >= FILES_MAX ||
 	    grow((void **)&files->list, &files->room, files->nr + 1, sizeof(file)))
 		return;
 	file = (struct program_file){ .dev = stat.st_dev, .inode = stat.st_ino };

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
@@ -34,12 +33,17 @@ uint64_t session_plan_callers(struct session *session)
 	return memory - memory / RULES_SHARE - memory / NODES_SHARE;
 }
 
+static uint32_t max_roots(const struct session *session)
+{
+	return (session->nr_targets + session->pool.nr_splits) * WALK_END_COUNT;
+}
+
 static int size_callers(struct session *session)
 {
 	const struct session_callers *callers = &session->callers;
 	struct host_bpf *skel = session->skel;
 	uint32_t chunks = (callers->lines.limit - callers->lines.base) / CHUNK_LINES;
-	uint32_t roots = (session->nr_targets + session->pool.nr_splits) * WALK_END_COUNT;
+	const uint32_t roots = max_roots(session);
 	int ret;
 
 	ret = bpf_map__set_max_entries(skel->maps.nodes, callers->nr_nodes);
@@ -48,6 +52,10 @@ static int size_callers(struct session *session)
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules, RULES_MAX);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS_MAX);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, TEXTS_MAX);
+	/* What is announced is never forgotten, because a walk may meet it again. */
+	ret = ret   ?:
+		      bpf_map__set_max_entries(skel->maps.spaces,
+					       2 * session->pool.dirs.limit + TEXTS_MAX);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, 2 * session->nr_cpus * RANGES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, 2 * session->nr_cpus);
 	return ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, roots);
@@ -64,6 +72,7 @@ int session_configure_callers(struct session *session, struct error *err)
 		return 0;
 	skel->rodata->callers = true;
 	skel->rodata->exit_walks = session->nr_cpus;
+	skel->rodata->max_roots = max_roots(session);
 	skel->rodata->node_mask = session->callers.nr_nodes - 1;
 	skel->rodata->base_lines = session->callers.lines.base;
 	skel->bss->callers_state.next_text = TEXT_FIRST;
@@ -112,7 +121,7 @@ int session_bind_callers(struct session *session, struct error *err)
 	callers->rules = callers_rules_start(&maps, &callers->lines, err);
 	if (!callers->rules)
 		return -ENOMEM;
-	callers_rules_add(callers->rules, TEXT_VDSO, -1);
+	callers_rules_add(callers->rules, TEXT_VDSO, -1, false);
 	return 0;
 }
 
@@ -125,6 +134,8 @@ static uint32_t number_text(struct session *session, const struct space *space)
 
 	if (!bpf_map_lookup_elem(fd, space, &number))
 		return number;
+	if (__atomic_load_n(&state->next_text, __ATOMIC_RELAXED) >= TEXTS_MAX)
+		return 0;
 	number = __atomic_fetch_add(&state->next_text, 1, __ATOMIC_RELAXED);
 	if (number < TEXTS_MAX && !bpf_map_update_elem(fd, space, &number, BPF_NOEXIST))
 		return number;
@@ -146,14 +157,19 @@ void session_new_callers_text(struct session *session, const struct space *space
 {
 	const struct space_info *info;
 	uint32_t number;
+	int fd = -1;
 
 	if (!session->options.callers)
 		return;
 	info = last_told(&session->spaces, space);
 	number = info ? number_text(session, space) : 0;
-	if (number)
-		callers_rules_add(session->callers.rules, number,
-				  info->fd < 0 ? -1 : fcntl(info->fd, F_DUPFD_CLOEXEC, 0));
+	if (!number)
+		return;
+	if (info->fd >= 0)
+		fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0 && !fd_may_stay(fd))
+		close_fd(&fd);
+	callers_rules_add(session->callers.rules, number, fd, space->kind == SPACE_FILE);
 }
 
 struct root_state *session_root(struct session *session, uint32_t number)

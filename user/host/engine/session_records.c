@@ -97,12 +97,15 @@ static int announce_texts(struct session *session, struct error *err)
 {
 	struct callers_state *state = &session->skel->bss->callers_state;
 	int ret = 0, pass = 0;
+	size_t before;
 
 	do {
+		before = session->spaces.nr;
 		state->texts_untold = 0;
 		ret = session_walk(session->skel->progs.profil_texts, err);
 		ret = ret ?: session_read_records(session, err);
-	} while (!ret && state->texts_untold && ++pass < TEXT_PASSES);
+	} while (!ret && state->texts_untold && session->spaces.nr > before &&
+		 ++pass < TEXT_PASSES);
 	return ret;
 }
 
