@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/profile_io.h"
 #include "sample.h"
@@ -61,6 +62,37 @@ Test(profile_chains, of_bins)
 	profile->histograms[STEADY].bytes_per_bin = 64;
 	profile->histograms[STEADY].bins[0].index = 0;
 	expect_chains(profile, STEADY, 0, "400 in 11, 5 in 15 of 11");
+}
+
+/* Of one process's text in bins of two sizes, the fine ones come first, whichever begins where. */
+Test(profile_chains, of_bins_of_two_sizes)
+{
+	cleanup_profile struct profile *profile = with_callers();
+	struct profile_histogram *fine, *coarse;
+
+	profile->histograms = reallocarray(profile->histograms, profile->nr_histograms + 1,
+					   sizeof(*profile->histograms));
+	cr_assert(profile->histograms);
+	fine = &profile->histograms[STEADY];
+	coarse = &profile->histograms[profile->nr_histograms++];
+	*coarse = *fine;
+	coarse->process = fine->process ? strdup(fine->process) : NULL;
+	coarse->cgroup = fine->cgroup ? strdup(fine->cgroup) : NULL;
+	coarse->bytes_per_bin = 1024;
+	coarse->bins = calloc(1, sizeof(*coarse->bins));
+	cr_assert(coarse->bins);
+	coarse->bins[0] = (struct profile_bin){ .index = 0, .count = 110 };
+	coarse->nr_bins = 1;
+	fine->bins[0].count = 300;
+	expect_chains(profile, STEADY, 0, "300 in 11");
+	expect_chains(profile, (size_t)(coarse - profile->histograms), 0,
+		      "100 in 11, 10 in 15 of 11");
+	fine->offset += fine->bins[0].index * fine->bytes_per_bin;
+	fine->bins[0].index = 0;
+	expect_chains(profile, STEADY, 0, "300 in 11");
+	coarse->bins[0].count = 120;
+	expect_chains(profile, (size_t)(coarse - profile->histograms), 0,
+		      "100 in 11, 10 in 15 of 11, 10 in none");
 }
 
 /* A JIT's text has its process where the profile does not tell processes apart. */

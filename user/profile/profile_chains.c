@@ -5,13 +5,17 @@
 
 #include "base/util.h"
 
-/* Whose text, and where it begins. */
+/*
+ * Whose text, in bins of which size, and where it begins. One text has bins of several sizes where
+ * memory ran short while it was counted, or where profiles with different ones were added up.
+ */
 struct text_key {
 	uint32_t target;
 	uint32_t object;
 	int64_t pid;
 	const char *process;
 	const char *cgroup;
+	uint64_t bytes_per_bin;
 	uint64_t offset;
 	uint32_t histogram;
 };
@@ -21,6 +25,15 @@ struct bin_chain {
 	size_t bin;
 	struct profile_chain chain;
 };
+
+/* The chains that bins have so far. */
+struct taken {
+	struct bin_chain *all;
+	size_t nr, room;
+};
+
+/* Of one text, sizes beyond these have no chains: a profile that was made to have many costs no more. */
+#define BIN_SIZES_MAX 16
 
 struct profile_chains {
 	const struct profile *profile;
@@ -54,6 +67,8 @@ static int compare_texts(const void *left, const void *right)
 	const struct text_key *a = left, *b = right;
 	int order = compare_keys(a, b);
 
+	if (!order)
+		order = compare_u64(a->bytes_per_bin, b->bytes_per_bin);
 	return order ? order : compare_u64(a->offset, b->offset);
 }
 
@@ -66,6 +81,7 @@ static void add_text_keys(struct profile_chains *chains, uint32_t i)
 				.pid = histogram->pid,
 				.process = histogram->process,
 				.cgroup = histogram->cgroup,
+				.bytes_per_bin = histogram->bytes_per_bin,
 				.offset = histogram->offset,
 				.histogram = i };
 
@@ -79,45 +95,73 @@ static void add_text_keys(struct profile_chains *chains, uint32_t i)
 	chains->texts[chains->nr_texts++] = key;
 }
 
-/* The histogram that has the text of a site for a root; NULL: none has. */
-static const struct profile_histogram *find_text(const struct profile_chains *chains,
-						 const struct profile_root *root,
-						 const struct profile_site *site)
+/* How many texts come before a key, with those that are equal to it. */
+static size_t texts_up_to(const struct profile_chains *chains, const struct text_key *key)
 {
-	const struct text_key key = { .target = root->target,
-				      .object = site->object,
-				      .pid = root->pid,
-				      .process = root->process,
-				      .cgroup = root->cgroup,
-				      .offset = site->offset };
-	size_t at = BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], &key) <= 0);
-
-	if (!at || compare_keys(&chains->texts[at - 1], &key))
-		return NULL;
-	return &chains->profile->histograms[chains->texts[at - 1].histogram];
+	return BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], key) <= 0);
 }
 
-/* The number of the bin that counts for a node's frame; SIZE_MAX: there is none. */
-static size_t bin_of(const struct profile_chains *chains, uint32_t node)
+/* The number of the bin of a histogram that holds an offset; SIZE_MAX: it has none. */
+static size_t bin_at(const struct profile_chains *chains, uint32_t number, uint64_t offset)
 {
-	const struct profile_callers *callers = chains->callers;
-	uint32_t frame = chains->frames[node];
-	const struct profile_histogram *histogram;
-	const struct profile_site *site;
-	uint64_t index;
-	size_t at;
+	const struct profile_histogram *histogram = &chains->profile->histograms[number];
+	const uint64_t index = (offset - histogram->offset) / histogram->bytes_per_bin;
+	size_t at = BISECT(i, histogram->nr_bins, histogram->bins[i].index < index);
 
-	if (frame == PROFILE_NO_NODE)
-		return SIZE_MAX;
-	site = &callers->sites[callers->nodes[frame].site];
-	histogram = find_text(chains, &callers->roots[chains->roots[node]], site);
-	if (!histogram)
-		return SIZE_MAX;
-	index = (site->offset - histogram->offset) / histogram->bytes_per_bin;
-	at = BISECT(i, histogram->nr_bins, histogram->bins[i].index < index);
 	if (at == histogram->nr_bins || histogram->bins[at].index != index)
 		return SIZE_MAX;
-	return chains->bins[histogram - chains->profile->histograms] + at;
+	return chains->bins[number] + at;
+}
+
+/* Returns the ticks that the bin had for a chain of so many. */
+static uint64_t take_from(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t ticks,
+			  struct taken *taken)
+{
+	void *array = taken->all;
+
+	ticks = ticks < chains->left[bin] ? ticks : chains->left[bin];
+	if (!ticks)
+		return 0;
+	if (grow(&array, &taken->room, taken->nr + 1, sizeof(*taken->all)))
+		return UINT64_MAX;
+	taken->all = array;
+	taken->all[taken->nr++] = (struct bin_chain){ bin, { ticks, node } };
+	chains->left[bin] -= ticks;
+	return ticks;
+}
+
+/* Takes a node's ticks from the bins that have the text of its frame, the finest first. */
+static int take_node(struct profile_chains *chains, uint32_t node, struct taken *taken)
+{
+	const struct profile_callers *callers = chains->callers;
+	const struct profile_root *root = &callers->roots[chains->roots[node]];
+	const struct profile_site *site = &callers->sites[callers->nodes[chains->frames[node]].site];
+	struct text_key key = { .target = root->target,
+				.object = site->object,
+				.pid = root->pid,
+				.process = root->process,
+				.cgroup = root->cgroup };
+	uint64_t left = callers->nodes[node].ticks, found;
+	size_t at = texts_up_to(chains, &key), bin, sizes;
+
+	for (sizes = 0; left && sizes < BIN_SIZES_MAX; sizes++) {
+		if (at == chains->nr_texts || compare_keys(&chains->texts[at], &key))
+			break;
+		key.bytes_per_bin = chains->texts[at].bytes_per_bin;
+		key.offset = site->offset;
+		at = texts_up_to(chains, &key);
+		if (at && !compare_keys(&chains->texts[at - 1], &key) &&
+		    chains->texts[at - 1].bytes_per_bin == key.bytes_per_bin) {
+			bin = bin_at(chains, chains->texts[at - 1].histogram, site->offset);
+			found = bin == SIZE_MAX ? 0 : take_from(chains, bin, node, left, taken);
+			if (found == UINT64_MAX)
+				return -1;
+			left -= found;
+		}
+		key.offset = UINT64_MAX;
+		at = texts_up_to(chains, &key);
+	}
+	return 0;
 }
 
 static int compare_chains(const void *left, const void *right)
@@ -130,49 +174,49 @@ static int compare_chains(const void *left, const void *right)
 }
 
 /* What a bin has beyond its ticks is left out: the tree must not say more than was counted. */
-static size_t take_nodes(struct profile_chains *chains, struct bin_chain *taken)
+static int take_nodes(struct profile_chains *chains, struct taken *taken)
 {
 	const struct profile_callers *callers = chains->callers;
-	size_t nr = 0, bin;
-	uint64_t ticks;
+	int ret = 0;
 	uint32_t i;
 
-	for (i = 0; i < callers->nr_nodes; i++) {
-		bin = callers->nodes[i].ticks ? bin_of(chains, i) : SIZE_MAX;
-		if (bin == SIZE_MAX)
-			continue;
-		ticks = callers->nodes[i].ticks;
-		ticks = ticks < chains->left[bin] ? ticks : chains->left[bin];
-		chains->left[bin] -= ticks;
-		if (ticks)
-			taken[nr++] = (struct bin_chain){ bin, { ticks, i } };
-	}
-	return nr;
+	for (i = 0; !ret && i < callers->nr_nodes; i++)
+		if (callers->nodes[i].ticks && chains->frames[i] != PROFILE_NO_NODE)
+			ret = take_node(chains, i, taken);
+	return ret;
 }
 
-static int put_in_bins(struct profile_chains *chains, size_t nr_bins)
+/* Puts what was taken beside what is left, by bin. */
+static int put_in_bins(struct profile_chains *chains, const struct taken *taken, size_t nr_bins)
 {
-	const size_t nr_nodes = chains->callers->nr_nodes;
-	cleanup_free struct bin_chain *taken = calloc(nr_nodes + 1, sizeof(*taken));
-	size_t nr, i, bin, at = 0;
+	size_t i, bin, at = 0;
 
-	if (!taken)
-		return -1;
-	nr = take_nodes(chains, taken);
-	qsort(taken, nr, sizeof(*taken), compare_chains);
-	chains->all = calloc(nr + nr_bins + 1, sizeof(*chains->all));
+	if (taken->nr)
+		qsort(taken->all, taken->nr, sizeof(*taken->all), compare_chains);
+	chains->all = calloc(taken->nr + nr_bins + 1, sizeof(*chains->all));
 	if (!chains->all)
 		return -1;
 	for (i = 0, bin = 0; bin < nr_bins; bin++) {
 		chains->first[bin] = at;
-		for (; i < nr && taken[i].bin == bin; i++)
-			chains->all[at++] = taken[i].chain;
+		for (; i < taken->nr && taken->all[i].bin == bin; i++)
+			chains->all[at++] = taken->all[i].chain;
 		if (chains->left[bin])
 			chains->all[at++] =
 				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE };
 	}
 	chains->first[nr_bins] = at;
 	return 0;
+}
+
+static int fill_bins(struct profile_chains *chains, size_t nr_bins)
+{
+	struct taken taken = { 0 };
+	int ret = take_nodes(chains, &taken);
+
+	if (!ret)
+		ret = put_in_bins(chains, &taken, nr_bins);
+	free(taken.all);
+	return ret;
 }
 
 static int find_frames(struct profile_chains *chains)
@@ -230,7 +274,7 @@ static int fill_chains(struct profile_chains *chains)
 	for (i = 0; i < profile->nr_histograms; i++)
 		for (j = 0; j < profile->histograms[i].nr_bins; j++)
 			chains->left[chains->bins[i] + j] = profile->histograms[i].bins[j].count;
-	return put_in_bins(chains, nr_bins);
+	return fill_bins(chains, nr_bins);
 }
 
 struct profile_chains *profile_chains_new(const struct profile *profile, bool wanted)
