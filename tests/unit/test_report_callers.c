@@ -137,7 +137,7 @@ Test(report_callers, tree)
 	options.min = 20;
 	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
 				"   43.47%       270   0.00%  fib ([jit 200])\n"
-				"   43.47%       270  16.10%  fib\n"
+				"   43.47%       270  12.88%  fib\n"
 				"   27.37%       170  27.37%  fib\n"
 				"\n1 more below 20 %, with 110 ticks; --min 0 shows all.\n");
 }
@@ -150,43 +150,45 @@ Test(report_callers, of_a_function)
 
 	text_draw_ascii();
 	expect_report(&options,
-		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
-		      "   43.47%       270  40.25%  fib ([jit 200])\n"
-		      "   43.47%       270  40.25%  node::Start(int, char**) (node)\n"
-		      "   43.47%       270  40.25%  __libc_start_call_main (libc.so.6)\n");
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION (100% is 43.47% of the profile)\n"
+		      "  100.00%       270  92.59%  fib ([jit 200])\n"
+		      "  100.00%       270  92.59%  node::Start(int, char**) (node)\n"
+		      "  100.00%       270  92.59%  __libc_start_call_main (libc.so.6)\n");
 	options = of_tree(TREE_CALLEES, "f?b");
-	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
-				"   43.47%       270  40.25%  fib ([jit 200])\n"
-				"   40.25%       250  40.25%  + [self]\n"
-				"    3.22%        20   3.22%  \\ write (libc.so.6)\n");
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION (100% is 43.47% of the profile)\n"
+		      "  100.00%       270  92.59%  fib ([jit 200])\n"
+		      "   92.59%       250  92.59%  + [self]\n"
+		      "    7.41%        20   7.41%  \\ write (libc.so.6)\n");
 	options = of_tree(TREE_CALLERS, "write");
 	options.format = REPORT_CSV;
 	expect_report(&options,
 		      "ticks,percent,inclusive_ticks,inclusive_percent,depth,object,offset,address,"
 		      "size,function,seconds\n"
-		      "90,7.8403,100,8.5004,0,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
-		      "0.118780488\n"
-		      "50,3.3003,60,3.9604,1,/usr/bin/steady,0x1060,0x401060,128,main,"
-		      "0.050000000\n"
-		      "50,3.3003,60,3.9604,2,/usr/lib/libc.so.6,0x2300,0x2300,128,"
-		      "__libc_start_call_main,0.050000000\n"
-		      "20,3.2198,20,3.2198,1,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		      "100,100.0000,100,100.0000,0,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
+		      "0.128780488\n"
+		      "60,46.5909,60,46.5909,1,/usr/bin/steady,0x1060,0x401060,128,main,"
+		      "0.060000000\n"
+		      "60,46.5909,60,46.5909,2,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "__libc_start_call_main,0.060000000\n"
+		      "20,37.8788,20,37.8788,1,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
 		      "0.048780488\n"
-		      "20,3.2198,20,3.2198,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		      "20,37.8788,20,37.8788,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
 		      "0.048780488\n"
-		      "20,3.2198,20,3.2198,3,/usr/bin/node,0x1380,0x1380,64,"
+		      "20,37.8788,20,37.8788,3,/usr/bin/node,0x1380,0x1380,64,"
 		      "\"node::Start(int, char**)\",0.048780488\n"
-		      "20,3.2198,20,3.2198,4,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "20,37.8788,20,37.8788,4,/usr/lib/libc.so.6,0x2300,0x2300,128,"
 		      "__libc_start_call_main,0.048780488\n"
-		      "20,1.3201,20,1.3201,1,,,,,[cut: late],0.020000000\n");
+		      "20,15.5303,20,15.5303,1,,,,,[cut: late],0.020000000\n");
 	options = of_tree(TREE_CALLEES, "main");
 	options.min = 0;
 	options.objects = sh;
 	options.nr_objects = 1;
-	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
-				"    0.66%         5   0.40%  main (sh)\n"
-				"    0.40%         3   0.40%  + [self]\n"
-				"    0.26%         2   0.26%  \\ eval\n");
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION (100% is 0.66% of the profile)\n"
+		      "  100.00%         5  60.00%  main (sh)\n"
+		      "   60.00%         3  60.00%  + [self]\n"
+		      "   40.00%         2  40.00%  \\ eval\n");
 }
 
 Test(report_callers, account_and_notes)
@@ -549,6 +551,8 @@ static void check_tree(const struct profile *profile, const struct naive *naive,
 			below[number_of(rows.rows[i].name)] += rows.rows[i].inclusive_ticks;
 	}
 	if (tree == TREE_CALLERS)
+		cr_expect_eq(rows.rows[0].ticks, naive->ticks[f], "with the kernel's for it");
+	if (tree == TREE_CALLERS)
 		below[FUNCTIONS] += naive->inclusive[f] - sum;
 	else
 		cr_expect_eq(sum, naive->inclusive[f], "with its own");
@@ -597,5 +601,48 @@ Test(report_callers, endless_chain)
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
 	for (i = 0; i < rows.nr; i++)
 		cr_expect_lt(rows.rows[i].depth, PROFILE_CHAIN_DEPTH);
+	rows_free(&rows);
+}
+
+/*
+ * The same frames above ever other callers of a function are few in the file, and would be a row for
+ * each of them below each caller.
+ */
+Test(report_callers, many_callers_below_a_long_chain)
+{
+	enum { LONG = 500, CALLERS = 4000 };
+	cleanup_profile struct profile *profile = random_profile(1);
+	struct report_options options = of_tree(TREE_CALLERS, "f0");
+	struct profile_callers *callers = profile->callers;
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t i;
+
+	free(callers->nodes);
+	free(callers->sites);
+	callers->nr_sites = 1 + LONG + CALLERS;
+	callers->sites = array(callers->nr_sites, sizeof(*callers->sites));
+	for (i = 1; i < callers->nr_sites; i++)
+		callers->sites[i].offset = 0x1000 + i;
+	callers->nr_nodes = LONG + 2 * CALLERS;
+	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
+	for (i = 0; i < LONG + CALLERS; i++)
+		callers->nodes[i] = (struct profile_node){
+			i < LONG ? (int32_t)i - 1 : LONG - 1, (uint32_t)i + 1, 0
+		};
+	for (i = 0; i < CALLERS; i++)
+		callers->nodes[LONG + CALLERS + i] =
+			(struct profile_node){ (int32_t)(LONG + i), 0, i ? 1 : CALLERS };
+	while (profile->nr_histograms > 1)
+		profile_histogram_free(&profile->histograms[--profile->nr_histograms]);
+	profile->histograms[0].nr_bins = 1;
+	profile->histograms[0].bins[0].count = 2 * CALLERS - 1;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_expect_eq(rows.nr, 1 + 1 + LONG, "only one caller has enough");
+	cr_expect_eq(rows.nr_cut, CALLERS - 1);
+	rows_free(&rows);
+	options.min = 0;
+	cr_expect_eq(rows_build(profile, &options, &rows, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "--callers 'f0': more than 1048576 rows above --min 0");
 	rows_free(&rows);
 }

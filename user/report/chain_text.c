@@ -68,12 +68,12 @@ static void put_object(const struct report *report, const struct report_row *row
 
 static void put_row(const struct report *report, const struct report_row *row, FILE *out)
 {
-	const double percent = row_percent(report->ns, row);
+	const double percent = row_percent(report->whole_ns, row);
 	const char *color = report->options->color ? heat_color(percent) : "";
 	size_t used = 29, left;
 	char place[256];
 
-	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ", share_of(report->ns, row->inclusive_ns),
+	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ", share_of(report->whole_ns, row->inclusive_ns),
 		row->inclusive_ticks, color, percent, *color ? COLOR_END : "");
 	used += put_branches(report->rows, row, columns_left(report->options, used), out);
 	left = columns_left(report->options, used);
@@ -88,8 +88,11 @@ void render_tree(const struct report *report, FILE *out)
 	const bool dim = report->options->color;
 	size_t i;
 
-	fprintf(out, "%s%9s %9s %7s  FUNCTION%s\n", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS",
-		"SHARE", dim ? COLOR_END : "");
+	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS", "SHARE");
+	if (report->options->tree != TREE_ALL)
+		fprintf(out, " (100%% is %.2f%% of the profile)",
+			share_of(report->ns, report->whole_ns));
+	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < rows->nr; i++)
 		put_row(report, &rows->rows[i], out);
 	if (rows->nr_cut)

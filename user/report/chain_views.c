@@ -13,7 +13,31 @@ struct chain_view {
 	const struct context_tree *all;
 	const struct report_rows *frames;
 	struct context_tree made;
+	double least; /* nanoseconds that a row must have to be shown */
 };
+
+/* Callers of a function in rows beyond these are more than anybody reads, and take gigabytes. */
+#define CALLERS_MAX (1 << 20)
+
+/* The time that is 100 %: a tree of all is of the profile's, and one of a function is of its. */
+static double whole_ns(const struct chain_view *view, const struct context_tree *tree)
+{
+	double whole = 0;
+	size_t i;
+
+	if (view->options->tree == TREE_ALL)
+		return rows_ns(view->profile, view->options);
+	for (i = 1; i < tree->contexts.nr; i++)
+		if (!tree->contexts.all[i].parent)
+			whole += tree->sums[i].inclusive_ns;
+	return whole;
+}
+
+/* What a row must have to be shown. */
+static double least_ns(const struct chain_view *view, const struct context_tree *tree)
+{
+	return view->options->min / 100 * whole_ns(view, tree);
+}
 
 static bool is_wanted(const struct chain_view *view, uint32_t context)
 {
@@ -24,60 +48,140 @@ static bool is_wanted(const struct chain_view *view, uint32_t context)
 	       row_has_function(&view->frames->rows[frame], view->options->function);
 }
 
+/* Whether ticks there are a wanted function's own, as those of the kernel at work for it are. */
+static bool is_own(const struct chain_view *view, uint32_t context)
+{
+	const struct chain_context *at = &view->all->contexts.all[context];
+
+	if (at->frame == view->frames->nr + FRAME_KERNEL)
+		context = at->parent;
+	return is_wanted(view, context);
+}
+
 /* --- callers ------------------------------------------------------------------------------------ */
 
-/* Adds what a function and all that it called had below these callers, to each of them. */
-static int add_callers(struct chain_view *view, uint32_t context, const struct context_sum *sum)
-{
-	const struct chain_context *all = view->all->contexts.all;
-	uint32_t made = 0;
+/* What a function and all that it called had below a context, for the row of who called it there. */
+struct caller_entry {
+	uint32_t made; /* the row's context, */
+	uint32_t context; /* and one of those that it is made of */
+	struct context_sum sum;
+};
 
-	for (; context; context = all[context].parent) {
-		made = context_tree_child(&view->made, made, all[context].frame);
-		if (!made)
-			return -ENOMEM;
-		context_sum_add(&view->made.sums[made], sum);
+static int compare_entries(const void *left, const void *right)
+{
+	const struct caller_entry *a = left, *b = right;
+
+	if (a->made != b->made)
+		return a->made < b->made ? -1 : 1;
+	return compare_u64(a->context, b->context);
+}
+
+/* Adds the entries of a level to its rows' sums; returns how many are left of them. */
+static size_t add_level(struct chain_view *view, struct caller_entry *entries, size_t nr)
+{
+	size_t i, kept = 0;
+
+	if (nr)
+		qsort(entries, nr, sizeof(*entries), compare_entries);
+	for (i = 0; i < nr; i++) {
+		context_sum_add(&view->made.sums[entries[i].made], &entries[i].sum);
+		if (kept && !compare_entries(&entries[kept - 1], &entries[i]))
+			context_sum_add(&entries[kept - 1].sum, &entries[i].sum);
+		else
+			entries[kept++] = entries[i];
 	}
-	return 0;
+	return kept;
 }
 
 /*
- * A recursive function was called by whoever called its outermost call. own: by context, the ticks of
- * the function alone in it and below.
+ * Makes of the entries of a level those of the next one. Rows that are not shown have none, because
+ * no caller has more than what it called.
  */
-static int fill_callers(struct chain_view *view, struct context_sum *own, uint8_t *within)
+static int climb(struct chain_view *view, struct caller_entry *entries, size_t *nr)
+{
+	const struct chain_context *all = view->all->contexts.all;
+	struct caller_entry entry;
+	size_t i, kept = 0;
+
+	for (i = 0; i < *nr; i++) {
+		entry = entries[i];
+		entry.context = all[entry.context].parent;
+		if (!entry.context || view->made.sums[entry.made].inclusive_ns < view->least)
+			continue;
+		entry.made = context_tree_child(&view->made, entry.made, all[entry.context].frame);
+		if (!entry.made)
+			return -ENOMEM;
+		if (view->made.contexts.nr > CALLERS_MAX)
+			return -E2BIG;
+		entries[kept++] = entry;
+	}
+	*nr = kept;
+	return 0;
+}
+
+/* By context, the ticks of the wanted functions alone in it and below. */
+static void sum_own(const struct chain_view *view, struct context_sum *own)
 {
 	const struct context_tree *all = view->all;
-	int ret = 0;
 	size_t i;
 
 	for (i = all->contexts.nr; i-- > 1;) {
-		if (is_wanted(view, i)) {
+		if (is_own(view, i)) {
 			own[i].ticks += all->sums[i].ticks;
 			own[i].ns += all->sums[i].ns;
 		}
 		context_sum_add(&own[all->contexts.all[i].parent], &own[i]);
 	}
-	for (i = 1; !ret && i < all->contexts.nr; i++) {
+}
+
+/* A recursive function was called by whoever called its outermost call: that is an entry. */
+static int begin_callers(struct chain_view *view, const struct context_sum *own, uint8_t *within,
+			 struct caller_entry *entries, size_t *nr)
+{
+	const struct context_tree *all = view->all;
+	struct caller_entry entry;
+	size_t i;
+
+	for (i = 1; i < all->contexts.nr; i++) {
 		bool below = within[all->contexts.all[i].parent], wanted = is_wanted(view, i);
 
 		within[i] = below || wanted;
 		if (!wanted || below)
 			continue;
-		own[i].inclusive_ticks = all->sums[i].inclusive_ticks;
-		own[i].inclusive_ns = all->sums[i].inclusive_ns;
-		ret = add_callers(view, i, &own[i]);
+		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
+		entry.sum.inclusive_ticks = all->sums[i].inclusive_ticks;
+		entry.sum.inclusive_ns = all->sums[i].inclusive_ns;
+		entry.made = context_tree_child(&view->made, 0, all->contexts.all[i].frame);
+		if (!entry.made)
+			return -ENOMEM;
+		entries[(*nr)++] = entry;
 	}
-	return ret;
+	return 0;
 }
 
+/* Level by level, so that what --min leaves out takes neither time nor memory. */
 static int make_callers(struct chain_view *view)
 {
-	const size_t nr = view->all->contexts.nr;
-	cleanup_free struct context_sum *own = calloc(nr + 1, sizeof(*own));
-	cleanup_free uint8_t *within = calloc(nr + 1, sizeof(*within));
+	const size_t room = view->all->contexts.nr + 1;
+	cleanup_free struct context_sum *own = calloc(room, sizeof(*own));
+	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
+	cleanup_free struct caller_entry *entries = calloc(room, sizeof(*entries));
+	size_t nr = 0;
+	int ret;
 
-	return own && within ? fill_callers(view, own, within) : -ENOMEM;
+	if (!own || !within || !entries)
+		return -ENOMEM;
+	sum_own(view, own);
+	ret = begin_callers(view, own, within, entries, &nr);
+	if (ret)
+		return ret;
+	nr = add_level(view, entries, nr);
+	view->least = least_ns(view, &view->made);
+	while (!ret && nr) {
+		ret = climb(view, entries, &nr);
+		nr = ret ? 0 : add_level(view, entries, nr);
+	}
+	return ret;
 }
 
 /* --- callees ------------------------------------------------------------------------------------ */
@@ -160,7 +264,6 @@ struct tree_writer {
 	struct report_rows *rows; /* those to write */
 	struct shown_context *sorted; /* by parent */
 	size_t *first; /* by context: of its children; those of the next one end them */
-	double least; /* nanoseconds that a context must have to be shown */
 };
 
 static int sort_contexts(struct tree_writer *writer)
@@ -198,7 +301,7 @@ static size_t count_shown(struct tree_writer *writer, uint32_t context)
 	for (; call < end; call++) {
 		if (!call->ticks)
 			continue;
-		if (call->ns >= writer->least) {
+		if (call->ns >= writer->view->least) {
 			nr++;
 			continue;
 		}
@@ -303,37 +406,23 @@ static int put_rows(struct tree_writer *writer)
 	return ret;
 }
 
-/* A tree of all is of the profile's time, and one of a function is of that function's. */
-static double least_ns(const struct chain_view *view, const struct context_tree *tree)
-{
-	double whole = 0;
-	size_t i;
-
-	if (view->options->tree == TREE_ALL)
-		return view->options->min / 100 * rows_ns(view->profile, view->options);
-	for (i = 1; i < tree->contexts.nr; i++)
-		if (!tree->contexts.all[i].parent)
-			whole += tree->sums[i].inclusive_ns;
-	return view->options->min / 100 * whole;
-}
-
 /* The rows that the frames of a tree were go, and those of the tree take their place. */
 static int replace_rows(struct chain_view *view, const struct context_tree *tree,
 			struct report_rows *rows)
 {
 	struct report_rows made = { 0 };
-	struct tree_writer writer = { .view = view,
-				      .tree = tree,
-				      .rows = &made,
-				      .least = least_ns(view, tree) };
-	int ret = put_rows(&writer);
+	struct tree_writer writer = { .view = view, .tree = tree, .rows = &made };
+	int ret;
 
+	view->least = least_ns(view, tree);
+	ret = put_rows(&writer);
 	free(rows->rows);
 	rows->rows = made.rows;
 	rows->nr = made.nr;
 	rows->capacity = made.capacity;
 	rows->nr_cut = made.nr_cut;
 	rows->cut_ticks = made.cut_ticks;
+	rows->whole_ns = whole_ns(view, tree);
 	return ret;
 }
 
@@ -361,6 +450,11 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 		error_hint(err, "bpfprofil report --inclusive --limit 0");
 	} else if (!ret) {
 		ret = replace_rows(&view, options->tree == TREE_ALL ? tree : &view.made, rows);
+	}
+	if (ret == -E2BIG) {
+		ret = error_set(err, -EINVAL, "--callers '%.200s': more than %d rows above --min %g",
+				options->function, CALLERS_MAX, options->min);
+		error_hint(err, "a larger --min");
 	}
 	if (ret && ret != -EINVAL)
 		error_errno(err, ret, "report");

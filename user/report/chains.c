@@ -205,8 +205,8 @@ void context_tree_include(struct context_tree *tree)
 	size_t i;
 
 	for (i = 0; i < tree->contexts.nr; i++) {
-		tree->sums[i].inclusive_ticks = tree->sums[i].ticks;
-		tree->sums[i].inclusive_ns = tree->sums[i].ns;
+		tree->sums[i].inclusive_ticks += tree->sums[i].ticks;
+		tree->sums[i].inclusive_ns += tree->sums[i].ns;
 	}
 	for (i = tree->contexts.nr; i-- > 1;) {
 		sum = &tree->sums[tree->contexts.all[i].parent];
@@ -286,6 +286,7 @@ static int make_contexts(struct chains_build *build)
 	return ret;
 }
 
+/* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
 static int count_bin(struct chains_build *build, const struct profile_histogram *histogram,
 		     size_t i, double weight)
 {
@@ -296,6 +297,7 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 	const struct profile_chain *chain;
 	uint32_t context, frame;
 	struct context_sum sum;
+	double ns;
 	size_t nr;
 
 	for (chain = profile_chains_of(build->chains, histogram, i, &nr); nr--; chain++) {
@@ -311,8 +313,12 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 			if (!context)
 				return -ENOMEM;
 		}
-		sum = (struct context_sum){ .ticks = chain->ticks,
-					    .ns = (double)chain->ticks * weight };
+		ns = (double)chain->ticks * weight;
+		if (chosen)
+			sum = (struct context_sum){ .ticks = chain->ticks, .ns = ns };
+		else
+			sum = (struct context_sum){ .inclusive_ticks = chain->ticks,
+						    .inclusive_ns = ns };
 		context_sum_add(&build->tree.sums[context], &sum);
 	}
 	return 0;

@@ -36,7 +36,7 @@ void context_tree_free(struct context_tree *tree);
 /* Adds a sum to that of a context. */
 void context_sum_add(struct context_sum *sum, const struct context_sum *part);
 
-/* Makes the inclusive sums of all contexts from what fell in each. */
+/* Adds what fell in each context, and the inclusive sums of those below it, to its inclusive sum. */
 void context_tree_include(struct context_tree *tree);
 
 /* Replaces rows by those of the tree that the options ask for. */

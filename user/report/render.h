@@ -30,7 +30,8 @@ struct report {
 	const struct profile *profile;
 	const struct report_options *options;
 	const struct profile_account *account;
-	double ns; /* CPU time of all of it */
+	double ns; /* CPU time of all of it, */
+	double whole_ns; /* and of what the rows' shares are of */
 	const struct report_rows *rows;
 	size_t nr;
 	struct callers_account walks; /* how they ended, in a profile with callers */

@@ -25,6 +25,7 @@ static struct report make_report(const struct profile *profile,
 		.options = options,
 		.account = rows_account(profile, options),
 		.ns = rows_ns(profile, options),
+		.whole_ns = options->tree ? rows->whole_ns : rows_ns(profile, options),
 		.rows = rows,
 		.nr = options->tree ? rows->nr : report_limit(options, rows->nr),
 	};
@@ -257,7 +258,7 @@ static void call_fields(const struct report *report, const struct report_row *ro
 {
 	if (report->rows->marks)
 		fprintf(out, ",%" PRIu64 ",%.4f", row->inclusive_ticks,
-			share_of(report->ns, row->inclusive_ns));
+			share_of(report->whole_ns, row->inclusive_ns));
 	if (report->options->tree)
 		fprintf(out, ",%" PRIu32, row->depth);
 }
@@ -284,7 +285,7 @@ void render_csv(const struct report *report, FILE *out)
 		report->options->inlined ? ",inlined" : "");
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
-			row_percent(report->ns, &report->rows->rows[i]));
+			row_percent(report->whole_ns, &report->rows->rows[i]));
 		call_fields(report, &report->rows->rows[i], out);
 		row_fields(report, &report->rows->rows[i], out);
 		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
@@ -340,7 +341,7 @@ static void call_json(const struct report *report, const struct report_row *row,
 		return;
 	render_json_u64(out, "inclusive_ticks", row->inclusive_ticks);
 	fputs(", \"inclusive_percent\": ", out);
-	json_text_double(out, share_of(report->ns, row->inclusive_ns));
+	json_text_double(out, share_of(report->whole_ns, row->inclusive_ns));
 	if (report->options->tree)
 		render_json_u64(out, "depth", row->depth);
 }
@@ -350,7 +351,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	const struct profile_object *object = &report->profile->objects[row->object];
 
 	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
-	json_text_double(out, row_percent(report->ns, row));
+	json_text_double(out, row_percent(report->whole_ns, row));
 	fputs(", \"seconds\": ", out);
 	json_text_double(out, row->ns / 1e9);
 	call_json(report, row, out);

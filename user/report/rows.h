@@ -52,6 +52,7 @@ struct report_rows {
 	struct row_marks *marks; /* NULL: rows have no inclusive ticks */
 	size_t nr_cut; /* contexts of a tree that are too small for a row, */
 	uint64_t cut_ticks; /* and their ticks */
+	double whole_ns; /* the time that shares in a tree are of */
 	char **notes;
 	size_t nr_notes;
 	bool hints_symfs; /* see struct report_options */
