@@ -38,26 +38,6 @@ Test(callers, account)
 	cr_expect_eq(account.ticks[END_COMPLETE], 0, "nobody asked for callers");
 }
 
-Test(callers, inclusive)
-{
-	cleanup_profile struct profile *profile = golden();
-	const struct profile_callers *callers = profile->callers;
-	cleanup_free uint64_t *sums = calloc(callers->nr_nodes, sizeof(*sums));
-	cleanup_free uint32_t *roots = profile_callers_roots(callers);
-
-	cr_assert(sums && roots);
-	profile_callers_inclusive(callers, sums);
-	cr_expect_eq(sums[0], 470, "all that begins in the C library");
-	cr_expect_eq(sums[6], 410, "with the kernel's");
-	cr_expect_eq(sums[2], 300);
-	cr_expect_eq(sums[13], 270, "below the outer fib");
-	cr_expect_eq(sums[17], 270, "below the middle one");
-	cr_expect_eq(sums[19], 170, "in the inner one");
-	cr_expect_eq(roots[1], 1);
-	cr_expect_eq(callers->roots[roots[16]].end, END_COMPLETE);
-	cr_expect_eq(callers->roots[roots[19]].end, END_GUESSED);
-}
-
 /* --- sums of random trees ------------------------------------------------------------------------ */
 
 /*

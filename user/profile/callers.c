@@ -53,18 +53,6 @@ uint32_t *profile_callers_roots(const struct profile_callers *callers)
 	return roots;
 }
 
-void profile_callers_inclusive(const struct profile_callers *callers, uint64_t *sums)
-{
-	const struct profile_node *nodes = callers->nodes;
-	size_t i;
-
-	for (i = 0; i < callers->nr_nodes; i++)
-		sums[i] = nodes[i].ticks;
-	for (i = callers->nr_nodes; i-- > 0;)
-		if (nodes[i].parent >= 0)
-			sums[nodes[i].parent] += sums[i];
-}
-
 int profile_callers_account(const struct profile *profile, uint64_t target,
 			    struct callers_account *account)
 {

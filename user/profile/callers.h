@@ -85,9 +85,6 @@ int profile_root_compare(const struct profile_root *a, const struct profile_root
 /* The root that each node is below, by index; the caller frees the array. NULL: out of memory. */
 uint32_t *profile_callers_roots(const struct profile_callers *callers);
 
-/* The ticks of a node and of all below it, by node: sums has room for each. */
-void profile_callers_inclusive(const struct profile_callers *callers, uint64_t *sums);
-
 #define PROFILE_ALL_TARGETS UINT64_MAX
 
 struct callers_account {

@@ -135,7 +135,8 @@ static int take_node(struct profile_chains *chains, uint32_t node, struct taken 
 {
 	const struct profile_callers *callers = chains->callers;
 	const struct profile_root *root = &callers->roots[chains->roots[node]];
-	const struct profile_site *site = &callers->sites[callers->nodes[chains->frames[node]].site];
+	const struct profile_site *site =
+		&callers->sites[callers->nodes[chains->frames[node]].site];
 	struct text_key key = { .target = root->target,
 				.object = site->object,
 				.pid = root->pid,

@@ -103,36 +103,22 @@ static const struct profile_split *find_profile_split(const struct profile_split
 }
 
 /* JIT text has a process even in a profile that was split by cgroup. */
-static struct profile_split split_key(uint32_t target, int64_t pid, char *process, char *cgroup)
+static struct profile_split split_key_of(const struct profile_histogram *histogram)
 {
-	struct profile_split key = { .target = target, .pid = -1, .cgroup = cgroup };
+	struct profile_split key = { .target = histogram->target, .pid = -1 };
 
-	if (!cgroup) {
-		key.pid = pid;
-		key.process = process;
+	key.cgroup = histogram->cgroup;
+	if (!key.cgroup) {
+		key.pid = histogram->pid;
+		key.process = histogram->process;
 	}
 	return key;
 }
 
-static struct profile_split histogram_key(const struct profile *profile, size_t i)
-{
-	const struct profile_histogram *histogram = &profile->histograms[i];
-
-	return split_key(histogram->target, histogram->pid, histogram->process, histogram->cgroup);
-}
-
-static struct profile_split root_key(const struct profile *profile, size_t i)
-{
-	const struct profile_root *root = &profile->callers->roots[i];
-
-	return split_key(root->target, root->pid, root->process, root->cgroup);
-}
-
-static size_t *match(const struct profile *profile, size_t nr,
-		     struct profile_split (*key_of)(const struct profile *, size_t))
+size_t *profile_splits_match(const struct profile *profile)
 {
 	cleanup_free const struct profile_split **sorted = profile_splits_sorted(profile);
-	size_t *matches = calloc(nr + 1, sizeof(*matches));
+	size_t *matches = calloc(profile->nr_histograms + 1, sizeof(*matches));
 	const struct profile_split *found;
 	struct profile_split key;
 	size_t i;
@@ -141,20 +127,10 @@ static size_t *match(const struct profile *profile, size_t nr,
 		free(matches);
 		return NULL;
 	}
-	for (i = 0; i < nr; i++) {
-		key = key_of(profile, i);
+	for (i = 0; i < profile->nr_histograms; i++) {
+		key = split_key_of(&profile->histograms[i]);
 		found = find_profile_split(sorted, profile->nr_splits, &key);
 		matches[i] = found ? (size_t)(found - profile->splits) : PROFILE_NO_SPLIT;
 	}
 	return matches;
-}
-
-size_t *profile_splits_match(const struct profile *profile)
-{
-	return match(profile, profile->nr_histograms, histogram_key);
-}
-
-size_t *profile_splits_match_roots(const struct profile *profile)
-{
-	return match(profile, profile->callers ? profile->callers->nr_roots : 0, root_key);
 }

@@ -27,9 +27,6 @@ const struct profile_split **profile_splits_by_name(const struct profile *profil
  */
 size_t *profile_splits_match(const struct profile *profile);
 
-/* The same for each root of the callers. */
-size_t *profile_splits_match_roots(const struct profile *profile);
-
 /*
  * Whether its process, or thread, says more than its object: JIT text is told apart by process even
  * in profiles that were not split.

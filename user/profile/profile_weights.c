@@ -29,7 +29,6 @@ struct profile_weights {
 	uint64_t *binned; /* and those in bins */
 	size_t *of_split; /* by split: the index of its stratum */
 	size_t *of_histogram; /* by histogram: the same; at first the index of its split */
-	size_t *of_root; /* by root of the callers, likewise */
 };
 
 /* The small splits of a name. */
@@ -291,14 +290,11 @@ static size_t place(const struct profile_weights *weights, uint32_t target, size
 static void place_ticks(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
-	const struct profile_callers *callers = profile->callers;
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms; i++)
 		weights->of_histogram[i] =
 			place(weights, profile->histograms[i].target, weights->of_histogram[i]);
-	for (i = 0; callers && i < callers->nr_roots; i++)
-		weights->of_root[i] = place(weights, callers->roots[i].target, weights->of_root[i]);
 }
 
 static struct profile_weights *make_weights(const struct profile *profile, bool by_place)
@@ -317,9 +313,8 @@ static struct profile_weights *make_weights(const struct profile *profile, bool 
 	weights->binned = calloc(nr, sizeof(*weights->binned));
 	weights->of_split = calloc(nr, sizeof(*weights->of_split));
 	weights->of_histogram = profile_splits_match(profile);
-	weights->of_root = profile_splits_match_roots(profile);
 	if (!weights->strata || !weights->unseen || !weights->ns || !weights->ticks ||
-	    !weights->binned || !weights->of_split || !weights->of_histogram || !weights->of_root ||
+	    !weights->binned || !weights->of_split || !weights->of_histogram ||
 	    fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
@@ -349,7 +344,6 @@ void profile_weights_free(struct profile_weights *weights)
 	free(weights->binned);
 	free(weights->of_split);
 	free(weights->of_histogram);
-	free(weights->of_root);
 	free(weights);
 }
 
@@ -357,12 +351,6 @@ static struct stratum *stratum_of(const struct profile_weights *weights,
 				  const struct profile_histogram *histogram)
 {
 	return &weights->strata[weights->of_histogram[histogram - weights->profile->histograms]];
-}
-
-static struct stratum *stratum_of_root(const struct profile_weights *weights,
-				       const struct profile_root *root)
-{
-	return &weights->strata[weights->of_root[root - weights->profile->callers->roots]];
 }
 
 static double weight(const struct stratum *stratum)
@@ -374,12 +362,6 @@ double profile_weight(const struct profile_weights *weights,
 		      const struct profile_histogram *histogram)
 {
 	return weight(stratum_of(weights, histogram));
-}
-
-double profile_weight_of_root(const struct profile_weights *weights,
-			      const struct profile_root *root)
-{
-	return weight(stratum_of_root(weights, root));
 }
 
 static uint64_t take(struct stratum *stratum, uint64_t ticks)
@@ -398,12 +380,6 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 			      const struct profile_histogram *histogram, uint64_t ticks)
 {
 	return take(stratum_of(weights, histogram), ticks);
-}
-
-uint64_t profile_weights_take_of_root(struct profile_weights *weights,
-				      const struct profile_root *root, uint64_t ticks)
-{
-	return take(stratum_of_root(weights, root), ticks);
 }
 
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)

@@ -38,20 +38,12 @@ void profile_weights_free(struct profile_weights *weights); /* NULL is fine */
 double profile_weight(const struct profile_weights *weights,
 		      const struct profile_histogram *histogram);
 
-/* The same for a tick below one of the roots of its callers: as in the histograms of that split. */
-double profile_weight_of_root(const struct profile_weights *weights,
-			      const struct profile_root *root);
-
 /*
  * Whole nanoseconds for the next ticks of a histogram. Fractions carry over to the following ticks,
  * so that all ticks of a stratum get all its time, in whatever portions they are taken.
  */
 uint64_t profile_weights_take(struct profile_weights *weights,
 			      const struct profile_histogram *histogram, uint64_t ticks);
-
-/* The same for ticks below a root, which share with the histograms: take those of one or the other. */
-uint64_t profile_weights_take_of_root(struct profile_weights *weights,
-				      const struct profile_root *root, uint64_t ticks);
 
 /* Nanoseconds of a target's CPU time for which no tick stands. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);
