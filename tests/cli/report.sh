@@ -55,6 +55,14 @@ for format in folded json; do
 	[ -z "$("$bin" export --format "$format" "$callers" 2>&1 >"$work/out")" ]
 	verdict $? "no_note_with_callers: $format"
 done
+[ "$("$bin" report --html "$work/callers.html" "$callers" 2>&1)" = \
+	"bpfprofil: report: --html leaves out the callers, which the table and --tree have" ]
+verdict $? html_without_callers
+"$bin" diff "$callers" "$callers" 2>&1 >"$work/out" |
+	grep -qx 'bpfprofil: diff: leaves out the callers, which report has'
+verdict $? diff_without_callers
+"$bin" export --format gmon -o "$work/gmon" "$callers" 2>&1 | grep -c 'the callers' | grep -qx 1
+verdict $? note_of_many_files
 "$bin" export --format folded "$callers" | awk '{ sum += $NF } END { exit sum != 905 }'
 verdict $? folded_callers_sum
 # What was inlined is a frame of its own: each tick is in hash(), inlined into find(), which main() calls.

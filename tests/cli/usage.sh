@@ -83,8 +83,12 @@ usage report_min_101 "bpfprofil: report: --min '101': is not a percentage from 0
 	report --tree --min 101
 usage report_inclusive_by "bpfprofil: report: --inclusive: only with --by functions, objects or lines
 try: leaving it out" report --inclusive --by process
-usage report_html_tree "bpfprofil: report: --html: takes no --tree, the page shows all
+usage report_html_tree "bpfprofil: report: --html: takes no --tree, a page has no callers
 try: leaving it out" report --html page.html --tree
+usage meant_no_children "bpfprofil: report: unknown option '--no-children'
+try: leaving it out" report --no-children
+usage meant_callers "bpfprofil: report: unknown option '-G'
+try: --callers" report -G
 usage meant_children "bpfprofil: report: unknown option '--children'
 try: --inclusive" report --children
 usage report_html_by "bpfprofil: report: --html: takes no --by, the page shows all

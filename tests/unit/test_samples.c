@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "export/resource.h"
 #include "pprof.pb-c.h"
+#include "profile/profile_io.h"
 #include "sample.h"
 
 #define PLACES 100000
@@ -324,4 +325,28 @@ Test(samples, labels_of_hostile_names)
 	cr_expect_str_neq(one.texts.all[one.all[0].value], other.texts.all[other.all[0].value]);
 	resource_free(&one);
 	resource_free(&other);
+}
+
+/* A file may have callers at both ends of all addresses, of text that has no segments. */
+Test(samples, callers_at_both_ends)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .callers = true };
+	struct profile *profile = NULL;
+	struct samples samples;
+	struct error err = { 0 };
+	const struct sample_place *place;
+	struct profile_site *sites;
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	sites = profile->callers->sites;
+	cr_assert_eq(profile->objects[sites[8].object].nr_text, 0);
+	cr_assert_eq(sites[9].object, sites[8].object);
+	sites[8].offset = 0;
+	sites[9].offset = UINT64_MAX;
+	cr_assert_eq(samples_build(&samples, profile, &options, &err), 0, "%s", err.text);
+	place = &samples.places[samples.callers[9]];
+	cr_expect_eq(place->address, UINT64_MAX);
+	cr_expect_eq(samples.mappings[place->mapping].text.size, UINT64_MAX);
+	samples_free(&samples);
+	profile_free(profile);
 }

@@ -135,6 +135,13 @@ static void list_formats(FILE *out)
 		fprintf(out, "  %-24s  %s\n", format->name, format->description);
 }
 
+static void say_note(const struct export_format *format, const struct profile *profile, char *note)
+{
+	export_note_callers(format, profile, note);
+	if (note[0])
+		print_message(NULL, "export: %s", note);
+}
+
 /* Writes the profile, or if it is NULL the text. */
 static int write_output(const struct export_arguments *arguments, const struct profile *profile,
 			const struct export_options *options, const char *text)
@@ -160,8 +167,8 @@ static int write_output(const struct export_arguments *arguments, const struct p
 		ret = output_finish(out, ret, &err);
 	}
 	if (!ret) {
-		if (options && options->note[0])
-			print_message(NULL, "export: %s", options->note);
+		if (options)
+			say_note(arguments->format, profile, options->note);
 		return EXIT_SUCCESS;
 	}
 	/* With EPIPE the reader has left and needs no message. */
@@ -268,8 +275,7 @@ static void say_files(const struct export_files *files)
 			 files->without);
 	print_message(hint, "export: %zu file%s in %s%s", files->nr, files->nr == 1 ? "" : "s",
 		      files->folder, without);
-	if (files->options.note[0])
-		print_message(NULL, "export: %s", files->options.note);
+	say_note(files->format, files->profile, files->options.note);
 }
 
 static int make_folder(const char *folder, struct error *err)

@@ -300,7 +300,13 @@ static int write_html(const struct profile *profile, struct report_arguments *ar
 			     .syntax = arguments->syntax },
 	};
 
-	return write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
+	int status =
+		write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
+
+	if (!status && profile->callers)
+		print_message(NULL, "report: --html leaves out the callers, which the table and "
+				    "--tree have");
+	return status;
 }
 
 static int write_report(const struct profile *profile, struct report_arguments *arguments)
@@ -413,18 +419,22 @@ static bool check_page(const struct report_arguments *arguments)
 		{ "--comm", arguments->comm },
 		{ "--function", arguments->function },
 		{ "--target", arguments->target != REPORT_ALL_TARGETS },
-		{ "--callers", arguments->callers },
-		{ "--callees", arguments->callees },
-		{ "--tree", arguments->tree },
-		{ "--min", arguments->min >= 0 },
-		{ "--inclusive", arguments->inclusive },
 		{ 0 },
 	};
-	const char *option = opt_first_given(not_of_page);
+	const struct opt_given of_callers[] = {
+		{ "--callers", arguments->callers },	 { "--callees", arguments->callees },
+		{ "--tree", arguments->tree },		 { "--min", arguments->min >= 0 },
+		{ "--inclusive", arguments->inclusive }, { 0 },
+	};
+	const char *option = opt_first_given(not_of_page), *why = "the page shows all";
 
+	if (!option) {
+		option = opt_first_given(of_callers);
+		why = "a page has no callers";
+	}
 	if (!option)
 		return true;
-	print_message("leaving it out", "report: --html: takes no %s, the page shows all", option);
+	print_message("leaving it out", "report: --html: takes no %s, %s", option, why);
 	return false;
 }
 

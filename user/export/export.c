@@ -69,10 +69,10 @@ const struct export_format export_formats[] = {
 	{ 0 }
 };
 
-/* A format with a file for each object is written several times. */
-static void note_callers(const struct export_format *format, char *note)
+void export_note_callers(const struct export_format *format, const struct profile *profile,
+			 char *note)
 {
-	if (note && !strstr(note, " the callers"))
+	if (profile->callers && !format->has_callers)
 		export_add_note(note, "%s leaves out the callers, which folded and pprof have",
 				format->name);
 }
@@ -91,8 +91,6 @@ int export_write(const struct export_format *format, const struct profile *profi
 		ret = export_one_period(profile, options, format->name, &period, err);
 	if (!ret)
 		ret = format->write(profile, options, stream, err);
-	if (!ret && profile->callers && !format->has_callers)
-		note_callers(format, options->note);
 	return ret;
 }
 

@@ -22,7 +22,7 @@ struct export_call {
 	uint32_t full; /* enum dialect_full */
 };
 
-#define EXPORT_ALL_TARGETS UINT64_MAX
+#define EXPORT_ALL_TARGETS PROFILE_ALL_TARGETS
 
 /* How fine a place is, for formats that leave the choice. */
 enum export_detail {
@@ -81,6 +81,10 @@ const struct export_format *export_find(const char *name); /* NULL: no such form
  */
 int export_write(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, FILE *stream, struct error *err);
+
+/* Adds that the format leaves out the callers, if the profile has any. */
+void export_note_callers(const struct export_format *format, const struct profile *profile,
+			 char *note);
 
 /* -EINVAL: no such object or target. The message starts with format. */
 int export_check(const struct profile *profile, const struct export_options *options,

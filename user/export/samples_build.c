@@ -200,7 +200,7 @@ static size_t add_sites(struct build *build, size_t first)
 		added->bins[nr].index = site->offset - added->offset;
 	}
 	added->nr_bins = nr;
-	added->size = added->bins[nr - 1].index + 1;
+	added->size = add_saturating(added->bins[nr - 1].index, 1);
 	return nr;
 }
 

@@ -39,6 +39,8 @@ static const struct meant meant_options[] = {
 	{ NULL, "call-graph", "--callers" },
 	{ NULL, "sort", "--by" },
 	{ NULL, "children", "--inclusive" },
+	{ NULL, "no-children", "leaving it out" },
+	{ NULL, "G", "--callers" },
 	{ NULL, "top", "--limit" },
 	{ NULL, "n", "--limit" },
 	{ NULL, "tid", "--by thread" },
