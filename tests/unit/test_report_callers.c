@@ -205,6 +205,22 @@ Test(report_callers, account_and_notes)
 			       "(late 20, no rule 110, full 15)\n"));
 }
 
+Test(report_callers, account_without_ticks)
+{
+	cleanup_profile struct profile *profile = load();
+	cleanup_free char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert(out);
+	for (i = 0; i < profile->callers->nr_roots; i++)
+		profile->callers->roots[i].ticks = 0;
+	profile->callers->nr_nodes = 0;
+	report_account(profile, out);
+	fclose(out);
+	cr_expect_not(strstr(text, "\ncallers: "));
+}
+
 static void expect_refused(const struct profile *profile, const struct report_options *options,
 			   const char *text, const char *hint)
 {
@@ -222,9 +238,9 @@ Test(report_callers, refused)
 	cleanup_profile struct profile *profile = load(), *without = sample_profile();
 	struct report_options options = of_tree(TREE_CALLEES, "nothing");
 
-	expect_refused(profile, &options,
-		       "--callees 'nothing': no function of that name is in a chain",
-		       "bpfprofil report --inclusive --limit 0");
+	expect_refused(
+		profile, &options, "--callees 'nothing': no function of that name is in a chain",
+		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined");
 	expect_refused(without, &options, "--callees: the profile has no callers",
 		       "sudo bpfprofil attach --callers ...");
 	options = of_tree(TREE_NONE, NULL);
@@ -627,9 +643,8 @@ Test(report_callers, many_callers_below_a_long_chain)
 	callers->nr_nodes = LONG + 2 * CALLERS;
 	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
 	for (i = 0; i < LONG + CALLERS; i++)
-		callers->nodes[i] = (struct profile_node){
-			i < LONG ? (int32_t)i - 1 : LONG - 1, (uint32_t)i + 1, 0
-		};
+		callers->nodes[i] = (struct profile_node){ i < LONG ? (int32_t)i - 1 : LONG - 1,
+							   (uint32_t)i + 1, 0 };
 	for (i = 0; i < CALLERS; i++)
 		callers->nodes[LONG + CALLERS + i] =
 			(struct profile_node){ (int32_t)(LONG + i), 0, i ? 1 : CALLERS };

@@ -320,6 +320,8 @@ void render_callers(const struct report *report, const char *label, FILE *out)
 		total += (double)ticks[i];
 		cut += walk_end_is_cut(i) ? (double)ticks[i] : 0;
 	}
+	if (total <= 0)
+		return;
 	fprintf(out, "%scomplete %.1f %%, guessed %.1f %%, cut %.1f %%", label,
 		share_of(total, (double)ticks[END_COMPLETE]),
 		share_of(total, (double)ticks[END_GUESSED]), share_of(total, cut));

@@ -73,8 +73,9 @@ static void put_row(const struct report *report, const struct report_row *row, F
 	size_t used = 29, left;
 	char place[256];
 
-	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ", share_of(report->whole_ns, row->inclusive_ns),
-		row->inclusive_ticks, color, percent, *color ? COLOR_END : "");
+	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ",
+		share_of(report->whole_ns, row->inclusive_ns), row->inclusive_ticks, color, percent,
+		*color ? COLOR_END : "");
 	used += put_branches(report->rows, row, columns_left(report->options, used), out);
 	left = columns_left(report->options, used);
 	used = name_write(out, chain_name(report, row, place), left);
@@ -88,7 +89,8 @@ void render_tree(const struct report *report, FILE *out)
 	const bool dim = report->options->color;
 	size_t i;
 
-	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS", "SHARE");
+	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS",
+		"SHARE");
 	if (report->options->tree != TREE_ALL)
 		fprintf(out, " (100%% is %.2f%% of the profile)",
 			share_of(report->ns, report->whole_ns));

@@ -447,12 +447,14 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
 		ret = error_set(err, -EINVAL, "%s '%.200s': no function of that name is in a chain",
 				option_of(options), options->function);
-		error_hint(err, "bpfprofil report --inclusive --limit 0");
+		error_hint(err, "bpfprofil report --inclusive --limit 0%s",
+			   options->inlined ? " --inline" : "; --inline, for one that was inlined");
 	} else if (!ret) {
 		ret = replace_rows(&view, options->tree == TREE_ALL ? tree : &view.made, rows);
 	}
 	if (ret == -E2BIG) {
-		ret = error_set(err, -EINVAL, "--callers '%.200s': more than %d rows above --min %g",
+		ret = error_set(err, -EINVAL,
+				"--callers '%.200s': more than %d rows above --min %g",
 				options->function, CALLERS_MAX, options->min);
 		error_hint(err, "a larger --min");
 	}

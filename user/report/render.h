@@ -82,7 +82,7 @@ void render_kernel(const struct report *report, const char *label, FILE *out);
 
 /*
  * Writes how the walks to callers ended, in a line that begins with the label; nothing for a profile
- * without callers.
+ * without callers or ticks.
  */
 void render_callers(const struct report *report, const char *label, FILE *out);
 

@@ -428,6 +428,13 @@ static void put_notes(const struct report *report, FILE *out)
 	}
 }
 
+/* Words are keys without blanks. */
+static void put_walk_key(const char *word, FILE *out)
+{
+	for (; *word; word++)
+		fputc(*word == ' ' ? '_' : *word, out);
+}
+
 static void render_json_callers(const struct report *report, FILE *out)
 {
 	size_t i;
@@ -435,12 +442,16 @@ static void render_json_callers(const struct report *report, FILE *out)
 	if (!report->profile->callers)
 		return;
 	fputs(",\n  \"callers\": {", out);
-	for (i = 0; i < WALK_END_COUNT; i++)
-		fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : " ", walk_end_words[i],
-			report->walks.ticks[i]);
+	for (i = 0; i < WALK_END_COUNT; i++) {
+		fputs(i ? ", \"" : " \"", out);
+		put_walk_key(walk_end_words[i], out);
+		fprintf(out, "\": %" PRIu64, report->walks.ticks[i]);
+	}
 	fputs(" }", out);
-	if (report->options->tree)
-		render_json_u64(out, "left_out_ticks", report->rows->cut_ticks);
+	if (!report->options->tree)
+		return;
+	render_json_u64(out, "left_out_rows", report->rows->nr_cut);
+	render_json_u64(out, "left_out_ticks", report->rows->cut_ticks);
 }
 
 void render_json(const struct report *report, FILE *out)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/callers.h"
+
 /* What a table is asked for. */
 
 enum report_by {
@@ -27,7 +29,7 @@ enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 /* The words of enum report_by, terminated by NULL: for --by, and for "by" in JSON. */
 extern const char *const report_by_words[];
 
-#define REPORT_ALL_TARGETS UINT64_MAX
+#define REPORT_ALL_TARGETS PROFILE_ALL_TARGETS
 
 struct timeline;
 

@@ -292,7 +292,8 @@ static void table_row(const struct report *report, const struct report_row *row,
 	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
 	used = 7;
 	if (report->rows->marks)
-		used += (size_t)fprintf(out, " %8.2f%%", share_of(report->whole_ns, row->inclusive_ns));
+		used += (size_t)fprintf(out, " %8.2f%%",
+					share_of(report->whole_ns, row->inclusive_ns));
 	used += (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	place(report, row, text);
 	if (is_alone(report, row)) {

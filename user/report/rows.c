@@ -278,7 +278,8 @@ int rows_check(const struct profile *profile, const struct report_options *optio
 	return -EINVAL;
 }
 
-bool report_has_chains(const struct profile *profile, const struct report_options *options)
+/* Whether rows also have the ticks of what they called. */
+static bool has_chains(const struct profile *profile, const struct report_options *options)
 {
 	return options->callers && profile->callers && options->by <= REPORT_LINES;
 }
@@ -288,7 +289,7 @@ int rows_named(const struct profile *profile, const struct report_options *optio
 {
 	int ret = collect(profile, options, rows);
 
-	if (!ret && report_has_chains(profile, options))
+	if (!ret && has_chains(profile, options))
 		ret = rows_chains_begin(profile, options, rows);
 	if (!ret)
 		ret = name_bins(profile, rows);

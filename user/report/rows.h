@@ -64,9 +64,6 @@ void rows_free(struct report_rows *rows);
 int rows_check(const struct profile *profile, const struct report_options *options,
 	       struct error *err);
 
-/* Whether rows also have the ticks of what they called. */
-bool report_has_chains(const struct profile *profile, const struct report_options *options);
-
 /* Sets the time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
 
