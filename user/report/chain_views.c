@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The trees that a report shows: all from the top, callers of a function, and what it called. */
+#include "report/chain_views.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "report/chains_impl.h"
-#include "report/views.h"
 
 struct chain_view {
 	const struct profile *profile;

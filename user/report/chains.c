@@ -7,212 +7,15 @@
 
 #include "base/util.h"
 #include "profile/profile_weights.h"
-#include "report/chains_impl.h"
-
-/* What one piece of text was inlined into; deeper inlining loses its outermost. */
-#define INLINED_MAX 64
-
-#define NO_ROW UINT32_MAX
-
-struct mark_place {
-	uint32_t object;
-	uint64_t offset;
-	uint64_t size;
-};
-
-/* What is known by mark. Marks begin with 1. */
-struct mark {
-	uint32_t next; /* of the same row; 0: this is the last */
-	uint32_t outer; /* of what it was inlined into; 0: nothing */
-	uint32_t row; /* once rows are combined */
-};
-
-struct row_marks {
-	struct mark *all;
-	size_t nr, room; /* with the one that is none */
-	struct mark_place *places; /* of the first marks, ascending */
-	size_t nr_places;
-};
-
-void rows_chains_free(struct row_marks *marks)
-{
-	if (!marks)
-		return;
-	free(marks->all);
-	free(marks->places);
-	free(marks);
-}
-
-/* --- marks -------------------------------------------------------------------------------------- */
-
-/* The new mark; 0: out of memory. */
-static uint32_t add_mark(struct row_marks *marks)
-{
-	void *array = marks->all;
-
-	if (marks->nr >= INT32_MAX ||
-	    grow(&array, &marks->room, marks->nr + 1, sizeof(*marks->all)))
-		return 0;
-	marks->all = array;
-	marks->all[marks->nr] = (struct mark){ .row = NO_ROW };
-	return (uint32_t)marks->nr++;
-}
-
-void rows_chains_join(struct row_marks *marks, struct report_row *sum, const struct report_row *row)
-{
-	marks->all[sum->last_mark].next = row->first_mark;
-	sum->last_mark = row->last_mark;
-}
-
-static int add_site_rows(const struct profile *profile, const struct report_options *options,
-			 struct report_rows *rows)
-{
-	const struct profile_callers *callers = profile->callers;
-	struct report_row row = { .size = 1 };
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; !ret && i < callers->nr_sites; i++) {
-		row.object = callers->sites[i].object;
-		row.offset = callers->sites[i].offset;
-		if (object_chosen(profile, options, row.object))
-			ret = rows_add(rows, &row);
-	}
-	if (!ret)
-		rows_merge(rows, row_compare_place);
-	return ret;
-}
-
-int rows_chains_begin(const struct profile *profile, const struct report_options *options,
-		      struct report_rows *rows)
-{
-	struct row_marks *marks;
-	size_t i;
-
-	if (add_site_rows(profile, options, rows))
-		return -ENOMEM;
-	marks = rows->marks = calloc(1, sizeof(*marks));
-	if (!marks)
-		return -ENOMEM;
-	marks->places = calloc(rows->nr + 1, sizeof(*marks->places));
-	marks->nr_places = rows->nr;
-	add_mark(marks);
-	for (i = 0; marks->places && i < rows->nr; i++) {
-		struct report_row *row = &rows->rows[i];
-
-		marks->places[i] = (struct mark_place){ row->object, row->offset, row->size };
-		row->first_mark = row->last_mark = add_mark(marks);
-		if (!row->first_mark)
-			return -ENOMEM;
-	}
-	return marks->places ? 0 : -ENOMEM;
-}
-
-static int compare_mark_place(const struct mark_place *place, const struct report_row *text)
-{
-	if (place->object != text->object)
-		return compare_u64(place->object, text->object);
-	if (place->offset != text->offset)
-		return compare_u64(place->offset, text->offset);
-	return compare_u64(place->size, text->size);
-}
-
-/* 0: the options do not choose it. */
-static uint32_t mark_of_place(const struct row_marks *marks, const struct report_row *text)
-{
-	const struct mark_place *places = marks->places;
-	size_t at = BISECT(i, marks->nr_places, compare_mark_place(&places[i], text) < 0);
-
-	if (at == marks->nr_places || compare_mark_place(&places[at], text))
-		return 0;
-	return (uint32_t)at + 1;
-}
-
-int rows_chains_add_inlined(struct report_rows *rows, void (*change)(struct report_row *row))
-{
-	struct row_marks *marks = rows->marks;
-	const size_t nr = marks ? rows->nr : 0;
-	const struct source_line *source;
-	struct report_row row;
-	uint32_t inner;
-	size_t i, depth;
-
-	for (i = 0; i < nr; i++) {
-		source = rows->rows[i].source;
-		inner = rows->rows[i].first_mark;
-		for (depth = 1; source && source->caller && depth < INLINED_MAX; depth++) {
-			source = source->caller;
-			row = rows->rows[i];
-			row.ticks = row.inlined = 0;
-			row.ns = row.squares = 0;
-			row.source = source;
-			row.first_mark = row.last_mark = add_mark(marks);
-			if (!row.first_mark)
-				return -ENOMEM;
-			marks->all[inner].outer = row.first_mark;
-			inner = row.first_mark;
-			if (change)
-				change(&row);
-			if (rows_add(rows, &row))
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
+#include "report/chain_views.h"
+#include "report/row_marks.h"
 
 static void find_rows(struct row_marks *marks, const struct report_rows *rows)
 {
-	uint32_t i, mark;
+	uint32_t i;
 
 	for (i = 0; i < rows->nr; i++)
-		for (mark = rows->rows[i].first_mark; mark; mark = marks->all[mark].next)
-			marks->all[mark].row = i;
-}
-
-/* --- contexts ----------------------------------------------------------------------------------- */
-
-uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame)
-{
-	uint32_t child = chain_tree_child(&tree->contexts, parent, frame);
-	size_t from = tree->room, i;
-	void *array = tree->sums;
-
-	if (!child || grow(&array, &tree->room, tree->contexts.nr, sizeof(*tree->sums)))
-		return 0;
-	tree->sums = array;
-	for (i = from; i < tree->room; i++)
-		tree->sums[i] = (struct context_sum){ 0 };
-	return child;
-}
-
-void context_tree_free(struct context_tree *tree)
-{
-	chain_tree_free(&tree->contexts);
-	free(tree->sums);
-}
-
-void context_sum_add(struct context_sum *sum, const struct context_sum *part)
-{
-	sum->ticks += part->ticks;
-	sum->ns += part->ns;
-	sum->inclusive_ticks += part->inclusive_ticks;
-	sum->inclusive_ns += part->inclusive_ns;
-}
-
-void context_tree_include(struct context_tree *tree)
-{
-	struct context_sum *sum;
-	size_t i;
-
-	for (i = 0; i < tree->contexts.nr; i++) {
-		tree->sums[i].inclusive_ticks += tree->sums[i].ticks;
-		tree->sums[i].inclusive_ns += tree->sums[i].ns;
-	}
-	for (i = tree->contexts.nr; i-- > 1;) {
-		sum = &tree->sums[tree->contexts.all[i].parent];
-		sum->inclusive_ticks += tree->sums[i].inclusive_ticks;
-		sum->inclusive_ns += tree->sums[i].inclusive_ns;
-	}
+		row_marks_set_row(marks, rows->rows[i].first_mark, i);
 }
 
 struct chains_build {
@@ -231,14 +34,14 @@ struct chains_build {
  * The context of text below another one, with what it was inlined into between them. Text of no row is
  * passed over.
  */
-static int add_text(struct chains_build *build, const struct report_row *text, uint32_t *context)
+static int add_text(struct chains_build *build, const struct mark_place *text, uint32_t *context)
 {
-	uint32_t frames[INLINED_MAX], mark = mark_of_place(build->marks, text);
+	uint32_t frames[INLINED_MAX], mark = row_marks_find(build->marks, text);
 	size_t nr = 0;
 
-	for (; mark && nr < INLINED_MAX; mark = build->marks->all[mark].outer)
-		if (build->marks->all[mark].row != NO_ROW)
-			frames[nr++] = build->marks->all[mark].row;
+	for (; mark && nr < INLINED_MAX; mark = row_marks_outer(build->marks, mark))
+		if (row_marks_row(build->marks, mark) != NO_ROW)
+			frames[nr++] = row_marks_row(build->marks, mark);
 	while (nr) {
 		*context = context_tree_child(&build->tree, *context, frames[--nr]);
 		if (!*context)
@@ -261,7 +64,7 @@ static int make_contexts(struct chains_build *build)
 {
 	const struct profile_callers *callers = build->profile->callers;
 	const uint32_t frame = (uint32_t)build->rows->nr + FRAME_CUT;
-	struct report_row text = { .size = 1 };
+	struct mark_place text = { .size = 1 };
 	int ret = 0;
 	uint32_t i;
 
@@ -290,7 +93,7 @@ static int make_contexts(struct chains_build *build)
 static int count_bin(struct chains_build *build, const struct profile_histogram *histogram,
 		     size_t i, double weight)
 {
-	const struct report_row text = { .object = histogram->object,
+	const struct mark_place text = { .object = histogram->object,
 					 .offset = profile_bin_start(histogram, i),
 					 .size = histogram->bytes_per_bin };
 	const bool chosen = object_chosen(build->profile, build->options, histogram->object);

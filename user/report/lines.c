@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/chains.h"
 #include "report/name_fit.h"
+#include "report/row_marks.h"
 #include "report/rows.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
@@ -223,6 +223,42 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 	return ret ? error_errno(err, ret, "source lines") : 0;
 }
 
+/*
+ * Adds a row for what a row's text was inlined into, by source->caller and so on, so that these are
+ * frames of chains; change(), unless it is NULL, makes of each what the others are. Returns 0
+ * or -ENOMEM.
+ */
+static int add_inlined(struct report_rows *rows, void (*change)(struct report_row *row))
+{
+	struct row_marks *marks = rows->marks;
+	const size_t nr = marks ? rows->nr : 0;
+	const struct source_line *source;
+	struct report_row row;
+	uint32_t inner;
+	size_t i, depth;
+
+	for (i = 0; i < nr; i++) {
+		source = rows->rows[i].source;
+		inner = rows->rows[i].first_mark;
+		for (depth = 1; source && source->caller && depth < INLINED_MAX; depth++) {
+			source = source->caller;
+			row = rows->rows[i];
+			row.ticks = row.inlined = 0;
+			row.ns = row.squares = 0;
+			row.source = source;
+			row.first_mark = row.last_mark = row_marks_add_outer(marks, inner);
+			if (!row.first_mark)
+				return -ENOMEM;
+			inner = row.first_mark;
+			if (change)
+				change(&row);
+			if (rows_add(rows, &row))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 /* If DWARF has no line, the row becomes its function's, the smallest place that is useful then. */
 static void fall_back(struct report_row *row)
 {
@@ -238,7 +274,7 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
-	if (!ret && rows_chains_add_inlined(rows, take_line))
+	if (!ret && add_inlined(rows, take_line))
 		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
@@ -288,7 +324,7 @@ int rows_by_inlined(const struct profile *profile, const struct object_opener *o
 	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
-	if (!ret && rows_chains_add_inlined(rows, NULL))
+	if (!ret && add_inlined(rows, NULL))
 		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;

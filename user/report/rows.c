@@ -12,7 +12,8 @@
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "base/text.h"
-#include "report/chains.h"
+#include "report/name_fit.h"
+#include "report/row_marks.h"
 #include "symbol/object_file.h"
 
 const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
@@ -41,7 +42,7 @@ void rows_free(struct report_rows *rows)
 	for (i = 0; i < rows->nr_notes; i++)
 		free(rows->notes[i]);
 	cgroup_names_free(rows->cgroups);
-	rows_chains_free(rows->marks);
+	row_marks_free(rows->marks);
 	free(rows->lines);
 	free(rows->notes);
 	free(rows->rows);
@@ -61,8 +62,10 @@ int row_compare_place(const void *left, const void *right)
 
 static void add_row(struct report_rows *rows, struct report_row *sum, const struct report_row *row)
 {
-	if (rows->marks)
-		rows_chains_join(rows->marks, sum, row);
+	if (rows->marks) {
+		row_marks_join(rows->marks, sum->last_mark, row->first_mark);
+		sum->last_mark = row->last_mark;
+	}
 	sum->ticks += row->ticks;
 	sum->ns += row->ns;
 	sum->squares += row->squares;
@@ -139,6 +142,12 @@ bool object_chosen(const struct profile *profile, const struct report_options *o
 {
 	return options->tree == TREE_CALLERS || options->tree == TREE_CALLEES ||
 	       object_named(profile, options, object);
+}
+
+/* A pattern, or a name as for --annotate, which may be without what languages put around it. */
+bool row_has_function(const struct report_row *row, const char *pattern)
+{
+	return row->name && (!fnmatch(pattern, row->name, 0) || name_fit(row->name, pattern));
 }
 
 static bool fits(const char *pattern, const char *name)
@@ -219,6 +228,45 @@ static int collect(const struct profile *profile, const struct report_options *o
 	return ret;
 }
 
+/* Adds a row without ticks for each place of a call that the options choose. */
+static int add_sites(const struct profile *profile, const struct report_options *options,
+		     struct report_rows *rows)
+{
+	const struct profile_callers *callers = profile->callers;
+	struct report_row row = { .size = 1 };
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < callers->nr_sites; i++) {
+		row.object = callers->sites[i].object;
+		row.offset = callers->sites[i].offset;
+		if (object_chosen(profile, options, row.object))
+			ret = rows_add(rows, &row);
+	}
+	if (!ret)
+		rows_merge(rows, row_compare_place);
+	return ret;
+}
+
+/* Gives each row a mark, by which chains find it whatever it becomes. */
+static int mark_rows(struct report_rows *rows)
+{
+	size_t i;
+
+	rows->marks = row_marks_new(rows->nr);
+	if (!rows->marks)
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++) {
+		struct report_row *row = &rows->rows[i];
+		const struct mark_place place = { row->object, row->offset, row->size };
+
+		row->first_mark = row->last_mark = row_marks_add_place(rows->marks, &place);
+		if (!row->first_mark)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* returns 0 or -ENOMEM */
 static int name_bins(const struct profile *profile, struct report_rows *rows)
 {
@@ -289,8 +337,11 @@ int rows_named(const struct profile *profile, const struct report_options *optio
 {
 	int ret = collect(profile, options, rows);
 
-	if (!ret && has_chains(profile, options))
-		ret = rows_chains_begin(profile, options, rows);
+	if (!ret && has_chains(profile, options)) {
+		ret = add_sites(profile, options, rows);
+		if (!ret)
+			ret = mark_rows(rows);
+	}
 	if (!ret)
 		ret = name_bins(profile, rows);
 	return ret ? error_errno(err, ret, "report") : 0;

@@ -33,7 +33,7 @@ struct report_row {
 	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
 	uint64_t inclusive_ticks; /* with callers: of it and of all that it called */
 	double inclusive_ns;
-	uint32_t first_mark, last_mark; /* of its text, by which chains know it; chains.h */
+	uint32_t first_mark, last_mark; /* of its text, by which chains know it; row_marks.h */
 	uint32_t depth; /* in a tree of chains; 0: at the top */
 	uint32_t parent; /* of such a row: its index; at the top none */
 	bool branch; /* its parent has other rows too, */
@@ -119,6 +119,9 @@ bool object_named(const struct profile *profile, const struct report_options *op
  */
 bool object_chosen(const struct profile *profile, const struct report_options *options,
 		   uint32_t object);
+
+/* Whether a row's function has that name, as --function has it. */
+bool row_has_function(const struct report_row *row, const char *pattern);
 
 /* Whether the options let a process or cgroup into the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,

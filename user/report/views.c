@@ -2,7 +2,6 @@
 #include "report/views.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
 #include "report/chains.h"
-#include "report/name_fit.h"
 #include "symbol/object_file.h"
 
 /* --- by place ----------------------------------------------------------------------------------- */
@@ -323,12 +321,6 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 			row[at] = row[at - 1];
 		row[at] = kept;
 	}
-}
-
-/* A pattern, or a name as for --annotate, which may be without what languages put around it. */
-bool row_has_function(const struct report_row *row, const char *pattern)
-{
-	return row->name && (!fnmatch(pattern, row->name, 0) || name_fit(row->name, pattern));
 }
 
 static void keep_functions(struct report_rows *rows, const char *pattern)

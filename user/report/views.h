@@ -18,9 +18,6 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 int rows_of_part(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
-/* Whether a row's function has that name, as --function has it. */
-bool row_has_function(const struct report_row *row, const char *pattern);
-
 /* Sorts so that the hottest `nr` come first, in order, and the rest in any order; 0: sorts all. */
 void rows_sort(struct report_rows *rows, bool inclusive, size_t nr);
 

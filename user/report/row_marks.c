@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/row_marks.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+
+struct mark {
+	uint32_t next; /* of the same row; 0: this is the last */
+	uint32_t outer; /* of what it was inlined into; 0: nothing */
+	uint32_t row; /* once rows are combined */
+};
+
+struct row_marks {
+	struct mark *all;
+	size_t nr, room; /* with the one that is none */
+	struct mark_place *places; /* of the first marks, ascending */
+	size_t nr_places;
+};
+
+void row_marks_free(struct row_marks *marks)
+{
+	if (!marks)
+		return;
+	free(marks->all);
+	free(marks->places);
+	free(marks);
+}
+
+/* The new mark; 0: out of memory. */
+static uint32_t add_mark(struct row_marks *marks)
+{
+	void *array = marks->all;
+
+	if (marks->nr >= INT32_MAX ||
+	    grow(&array, &marks->room, marks->nr + 1, sizeof(*marks->all)))
+		return 0;
+	marks->all = array;
+	marks->all[marks->nr] = (struct mark){ .row = NO_ROW };
+	return (uint32_t)marks->nr++;
+}
+
+struct row_marks *row_marks_new(size_t nr_places)
+{
+	struct row_marks *marks = calloc(1, sizeof(*marks));
+
+	if (!marks)
+		return NULL;
+	marks->places = calloc(nr_places + 1, sizeof(*marks->places));
+	add_mark(marks);
+	if (marks->places && marks->nr)
+		return marks;
+	row_marks_free(marks);
+	return NULL;
+}
+
+uint32_t row_marks_add_place(struct row_marks *marks, const struct mark_place *place)
+{
+	uint32_t mark = add_mark(marks);
+
+	if (mark)
+		marks->places[marks->nr_places++] = *place;
+	return mark;
+}
+
+uint32_t row_marks_add_outer(struct row_marks *marks, uint32_t inner)
+{
+	uint32_t mark = add_mark(marks);
+
+	if (mark)
+		marks->all[inner].outer = mark;
+	return mark;
+}
+
+static int compare_mark_place(const struct mark_place *a, const struct mark_place *b)
+{
+	if (a->object != b->object)
+		return compare_u64(a->object, b->object);
+	if (a->offset != b->offset)
+		return compare_u64(a->offset, b->offset);
+	return compare_u64(a->size, b->size);
+}
+
+uint32_t row_marks_find(const struct row_marks *marks, const struct mark_place *place)
+{
+	const struct mark_place *places = marks->places;
+	size_t at = BISECT(i, marks->nr_places, compare_mark_place(&places[i], place) < 0);
+
+	if (at == marks->nr_places || compare_mark_place(&places[at], place))
+		return 0;
+	return (uint32_t)at + 1;
+}
+
+void row_marks_join(struct row_marks *marks, uint32_t last, uint32_t first)
+{
+	marks->all[last].next = first;
+}
+
+void row_marks_set_row(struct row_marks *marks, uint32_t first, uint32_t row)
+{
+	for (; first; first = marks->all[first].next)
+		marks->all[first].row = row;
+}
+
+uint32_t row_marks_row(const struct row_marks *marks, uint32_t mark)
+{
+	return marks->all[mark].row;
+}
+
+uint32_t row_marks_outer(const struct row_marks *marks, uint32_t mark)
+{
+	return marks->all[mark].outer;
+}
