@@ -80,8 +80,6 @@ struct stacks_maker {
 	struct profile_index *index;
 	struct profile_weights *weights;
 	struct profile_chains *chains;
-	uint32_t *contexts; /* by node: of the frames down to it */
-	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
 };
 
 static uint32_t frame_of_site(const struct stacks_maker *maker, const struct profile_site *site)
@@ -95,53 +93,24 @@ static uint32_t frame_of_site(const struct stacks_maker *maker, const struct pro
 	return (uint32_t)profile->nr_functions + site->object;
 }
 
-/* The context of the frames above a node, which are numbered before it. */
-static uint32_t context_above(const struct stacks_maker *maker, uint32_t node)
+static int add_frame(struct stacks_maker *maker, uint32_t frame, uint32_t *context)
 {
-	const struct profile_callers *callers = maker->profile->callers;
-
-	if (node != PROFILE_NO_NODE && callers->nodes[node].parent >= 0)
-		return maker->contexts[callers->nodes[node].parent];
-	return maker->cuts[profile_chain_end(maker->chains, node)];
+	*context = chain_tree_child(&maker->stacks->callers, *context, frame);
+	return *context ? 0 : -ENOMEM;
 }
 
-static int make_cuts(struct stacks_maker *maker)
+static int add_cut(void *of, enum walk_end end, uint32_t *context)
 {
+	struct stacks_maker *maker = of;
 	const struct profile *profile = maker->profile;
-	const uint32_t frame = (uint32_t)(profile->nr_functions + profile->nr_objects);
-	uint32_t i;
 
-	for (i = 0; i <= WALK_END_COUNT; i++) {
-		if (!profile_cut_names[i])
-			continue;
-		maker->cuts[i] = chain_tree_child(&maker->stacks->callers, 0, frame + i);
-		if (!maker->cuts[i])
-			return -ENOMEM;
-	}
-	return 0;
+	return add_frame(maker, (uint32_t)(profile->nr_functions + profile->nr_objects) + end,
+			 context);
 }
 
-static int make_contexts(struct stacks_maker *maker)
+static int add_site(void *of, const struct profile_site *site, uint32_t *context)
 {
-	const struct profile_callers *callers = maker->profile->callers;
-	uint32_t i, above;
-
-	if (make_cuts(maker))
-		return -ENOMEM;
-	maker->contexts = calloc(callers->nr_nodes + 1, sizeof(*maker->contexts));
-	for (i = 0; maker->contexts && i < callers->nr_nodes; i++) {
-		above = context_above(maker, i);
-		if (callers->nodes[i].site == PROFILE_SITE_KERNEL) {
-			maker->contexts[i] = above;
-			continue;
-		}
-		maker->contexts[i] = chain_tree_child(
-			&maker->stacks->callers, above,
-			frame_of_site(maker, &callers->sites[callers->nodes[i].site]));
-		if (!maker->contexts[i])
-			return -ENOMEM;
-	}
-	return maker->contexts ? 0 : -ENOMEM;
+	return add_frame(of, frame_of_site(of, site), context);
 }
 
 static int add_stack(struct stacks *stacks, size_t first, const struct stack *stack)
@@ -174,11 +143,9 @@ static int add_stack_bin(struct stacks_maker *maker, const struct profile_histog
 					    profile_bin_start(histogram, i),
 					    histogram->bytes_per_bin);
 	for (chain = profile_chains_of(maker->chains, histogram, i, &nr); !ret && nr--; chain++) {
-		if (maker->contexts) {
-			frame = profile_chain_frame(maker->chains, chain->node);
-			stack.callers = context_above(maker, frame);
-			stack.in_kernel = frame != chain->node;
-		}
+		frame = profile_chain_frame(maker->chains, chain->node);
+		stack.callers = profile_chain_above(maker->chains, frame);
+		stack.in_kernel = frame != chain->node;
 		stack.ticks = chain->ticks;
 		stack.ns = profile_weights_take(maker->weights, histogram, chain->ticks);
 		ret = add_stack(maker->stacks, first, &stack);
@@ -221,12 +188,13 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 				      .index = profile_index_new(profile),
 				      .weights = profile_weights_new(profile),
 				      .chains = profile_chains_new(profile, with_callers) };
+	const struct chain_frames frames = { add_cut, add_site, &maker };
 	int ret = maker.index && maker.weights && maker.chains ? 0 : -ENOMEM;
 	size_t i;
 
 	*stacks = (struct stacks){ .profile = profile };
-	if (!ret && with_callers && profile->callers)
-		ret = make_contexts(&maker);
+	if (!ret)
+		ret = profile_chains_add_contexts(maker.chains, &frames);
 	for (i = 0; !ret && i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
@@ -239,7 +207,6 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 	profile_index_free(maker.index);
 	profile_weights_free(maker.weights);
 	profile_chains_free(maker.chains);
-	free(maker.contexts);
 	merge_stacks(stacks);
 	return ret;
 }

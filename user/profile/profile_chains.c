@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "profile/profile_chains.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -46,6 +47,8 @@ struct profile_chains {
 	uint64_t *left; /* by bin: its ticks that no chain has */
 	size_t *first; /* by bin: index of its first chain, up to the next bin's */
 	struct profile_chain *all;
+	uint32_t *contexts; /* by node: of the frames down to it */
+	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
 	struct profile_chain none; /* of a bin in a profile without callers */
 };
 
@@ -304,6 +307,7 @@ void profile_chains_free(struct profile_chains *chains)
 	free(chains->left);
 	free(chains->first);
 	free(chains->all);
+	free(chains->contexts);
 	free(chains);
 }
 
@@ -336,6 +340,11 @@ enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t no
 {
 	return node == PROFILE_NO_NODE ? WALK_END_COUNT :
 					 chains->callers->roots[chains->roots[node]].end;
+}
+
+uint32_t profile_chain_cut(const struct profile_chains *chains, uint32_t node)
+{
+	return chains->cuts[profile_chain_end(chains, node)];
 }
 
 /* --- contexts ----------------------------------------------------------------------------------- */
@@ -388,6 +397,40 @@ uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t fra
 	tree->all[tree->nr] = context;
 	tree->slots[at] = (uint32_t)tree->nr;
 	return (uint32_t)tree->nr++;
+}
+
+/* Parents are numbered before their children. */
+uint32_t profile_chain_above(const struct profile_chains *chains, uint32_t node)
+{
+	const struct profile_callers *callers = chains->callers;
+
+	if (node != PROFILE_NO_NODE && callers->nodes[node].parent >= 0)
+		return chains->contexts[callers->nodes[node].parent];
+	return profile_chain_cut(chains, node);
+}
+
+int profile_chains_add_contexts(struct profile_chains *chains, const struct chain_frames *frames)
+{
+	const struct profile_callers *callers = chains->callers;
+	uint32_t i, site;
+	int ret = 0;
+
+	if (!callers)
+		return 0;
+	for (i = 0; !ret && i <= WALK_END_COUNT; i++)
+		if (profile_cut_names[i])
+			ret = frames->add_cut(frames->of, i, &chains->cuts[i]);
+	chains->contexts = calloc(callers->nr_nodes + 1, sizeof(*chains->contexts));
+	if (!chains->contexts)
+		return -ENOMEM;
+	for (i = 0; !ret && i < callers->nr_nodes; i++) {
+		site = callers->nodes[i].site;
+		chains->contexts[i] = profile_chain_above(chains, i);
+		if (site != PROFILE_SITE_KERNEL)
+			ret = frames->add_site(frames->of, &callers->sites[site],
+					       &chains->contexts[i]);
+	}
+	return ret;
 }
 
 void chain_tree_free(struct chain_tree *tree)

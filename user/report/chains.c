@@ -25,8 +25,6 @@ struct chains_build {
 	struct row_marks *marks;
 	struct profile_chains *chains;
 	struct profile_weights *weights;
-	uint32_t *contexts; /* by node: of the frames down to it */
-	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
 	struct context_tree tree;
 };
 
@@ -50,43 +48,22 @@ static int add_text(struct chains_build *build, const struct mark_place *text, u
 	return 0;
 }
 
-/* The context of the frames above a node, which are numbered before it. */
-static uint32_t context_above(const struct chains_build *build, uint32_t node)
+static int add_cut(void *of, enum walk_end end, uint32_t *context)
 {
-	const struct profile_callers *callers = build->profile->callers;
+	struct chains_build *build = of;
 
-	if (node != PROFILE_NO_NODE && callers->nodes[node].parent >= 0)
-		return build->contexts[callers->nodes[node].parent];
-	return build->cuts[profile_chain_end(build->chains, node)];
+	*context = context_tree_child(&build->tree, *context,
+				      (uint32_t)build->rows->nr + FRAME_CUT + end);
+	return *context ? 0 : -ENOMEM;
 }
 
-static int make_contexts(struct chains_build *build)
+static int add_site(void *of, const struct profile_site *site, uint32_t *context)
 {
-	const struct profile_callers *callers = build->profile->callers;
-	const uint32_t frame = (uint32_t)build->rows->nr + FRAME_CUT;
-	struct mark_place text = { .size = 1 };
-	int ret = 0;
-	uint32_t i;
+	const struct mark_place text = { .object = site->object,
+					 .offset = site->offset,
+					 .size = 1 };
 
-	build->contexts = calloc(callers->nr_nodes + 1, sizeof(*build->contexts));
-	if (!build->contexts)
-		return -ENOMEM;
-	for (i = 0; i <= WALK_END_COUNT; i++) {
-		if (!profile_cut_names[i])
-			continue;
-		build->cuts[i] = context_tree_child(&build->tree, 0, frame + i);
-		if (!build->cuts[i])
-			return -ENOMEM;
-	}
-	for (i = 0; !ret && i < callers->nr_nodes; i++) {
-		build->contexts[i] = context_above(build, i);
-		if (callers->nodes[i].site == PROFILE_SITE_KERNEL)
-			continue;
-		text.object = callers->sites[callers->nodes[i].site].object;
-		text.offset = callers->sites[callers->nodes[i].site].offset;
-		ret = add_text(build, &text, &build->contexts[i]);
-	}
-	return ret;
+	return add_text(of, &text, context);
 }
 
 /* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
@@ -105,10 +82,10 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 
 	for (chain = profile_chains_of(build->chains, histogram, i, &nr); nr--; chain++) {
 		frame = profile_chain_frame(build->chains, chain->node);
-		context = context_above(build, frame);
+		context = profile_chain_above(build->chains, frame);
 		if (add_text(build, &text, &context))
 			return -ENOMEM;
-		if (!context || context == build->cuts[profile_chain_end(build->chains, frame)])
+		if (context == profile_chain_cut(build->chains, frame))
 			continue;
 		if (chosen && frame != chain->node) {
 			context = context_tree_child(&build->tree, context,
@@ -132,7 +109,8 @@ static int count_chains(struct chains_build *build)
 {
 	const struct profile *profile = build->profile;
 	struct report_options everywhere = *build->options;
-	int ret = make_contexts(build);
+	const struct chain_frames frames = { add_cut, add_site, build };
+	int ret = profile_chains_add_contexts(build->chains, &frames);
 	size_t i, j;
 
 	everywhere.nr_objects = 0;
@@ -255,7 +233,6 @@ int rows_chains_finish(const struct profile *profile, const struct report_option
 		drop_unused(rows);
 	profile_chains_free(build.chains);
 	profile_weights_free(build.weights);
-	free(build.contexts);
 	context_tree_free(&build.tree);
 	return ret;
 }
