@@ -116,21 +116,22 @@ static size_t bin_at(const struct profile_chains *chains, uint32_t number, uint6
 	return chains->bins[number] + at;
 }
 
-/* Returns the ticks that the bin had for a chain of so many. */
-static uint64_t take_from(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t ticks,
-			  struct taken *taken)
+/* Takes what a bin has of the ticks that are left of a node. */
+static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *left,
+		     struct taken *taken)
 {
+	const uint64_t ticks = *left < chains->left[bin] ? *left : chains->left[bin];
 	void *array = taken->all;
 
-	ticks = ticks < chains->left[bin] ? ticks : chains->left[bin];
 	if (!ticks)
 		return 0;
 	if (grow(&array, &taken->room, taken->nr + 1, sizeof(*taken->all)))
-		return UINT64_MAX;
+		return -1;
 	taken->all = array;
 	taken->all[taken->nr++] = (struct bin_chain){ bin, { ticks, node } };
 	chains->left[bin] -= ticks;
-	return ticks;
+	*left -= ticks;
+	return 0;
 }
 
 /* Takes a node's ticks from the bins that have the text of its frame, the finest first. */
@@ -145,7 +146,7 @@ static int take_node(struct profile_chains *chains, uint32_t node, struct taken 
 				.pid = root->pid,
 				.process = root->process,
 				.cgroup = root->cgroup };
-	uint64_t left = callers->nodes[node].ticks, found;
+	uint64_t left = callers->nodes[node].ticks;
 	size_t at = texts_up_to(chains, &key), bin, sizes;
 
 	for (sizes = 0; left && sizes < BIN_SIZES_MAX; sizes++) {
@@ -157,10 +158,8 @@ static int take_node(struct profile_chains *chains, uint32_t node, struct taken 
 		if (at && !compare_keys(&chains->texts[at - 1], &key) &&
 		    chains->texts[at - 1].bytes_per_bin == key.bytes_per_bin) {
 			bin = bin_at(chains, chains->texts[at - 1].histogram, site->offset);
-			found = bin == SIZE_MAX ? 0 : take_from(chains, bin, node, left, taken);
-			if (found == UINT64_MAX)
+			if (bin != SIZE_MAX && take_from(chains, bin, node, &left, taken))
 				return -1;
-			left -= found;
 		}
 		key.offset = UINT64_MAX;
 		at = texts_up_to(chains, &key);
