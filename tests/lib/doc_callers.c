@@ -77,7 +77,7 @@ static const char *function_name(struct json_object *doc, int64_t function)
 		json_object_array_get_idx(doc_get(doc, "functions"), (size_t)function), "name"));
 }
 
-static void assert_sums(struct json_object *doc)
+void doc_assert_chains(struct json_object *doc)
 {
 	size_t nr_targets, nr_roots, nr_nodes, i;
 	struct json_object *targets = list_of(doc, "targets", &nr_targets);
@@ -138,7 +138,7 @@ static void assert_flat(struct json_object *doc)
 
 void doc_assert_callers(struct json_object *doc)
 {
-	assert_sums(doc);
+	doc_assert_chains(doc);
 	if (!doc_ended(doc, "full"))
 		assert_flat(doc);
 }

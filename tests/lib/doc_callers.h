@@ -8,8 +8,13 @@
 
 /*
  * The callers of a profile as others see them. Asserts what holds for each: every target's chains have
- * its total less filtered and lost; parents come before their children, which differ; and the functions
- * that chains end in have the ticks that they have without chains.
+ * its total less filtered and lost, and parents come before their children.
+ */
+void doc_assert_chains(struct json_object *doc);
+
+/*
+ * Also asserts what holds for the only profile of a session: the functions that chains end in have the
+ * ticks that they have without chains. Of a file of --interval some ticks' chains are in the next one.
  */
 void doc_assert_callers(struct json_object *doc);
 

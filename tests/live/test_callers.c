@@ -170,7 +170,7 @@ static void run_interval(struct live *live, const char *const options[],
 		struct json_object *doc = doc_load(found.gl_pathv[i]);
 
 		doc_assert_sound(doc);
-		doc_assert_callers(doc);
+		doc_assert_chains(doc);
 		json_object_put(doc);
 	}
 	globfree(&found);
