@@ -119,20 +119,12 @@ __noinline int enter_frame(u32 cpu, u32 i)
 static __noinline int add_to_node(u32 slot, u32 n)
 {
 	struct caller_node *node = bpf_map_lookup_elem(&nodes, &slot);
-	u64 key = CARRY_OF_NODE | slot, one = 1, *times;
 	u32 before;
 
 	if (!node)
 		return 0;
 	before = __sync_fetch_and_add(&node->count, n);
-	if (before + n >= before)
-		return 0;
-	times = bpf_map_lookup_elem(&carries, &key);
-	if (times)
-		__sync_fetch_and_add(times, 1);
-	else
-		bpf_map_update_elem(&carries, &key, &one, BPF_ANY);
-	return 0;
+	return before + n < before ? carry(CARRY_OF_NODE | slot) : 0;
 }
 
 /* Counts n ticks at a place whose callers cannot be known. */

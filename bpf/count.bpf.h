@@ -8,16 +8,7 @@
 
 static __always_inline struct window_dir *dir_at(u32 dir)
 {
-	struct window_dir *found = bpf_map_lookup_elem(&dirs, &dir);
-	u32 chunk, slot;
-	void *inner;
-
-	if (found)
-		return found;
-	chunk = (dir - base_windows) / CHUNK_WINDOWS;
-	slot = (dir - base_windows) % CHUNK_WINDOWS;
-	inner = bpf_map_lookup_elem(&dir_chunks, &chunk);
-	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+	return chunked_at(&dirs, &dir_chunks, dir, &base_windows, CHUNK_WINDOWS);
 }
 
 /* Sends one request, and no other until user space has answered it. */
@@ -94,9 +85,9 @@ __noinline u32 claim_dir(u32 limit)
 }
 
 /* Notes that a counter went past 32 bits: this takes 64 CPUs in one place 18 hours at 997 Hz. */
-static __noinline int carry(u32 page, u32 counter)
+static __noinline int carry(u64 counter)
 {
-	u64 key = (u64)page << PAGE_SHIFT_COUNTERS | counter, one = 1, *times;
+	u64 key = counter, one = 1, *times;
 
 	times = bpf_map_lookup_elem(&carries, &key);
 	if (times)
@@ -166,7 +157,7 @@ static __always_inline bool count(struct xlat_entry *xlat, u32 shift, u64 in_win
 	slot = bin_counter(in_window, shift);
 	before = __sync_fetch_and_add(&page->counters[slot], n);
 	if (before + n < before)
-		carry(number - 1, slot);
+		carry((u64)(number - 1) << PAGE_SHIFT_COUNTERS | slot);
 	return true;
 }
 

@@ -12,10 +12,10 @@
  */
 
 /*
- * How often a counter wrapped, by page and counter. User space could also read each counter before
- * it wraps. But at 100 kHz 64 CPUs fill 32 bits in 11 minutes, and a session that is stopped for
- * longer would lose 2^32 ticks unnoticed. Noticing them here costs some ten instructions of a tick
- * and 23 lines.
+ * How often a counter wrapped, by page and counter, or by element of the tree of callers. User space
+ * could also read each counter before it wraps. But at 100 kHz 64 CPUs fill 32 bits in 11 minutes, and
+ * a session that is stopped for longer would lose 2^32 ticks unnoticed. Noticing them here costs some
+ * ten instructions of a tick and 23 lines.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -40,18 +40,24 @@ struct {
 	__array(values, struct page_chunk);
 } page_chunks SEC(".maps");
 
-static __always_inline struct counter_page *page_at(u32 page)
+/* An element of an array whose first elements are in one map, and the others in chunks. */
+static __always_inline void *chunked_at(void *base, void *chunks, u32 number,
+					const volatile u32 *first, u32 in_chunk)
 {
-	struct counter_page *found = bpf_map_lookup_elem(&pages, &page);
+	void *found = bpf_map_lookup_elem(base, &number), *inner;
 	u32 chunk, slot;
-	void *inner;
 
 	if (found)
 		return found;
-	chunk = (page - base_pages) / CHUNK_PAGES;
-	slot = (page - base_pages) % CHUNK_PAGES;
-	inner = bpf_map_lookup_elem(&page_chunks, &chunk);
+	chunk = (number - *first) / in_chunk;
+	slot = (number - *first) % in_chunk;
+	inner = bpf_map_lookup_elem(chunks, &chunk);
 	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+}
+
+static __always_inline struct counter_page *page_at(u32 page)
+{
+	return chunked_at(&pages, &page_chunks, page, &base_pages, CHUNK_PAGES);
 }
 
 /*

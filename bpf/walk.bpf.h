@@ -56,18 +56,11 @@ const volatile __u32 base_lines = 1;
 
 static __always_inline bool word_at(u32 number, u32 *word)
 {
-	u32 at = unwind_line_of(number), chunk, slot;
-	struct unwind_line *line = bpf_map_lookup_elem(&lines, &at);
-	void *inner;
+	struct unwind_line *line =
+		chunked_at(&lines, &line_chunks, unwind_line_of(number), &base_lines, CHUNK_LINES);
 
-	if (!line) {
-		chunk = (at - base_lines) / CHUNK_LINES;
-		slot = (at - base_lines) % CHUNK_LINES;
-		inner = bpf_map_lookup_elem(&line_chunks, &chunk);
-		line = inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
-		if (!line)
-			return false;
-	}
+	if (!line)
+		return false;
 	*word = line->word[unwind_word_of(number)];
 	return true;
 }

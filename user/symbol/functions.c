@@ -189,6 +189,20 @@ static void take_stretch(const struct resolver *resolver, const struct profile_o
 	hit->size = span.end - span.start;
 }
 
+/* Adds a hit to its function, or else to the text around it that has no name. */
+static int add_named(struct resolver *resolver, uint32_t object, struct function_hit *hit)
+{
+	if (resolver->table)
+		hit->symbol = only_symbol(resolver, hit->offset, hit->end);
+	if (hit->symbol) {
+		hit->offset = hit->symbol->offset;
+		hit->size = hit->symbol->size;
+	} else {
+		take_stretch(resolver, &resolver->profile->objects[object], hit);
+	}
+	return add_function_hit(&resolver->hits, hit);
+}
+
 static int add_bin(struct resolver *resolver, const struct profile_histogram *histogram,
 		   const struct profile_bin *bin)
 {
@@ -202,15 +216,7 @@ static int add_bin(struct resolver *resolver, const struct profile_histogram *hi
 	/* An overflow bin stands for pcs anywhere else. */
 	if (histogram->overflow)
 		return add_function_hit(&resolver->hits, &hit);
-	if (resolver->table)
-		hit.symbol = only_symbol(resolver, hit.offset, hit.end);
-	if (hit.symbol) {
-		hit.offset = hit.symbol->offset;
-		hit.size = hit.symbol->size;
-	} else {
-		take_stretch(resolver, &resolver->profile->objects[histogram->object], &hit);
-	}
-	return add_function_hit(&resolver->hits, &hit);
+	return add_named(resolver, histogram->object, &hit);
 }
 
 /* A place of a chain of callers, whose function may have no tick. */
@@ -219,15 +225,7 @@ static int add_site(struct resolver *resolver, const struct profile_site *site)
 	struct function_hit hit = { .offset = site->offset, .size = 1, .first = site->offset };
 
 	hit.end = site->offset + (site->offset < UINT64_MAX);
-	if (resolver->table)
-		hit.symbol = only_symbol(resolver, hit.offset, hit.end);
-	if (hit.symbol) {
-		hit.offset = hit.symbol->offset;
-		hit.size = hit.symbol->size;
-	} else {
-		take_stretch(resolver, &resolver->profile->objects[site->object], &hit);
-	}
-	return add_function_hit(&resolver->hits, &hit);
+	return add_named(resolver, site->object, &hit);
 }
 
 static void merge_function_hits(struct hits *hits)
