@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/lines.h"
-
 #include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +13,7 @@
 #include "elf/elf_check.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_file.h"
+#include "symbol/line_job.h"
 #include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 

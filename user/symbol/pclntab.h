@@ -11,7 +11,7 @@
  * stacks. Every program of Go 1.16 or newer has it, stripped or not. A malformed one has nothing.
  */
 
-/* One of the sources in elf_symbols.h. */
+/* A source of a symbol table, as those in symbol_elf.c. */
 int pclntab_symbols_add(struct symbol_table *table, const struct elf_image *image);
 
 /*

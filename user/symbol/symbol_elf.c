@@ -12,9 +12,15 @@
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
-#include "symbol/elf_symbols.h"
 #include "symbol/pclntab.h"
 #include "symbol/symbol.h"
+#include "symbol/symbol_table.h"
+
+/*
+ * Sources of a symbol table are functions NAME_symbols_add(). Each adds what it finds, at the file
+ * offsets of image, which is the file that is mapped. A malformed source adds nothing. They return 0,
+ * or -ENOMEM and the like.
+ */
 
 /*
  * The size of a jump on x86-64 and aarch64. What .plt has beyond its jumps is a header at its
@@ -121,7 +127,8 @@ static int add_jumps(struct symbol_table *table, const struct plt *plt, const ch
 	return ret;
 }
 
-int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
+/* NAME@plt for the jumps of .plt and .plt.sec. */
+static int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
 {
 	struct plt plt = { .image = image };
 	int ret;
@@ -157,6 +164,15 @@ int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
 #define DESCRIPTION_SIZE 12
 #define DESCRIPTION_BYTES 16
 
+struct elf_frames {
+	const unsigned char *entries; /* pairs of int32, start and description, from address */
+	size_t nr; /* 0: nothing is known */
+	uint64_t address;
+	const unsigned char *descriptions; /* NULL: not readable */
+	size_t descriptions_size;
+	uint64_t descriptions_address;
+};
+
 static uint32_t read_uint32(const unsigned char *at)
 {
 	uint32_t value;
@@ -179,7 +195,7 @@ static const unsigned char *section_bytes(const struct elf_image *image, const c
 	return data->d_buf;
 }
 
-void elf_frames_find(const struct elf_image *image, struct elf_frames *result)
+static void elf_frames_find(const struct elf_image *image, struct elf_frames *result)
 {
 	static const unsigned char known[] = { HEADER_VERSION, POINTER_PCREL_SDATA4, COUNT_UDATA4,
 					       TABLE_DATAREL_SDATA4 };
@@ -235,7 +251,11 @@ static size_t frames_before(const struct elf_frames *frames, uint64_t address)
 	return BISECT(i, frames->nr, frame_start(frames, i) <= address);
 }
 
-uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)
+/*
+ * How far a function at this address may reach: if *known, to the end of the function that is
+ * described there, else to the start of the next one.
+ */
+static uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)
 {
 	size_t next = frames_before(frames, address);
 	uint64_t into, size;
@@ -283,7 +303,9 @@ static int add_frame(struct symbol_table *table, const struct elf_image *image,
 	return symbol_table_add(table, &spec);
 }
 
-int frame_symbols_add(struct symbol_table *table, const struct elf_image *image, const char *path)
+/* Adds OBJECT+0xOFFSET for each function that unwinding knows, for files with no better names. */
+static int frame_symbols_add(struct symbol_table *table, const struct elf_image *image,
+			     const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct elf_frames frames;
@@ -293,95 +315,6 @@ int frame_symbols_add(struct symbol_table *table, const struct elf_image *image,
 	elf_frames_find(image, &frames);
 	for (i = 0; !ret && i < frames.nr; i++)
 		ret = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
-	return ret;
-}
-
-/*
- * xz packs up to 7,000 to 1 and the file may be hostile, so what it may unpack to is limited.
- * Fedora's largest tables unpack to a few megabytes.
- */
-#define UNPACKED_MAX (64UL << 20)
-#define DECODER_MEMORY (64UL << 20)
-
-/*
- * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
- * limit. If libdw was built without it, such tables are not read.
- */
-typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
-typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
-typedef void (*lzma_close)(lzma_stream *stream);
-
-struct decoder {
-	lzma_open open;
-	lzma_run run;
-	lzma_close close;
-};
-
-static bool find_decoder(struct decoder *result)
-{
-	result->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
-	result->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
-	result->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
-	return result->open && result->run && result->close;
-}
-
-/* Returns 0 with *result NULL if the data is malformed or too large. */
-static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
-{
-	lzma_stream stream = LZMA_STREAM_INIT;
-	size_t room = 256 << 10;
-	char *out = NULL, *grown;
-	lzma_ret status;
-
-	*result = NULL;
-	status = lzma->open(&stream, DECODER_MEMORY, 0);
-	stream.next_in = packed->d_buf;
-	stream.avail_in = packed->d_size;
-	while (status == LZMA_OK && room < UNPACKED_MAX) {
-		room *= 2;
-		grown = realloc(out, room);
-		if (!grown) {
-			status = LZMA_MEM_ERROR;
-			break;
-		}
-		out = grown;
-		stream.next_out = (uint8_t *)out + stream.total_out;
-		stream.avail_out = room - stream.total_out;
-		status = lzma->run(&stream, LZMA_FINISH);
-	}
-	*size = stream.total_out;
-	lzma->close(&stream);
-	if (status == LZMA_STREAM_END) {
-		*result = out;
-		return 0;
-	}
-	free(out);
-	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
-}
-
-int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, bool *has_symtab)
-{
-	struct decoder lzma;
-	struct elf_image mini;
-	GElf_Shdr header;
-	Elf_Scn *section;
-	Elf_Data *packed;
-	void *memory;
-	size_t size;
-	int ret;
-
-	section = elf_image_section(image, ".gnu_debugdata", &header);
-	packed = section ? elf_rawdata(section, NULL) : NULL;
-	if (!packed || !packed->d_size || !find_decoder(&lzma))
-		return 0;
-	ret = unpack(&lzma, packed, &memory, &size);
-	if (ret || !memory)
-		return ret;
-	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
-		ret = elf_symbols_add(table, image, mini.elf, has_symtab);
-		elf_image_close(&mini);
-	}
-	free(memory);
 	return ret;
 }
 
@@ -511,8 +444,9 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 	return ret;
 }
 
-int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
-		    bool *has_symtab)
+/* From .symtab and .dynsym of elf, which is image's own file or its debug file. */
+static int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
+			   bool *has_symtab)
 {
 	struct elf_frames frames;
 	Elf_Scn *section = NULL;
@@ -528,6 +462,97 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, E
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
 			ret = add_section(table, image, &frames, elf, section, &header);
 	}
+	return ret;
+}
+
+/*
+ * xz packs up to 7,000 to 1 and the file may be hostile, so what it may unpack to is limited.
+ * Fedora's largest tables unpack to a few megabytes.
+ */
+#define UNPACKED_MAX (64UL << 20)
+#define DECODER_MEMORY (64UL << 20)
+
+/*
+ * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
+ * limit. If libdw was built without it, such tables are not read.
+ */
+typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
+typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
+typedef void (*lzma_close)(lzma_stream *stream);
+
+struct decoder {
+	lzma_open open;
+	lzma_run run;
+	lzma_close close;
+};
+
+static bool find_decoder(struct decoder *result)
+{
+	result->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
+	result->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
+	result->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
+	return result->open && result->run && result->close;
+}
+
+/* Returns 0 with *result NULL if the data is malformed or too large. */
+static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t room = 256 << 10;
+	char *out = NULL, *grown;
+	lzma_ret status;
+
+	*result = NULL;
+	status = lzma->open(&stream, DECODER_MEMORY, 0);
+	stream.next_in = packed->d_buf;
+	stream.avail_in = packed->d_size;
+	while (status == LZMA_OK && room < UNPACKED_MAX) {
+		room *= 2;
+		grown = realloc(out, room);
+		if (!grown) {
+			status = LZMA_MEM_ERROR;
+			break;
+		}
+		out = grown;
+		stream.next_out = (uint8_t *)out + stream.total_out;
+		stream.avail_out = room - stream.total_out;
+		status = lzma->run(&stream, LZMA_FINISH);
+	}
+	*size = stream.total_out;
+	lzma->close(&stream);
+	if (status == LZMA_STREAM_END) {
+		*result = out;
+		return 0;
+	}
+	free(out);
+	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
+}
+
+/* From the compressed symbol table in .gnu_debugdata. */
+static int mini_symbols_add(struct symbol_table *table, const struct elf_image *image,
+			    bool *has_symtab)
+{
+	struct decoder lzma;
+	struct elf_image mini;
+	GElf_Shdr header;
+	Elf_Scn *section;
+	Elf_Data *packed;
+	void *memory;
+	size_t size;
+	int ret;
+
+	section = elf_image_section(image, ".gnu_debugdata", &header);
+	packed = section ? elf_rawdata(section, NULL) : NULL;
+	if (!packed || !packed->d_size || !find_decoder(&lzma))
+		return 0;
+	ret = unpack(&lzma, packed, &memory, &size);
+	if (ret || !memory)
+		return ret;
+	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
+		ret = elf_symbols_add(table, image, mini.elf, has_symtab);
+		elf_image_close(&mini);
+	}
+	free(memory);
 	return ret;
 }
 
