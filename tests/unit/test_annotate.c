@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "profile/profile_io.h"
-#include "report/views.h"
+#include "report/rows.h"
 #include "base/text.h"
 #include "sample.h"
 #include "test_annotate_fixture.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "report/account.h"
+#include "report/report.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

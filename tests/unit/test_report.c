@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/views.h"
+#include "report/rows.h"
 #include "sample.h"
 
 static struct report_options all(enum report_by by)

@@ -12,7 +12,7 @@
 #include "profile/profile_chains.h"
 #include "profile/profile_io.h"
 #include "profile/profile_weights.h"
-#include "report/views.h"
+#include "report/rows.h"
 #include "sample.h"
 
 enum { FUNCTIONS = 6, SITES = 3 * FUNCTIONS, NODES = 120 };

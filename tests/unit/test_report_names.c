@@ -2,7 +2,7 @@
 /* Rows of names, and what tells rows apart. */
 #include "base/util.h"
 #include "report/diff.h"
-#include "report/views.h"
+#include "report/rows.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The figures above a table: what was sampled, and what became of every tick. */
-#include "report/account.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>

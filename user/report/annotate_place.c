@@ -242,8 +242,13 @@ static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *
 	return -EINVAL;
 }
 
-int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
-			  const uint64_t *ticks, struct error *err)
+/*
+ * Finds the function into which one of this name was inlined, with the most ticks; object NULL: in
+ * any object. ticks: of each function of the profile. -EINVAL: there is none, and err suggests
+ * similar names.
+ */
+static int find_inlined(struct annotating *work, const char *object, const char *name,
+			const uint64_t *ticks, struct error *err)
 {
 	const struct annotation_request *request = work->request;
 	const struct report_options options = { .objects = object ? &object : request->objects,
@@ -422,7 +427,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 			return find_offset(work, object, offset, ticks);
 		ret = find_symbol(work, object, colon + 1, ticks);
 		if (ret == -ENOENT)
-			ret = annotate_find_inlined(work, object, colon + 1, ticks, err);
+			ret = find_inlined(work, object, colon + 1, ticks, err);
 		return ret;
 	}
 	return -ENOENT;
@@ -509,7 +514,7 @@ static int find_by_words(struct annotating *work, struct error *err)
 	if (ret == -ENOENT)
 		ret = find_line(work, err);
 	if (ret == -ENOENT)
-		ret = annotate_find_inlined(work, NULL, place, ticks, err);
+		ret = find_inlined(work, NULL, place, ticks, err);
 	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
 }
 

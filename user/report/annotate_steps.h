@@ -47,14 +47,6 @@ static inline size_t annotated_function(const struct annotating *work, const str
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);
 
-/*
- * Finds the function into which one of this name was inlined, with the most ticks; object NULL: in
- * any object. ticks: of each function of the profile. -EINVAL: there is none, and err suggests
- * similar names.
- */
-int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
-			  const uint64_t *ticks, struct error *err);
-
 /* Makes a row for each instruction, without ticks; none if no_code says why. */
 int annotate_read_code(struct annotating *work, struct error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The trees that a report shows: all from the top, callers of a function, and what it called. */
-#include "report/chain_views.h"
+#include "report/context_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Chains of callers as contexts of rows, and the inclusive ticks of each row. */
-#include "report/chains.h"
+#include "report/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "profile/profile_weights.h"
-#include "report/chain_views.h"
+#include "report/context_tree.h"
 #include "report/row_marks.h"
 
 static void find_rows(struct row_marks *marks, const struct report_rows *rows)

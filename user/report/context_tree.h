@@ -3,6 +3,7 @@
 #define BPFPROFIL_CONTEXT_TREE_H
 
 #include "profile/profile_chains.h"
+#include "report/rows.h"
 
 /* Ticks of a context: those that fell there, and with those of all contexts below it. */
 struct context_sum {
@@ -37,5 +38,9 @@ void context_sum_add(struct context_sum *sum, const struct context_sum *part);
 
 /* Adds what fell in each context, and the inclusive sums of those below it, to its inclusive sum. */
 void context_tree_include(struct context_tree *tree);
+
+/* Replaces rows by those of the tree that the options ask for. */
+int rows_chains_view(const struct profile *profile, const struct report_options *options,
+		     const struct context_tree *tree, struct report_rows *rows, struct error *err);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "report/diff_impl.h"
 #include "report/name_fit.h"
+#include "report/rows.h"
 #include "symbol/regions.h"
 
 /*
@@ -82,6 +82,21 @@ void noise_correct(double *ascending, size_t nr)
 		ascending[i] = least;
 	}
 }
+
+/* One profile, and what its objects are compared with. */
+struct diff_profile {
+	const struct profile *profile;
+	struct report_rows rows;
+	const struct profile_object **as; /* for each object: the one that it is compared with */
+	bool *one_build; /* for each object: what it is compared with is the same file */
+	bool *has_ticks, *has_lines; /* for each object, by lines */
+	double ns; /* all of its time */
+	double unit; /* nanoseconds of a tick, averaged over the time in rows */
+};
+
+struct diff_text {
+	struct diff_profile old, new;
+};
 
 /* Which object of one profile corresponds to which one of the other. */
 
@@ -323,7 +338,11 @@ static int make_room(struct diff_profile *side)
 	return side->as && side->one_build ? 0 : -ENOMEM;
 }
 
-int diff_pair_objects(struct diff *diff, struct error *err)
+/*
+ * Finds what each object is compared with, and adds a note if that is a guess or if there is none.
+ * Returns 0, -ENOMEM, or -EINVAL for a map with an unknown object.
+ */
+static int pair_objects(struct diff *diff, struct error *err)
 {
 	struct diff_text *text = diff->text;
 	int ret = check_maps(diff, err);
@@ -468,7 +487,11 @@ static int note_uneven(struct diff *diff, const char *path, size_t nr)
 			 text_basename(path), others);
 }
 
-int diff_match_lines(struct diff *diff, struct error *err)
+/*
+ * By lines: makes rows of functions, on both sides, of objects that have lines on one side only,
+ * and adds notes on lines that are missing. Returns 0 or a negative errno.
+ */
+static int match_lines(struct diff *diff, struct error *err)
 {
 	struct diff_text *text = diff->text;
 	const char *path = NULL;
@@ -754,9 +777,9 @@ int diff_build(const struct profile *old, const struct profile *new,
 	if (!ret)
 		ret = load(&text->new, options->by, err);
 	if (!ret)
-		ret = diff_pair_objects(result, err);
+		ret = pair_objects(result, err);
 	if (!ret && options->by == REPORT_LINES)
-		ret = diff_match_lines(result, err);
+		ret = match_lines(result, err);
 	if (ret)
 		return ret;
 	result->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*result->rows));

@@ -13,15 +13,73 @@
 #include "report/annotate.h"
 #include "report/annotate_write.h"
 #include "report/cgroup_names.h"
-#include "report/account.h"
-#include "report/html_impl.h"
+#include "report/report.h"
 #include "report/render.h"
 #include "report/rows.h"
-#include "report/views.h"
 #include "shared/counters.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol_cache.h"
+
+/* The pages around the data, made from report/html by the build. */
+extern const char html_report_page[], html_diff_page[];
+
+/* Where the data goes in a page. */
+#define DATA "@DATA@"
+
+/* Writes a page up to its data; *ret_rest is what follows the data. */
+static void begin_page(const char *page, FILE *out, const char **ret_rest)
+{
+	const char *data = strstr(page, DATA);
+
+	fwrite(page, 1, (size_t)(data - page), out);
+	*ret_rest = data + strlen(DATA);
+}
+
+/* JSON has '<' only in strings, where its escape means the same. */
+static ssize_t write_script(void *cookie, const char *text, size_t size)
+{
+	const char *end = text + size, *mark;
+	FILE *out = cookie;
+
+	while (text < end) {
+		mark = memchr(text, '<', (size_t)(end - text));
+		fwrite(text, 1, (size_t)((mark ? mark : end) - text), out);
+		if (mark)
+			fputs("\\u003c", out);
+		text = mark ? mark + 1 : end;
+	}
+	return ferror(out) ? 0 : (ssize_t)size;
+}
+
+/*
+ * Begins <script type="application/json" id="NAME">, or "NAME-NUMBER". Returns the stream for its
+ * JSON, in which nothing that is written can end the element. NULL: out of memory.
+ */
+#define HTML_NO_NUMBER UINT64_MAX
+
+static FILE *html_data_begin(const char *name, uint64_t number, FILE *out)
+{
+	static const cookie_io_functions_t functions = { .write = write_script };
+	FILE *data = fopencookie(out, "w", functions);
+
+	if (!data)
+		return NULL;
+	fprintf(out, "<script type=\"application/json\" id=\"%s", name);
+	if (number != HTML_NO_NUMBER)
+		fprintf(out, "-%" PRIu64, number);
+	fputs("\">", out);
+	return data;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int html_data_end(FILE *data, FILE *out)
+{
+	int ret = fclose(data) && !ferror(out) ? -ENOMEM : 0;
+
+	fputs("</script>\n", out);
+	return ret;
+}
 
 /* Functions as in the source, for a table of the page: which of them each bin belongs to. */
 
@@ -50,8 +108,9 @@ static int name_functions(struct html_inlined *inlined)
 	return ret;
 }
 
-int html_inlined_new(const struct profile *profile, const struct html_options *options,
-		     struct html_inlined **result, struct error *err)
+/* Returns 0 with *result, which the caller frees, or a negative errno with err filled in. */
+static int html_inlined_new(const struct profile *profile, const struct html_options *options,
+			    struct html_inlined **result, struct error *err)
 {
 	const struct report_options all = { .target = REPORT_ALL_TARGETS };
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
@@ -70,7 +129,7 @@ int html_inlined_new(const struct profile *profile, const struct html_options *o
 	return ret;
 }
 
-void html_inlined_free(struct html_inlined *inlined)
+static void html_inlined_free(struct html_inlined *inlined)
 {
 	if (!inlined)
 		return;
@@ -79,8 +138,11 @@ void html_inlined_free(struct html_inlined *inlined)
 	free(inlined);
 }
 
-/* [object, name, whether it exists only where it was inlined] */
-void html_inlined_names(const struct html_inlined *inlined, FILE *data)
+/*
+ * Writes a member of the profile: the names, and notes about them. A name is [object, name, whether
+ * it exists only where it was inlined].
+ */
+static void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 {
 	size_t i;
 
@@ -118,8 +180,9 @@ static size_t owner(const struct html_inlined *inlined, const struct report_row 
 	return (size_t)(found - functions->rows) + 1;
 }
 
-void html_inlined_owners(const struct html_inlined *inlined,
-			 const struct profile_histogram *histogram, FILE *data)
+/* Writes a member of a histogram: which of them its bins belong to. */
+static void html_inlined_owners(const struct html_inlined *inlined,
+				const struct profile_histogram *histogram, FILE *data)
 {
 	struct report_row place = { .object = histogram->object, .size = histogram->bytes_per_bin };
 	size_t i, of, last = 0, run = 0;
@@ -316,8 +379,9 @@ static int put_function(const struct profile *profile, const struct annotation_r
 	return ret == -ENOMEM ? ret : 0;
 }
 
-int html_code(const struct profile *profile, const struct html_options *options,
-	      const uint64_t *bases, FILE *out, struct error *err)
+/* Writes the hottest functions' instructions, each function as separate data. */
+static int html_code(const struct profile *profile, const struct html_options *options,
+		     const uint64_t *bases, FILE *out, struct error *err)
 {
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	struct object_opener opener = path_opener(&paths);
@@ -378,7 +442,8 @@ static void put_parts(const struct timeline *timeline, FILE *data)
 	}
 }
 
-void html_timeline(struct timeline *timeline, const struct profile *profile, FILE *data)
+/* Writes a member of the profile: its hottest functions over the time of its parts. */
+static void html_timeline(struct timeline *timeline, const struct profile *profile, FILE *data)
 {
 	size_t i, j;
 
@@ -527,7 +592,12 @@ static void lower(uint64_t *base, uint64_t offset)
 		*base = offset;
 }
 
-uint64_t *html_object_bases(const struct profile *profile)
+/*
+ * What is subtracted from each object's offsets in the page, because its numbers hold 53 bits and
+ * the kernel's addresses differ in the lowest of 64. The caller frees the array. NULL: out of
+ * memory.
+ */
+static uint64_t *html_object_bases(const struct profile *profile)
 {
 	uint64_t *bases = malloc((profile->nr_objects + 1) * sizeof(*bases));
 	size_t i, j;
@@ -724,8 +794,9 @@ static void put_histograms(const struct html_view *view, const uint64_t *bases, 
 	fputs("] }", data);
 }
 
-int html_profile(const struct profile *profile, const uint64_t *bases, struct timeline *timeline,
-		 const struct html_inlined *inlined, FILE *data)
+/* Writes the profile itself. timeline and inlined may be NULL. Returns 0 or -ENOMEM. */
+static int html_profile(const struct profile *profile, const uint64_t *bases,
+			struct timeline *timeline, const struct html_inlined *inlined, FILE *data)
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
@@ -749,58 +820,6 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 	profile_weights_free(weights);
 	profile_weights_free(of_splits);
 	cgroup_names_free(cgroups);
-	return ret;
-}
-
-/* How data is put into a page. */
-
-/* Where the data goes in a page. */
-#define DATA "@DATA@"
-
-/* Writes a page up to its data; *ret_rest is what follows the data. */
-static void begin_page(const char *page, FILE *out, const char **ret_rest)
-{
-	const char *data = strstr(page, DATA);
-
-	fwrite(page, 1, (size_t)(data - page), out);
-	*ret_rest = data + strlen(DATA);
-}
-
-/* JSON has '<' only in strings, where its escape means the same. */
-static ssize_t write_script(void *cookie, const char *text, size_t size)
-{
-	const char *end = text + size, *mark;
-	FILE *out = cookie;
-
-	while (text < end) {
-		mark = memchr(text, '<', (size_t)(end - text));
-		fwrite(text, 1, (size_t)((mark ? mark : end) - text), out);
-		if (mark)
-			fputs("\\u003c", out);
-		text = mark ? mark + 1 : end;
-	}
-	return ferror(out) ? 0 : (ssize_t)size;
-}
-
-FILE *html_data_begin(const char *name, uint64_t number, FILE *out)
-{
-	static const cookie_io_functions_t functions = { .write = write_script };
-	FILE *data = fopencookie(out, "w", functions);
-
-	if (!data)
-		return NULL;
-	fprintf(out, "<script type=\"application/json\" id=\"%s", name);
-	if (number != HTML_NO_NUMBER)
-		fprintf(out, "-%" PRIu64, number);
-	fputs("\">", out);
-	return data;
-}
-
-int html_data_end(FILE *data, FILE *out)
-{
-	int ret = fclose(data) && !ferror(out) ? -ENOMEM : 0;
-
-	fputs("</script>\n", out);
 	return ret;
 }
 

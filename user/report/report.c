@@ -9,10 +9,9 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "report/account.h"
 #include "report/render.h"
 #include "report/timeline.h"
-#include "report/views.h"
+#include "report/rows.h"
 
 #define SUMMARY_ROWS 10
 

@@ -155,4 +155,29 @@ bool target_chosen(const struct profile *profile, const struct report_options *o
 double share_of(double whole, double ns);
 double row_percent(double ns, const struct report_row *row);
 
+/*
+ * The rows of a view, which options->by names: functions, lines, objects, bins, processes and so on.
+ * Returns 0, or a negative errno with err filled in. Call rows_free() in any case.
+ */
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err);
+
+/*
+ * The same for one of several profiles, in which what the options name may be missing. A JIT's
+ * function has a row for each place where it was compiled to.
+ */
+int rows_of_part(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err);
+
+/* Sorts so that the hottest `nr` come first, in order, and the rest in any order; 0: sorts all. */
+void rows_sort(struct report_rows *rows, bool inclusive, size_t nr);
+
+/*
+ * Who called whom, by rows: of functions, of lines, of objects. Sets the inclusive ticks and time of
+ * combined rows that have marks. With options->tree rows become the rows of that tree, each parent
+ * before its children. -EINVAL: there is no such function.
+ */
+int rows_chains_finish(const struct profile *profile, const struct report_options *options,
+		       struct report_rows *rows, struct error *err);
+
 #endif

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_weights.h"
-#include "report/views.h"
+#include "report/rows.h"
 #include "base/text.h"
 
 static int order_of(const void *a, const void *b)

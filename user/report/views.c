@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "report/views.h"
+#include "report/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
-#include "report/chains.h"
 #include "symbol/object_file.h"
 
 /* --- by place ----------------------------------------------------------------------------------- */

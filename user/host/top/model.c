@@ -10,7 +10,7 @@
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "report/cgroup_names.h"
-#include "report/account.h"
+#include "report/report.h"
 
 const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups",
 				     "comm",	  "threads", NULL };
