@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "bytes.h"
 #include "base/nearest.h"
-#include "host/targets/runtimes_impl.h"
+#include "host/targets/runtimes.h"
 
 typedef int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 

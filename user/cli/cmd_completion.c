@@ -5,7 +5,7 @@
 
 #include "base/output.h"
 #include "base/text.h"
-#include "host/targets/proposals.h"
+#include "host/targets/targets.h"
 #include "option/command.h"
 #include "report/profile_file.h"
 

@@ -9,7 +9,6 @@
 #include "base/util.h"
 #include "base/cgroup_parts.h"
 #include "base/nearest.h"
-#include "host/targets/process.h"
 #include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
 

@@ -15,7 +15,7 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "host/targets/container_names.h"
-#include "host/targets/runtimes_impl.h"
+#include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
 
 #define DOCKER_FOLDER "/var/lib/docker"

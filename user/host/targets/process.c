@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/targets/process.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,6 +12,20 @@
 #include "base/nearest.h"
 #include "base/util.h"
 #include "host/targets/targets_impl.h"
+
+/*
+ * What is read from /proc to find processes. Pin a process by a descriptor first, then read its
+ * files.
+ */
+
+#define PROCESS_OF_KERNEL 0x00200000 /* include/linux/sched.h: PF_KTHREAD */
+
+/* Values from /proc/PID/stat. */
+struct proc_stat {
+	char name[64]; /* a kernel worker's name is longer than the usual 15 bytes */
+	pid_t parent;
+	unsigned int flags;
+};
 
 static int proc_stat_read(pid_t pid, struct proc_stat *process)
 {
@@ -124,7 +136,8 @@ static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 	return ret ? ret : fd;
 }
 
-int target_origin_add_process(struct target_origin *origin, int fd, struct error *err)
+/* Takes over the descriptor of a process, even on failure. */
+static int add_process(struct target_origin *origin, int fd, struct error *err)
 {
 	int *grown = reallocarray(origin->pid_fds, origin->nr_pid_fds + 1, sizeof(*grown));
 
@@ -148,7 +161,7 @@ static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct 
 	fd = open_process(pid, &process, err);
 	if (fd < 0)
 		return fd;
-	ret = target_origin_add_process(&origin, fd, err);
+	ret = add_process(&origin, fd, err);
 	if (ret)
 		return ret;
 	target.name = asprintf(&name, "%s (%d)", process.name, pid) < 0 ? NULL : name;
@@ -252,7 +265,7 @@ static int add_pid_named(struct name_search *search, pid_t pid, int fd, const ch
 	search->pids[search->nr++] = pid;
 	if (search->nr <= CHOSEN_MAX)
 		fprintf(search->chosen, "%s%s (%d)", search->nr > 1 ? ", " : " ", name, pid);
-	return target_origin_add_process(&search->origin, fd, err);
+	return add_process(&search->origin, fd, err);
 }
 
 static int add_name(struct name_search *search, pid_t pid, const char *name)

@@ -17,14 +17,23 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json_reader.h"
 #include "base/nearest.h"
 #include "base/util.h"
-#include "host/targets/runtimes_impl.h"
 
 enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
 
 #define ERRORS_MAX (64 << 10) /* a write beyond this size fails */
+
+/* How a program that was asked something ended. */
+struct tool_answer {
+	int out; /* what it wrote, from the beginning; -1: no such program in PATH */
+	int status; /* exit status as in a shell */
+	bool late; /* it was killed after TOOL_PATIENCE_MS */
+	char said[160]; /* the last line of its standard error, which gives the reason */
+};
+
+#define TOOL_PATIENCE_MS 5000
+#define TOOL_OUTPUT_MAX (16 << 20)
 
 /*
  * Captures output in a memory file instead of a pipe: nobody has to read it while the program runs,
@@ -136,7 +145,12 @@ static int run_tool(const char *const *argv, int out, int said, struct tool_answ
 	return ret;
 }
 
-int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
+/*
+ * Runs a program found in PATH, without a shell and with our environment, and waits for it. If it
+ * is late, it is killed together with what it started. Fails only for lack of a process or of
+ * memory.
+ */
+static int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
 {
 	cleanup_fd int said = open_capture(ERRORS_MAX);
 	int out = open_capture(TOOL_OUTPUT_MAX), ret;
@@ -152,7 +166,7 @@ int tool_ask(const char *const *argv, struct tool_answer *result, struct error *
 	return ret ? error_errno(err, ret, "%s", argv[0]) : 0;
 }
 
-void tool_answer_free(struct tool_answer *answer)
+static void tool_answer_free(struct tool_answer *answer)
 {
 	close_fd(&answer->out);
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
 
 /* What a container runtime says of a container. */
 struct runtime_container {
@@ -44,5 +45,25 @@ int runtimes_names(struct names *result, struct error *err);
  * False: there is no runtime of this number.
  */
 bool runtime_tell(size_t number, struct names *ids, struct names *processes);
+
+/* What parses the answers of runtimes. */
+struct runtime_parse {
+	const char *runtime;
+	const char *name; /* the name to look for in a full list; NULL: only names are wanted */
+	struct runtime_containers *containers;
+	struct names *names; /* collects names; NULL: not wanted */
+};
+
+/* The output of docker inspect and of tools modelled on it: [{Id, State: {Running, Pid}}...] */
+int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse);
+
+/* crictl ps -o json: {containers: [{id, state, metadata: {name}, labels}...]} */
+int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse);
+
+/* The state of the OCI runtime specification: {id, status, pid} */
+int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse);
+
+/* Frees what *result had: if a name occurs twice in an object, the last member counts. */
+int runtime_read_string(struct json_reader *json, char **result);
 
 #endif

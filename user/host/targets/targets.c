@@ -91,7 +91,7 @@ void target_origin_free(struct target_origin *origin)
  * The strings of a target belong to struct targets, so they are freed although readers see them as
  * const.
  */
-void target_free(struct target *target)
+static void free_target(struct target *target)
 {
 	free((char *)target->name);
 	free((pid_t *)target->others);
@@ -129,7 +129,7 @@ int targets_add(struct targets *targets, struct target *target, struct target_or
 	int ret = target->name && origin->typed ? make_target_room(targets) : -ENOMEM;
 
 	if (ret) {
-		target_free(target);
+		free_target(target);
 		target_origin_free(origin);
 		return error_errno(err, ret, "targets");
 	}
@@ -198,7 +198,7 @@ void targets_free(struct targets *targets)
 	size_t i;
 
 	for (i = 0; i < targets->nr; i++) {
-		target_free(&targets->list[i]);
+		free_target(&targets->list[i]);
 		target_origin_free(&targets->origins[i]);
 	}
 	free(targets->list);
@@ -242,7 +242,7 @@ static void remove_doubles(struct targets *targets)
 		targets->list[to] = targets->list[from];
 		targets->origins[to] = targets->origins[from];
 		if (is_before(targets, to)) {
-			target_free(&targets->list[to]);
+			free_target(&targets->list[to]);
 			target_origin_free(&targets->origins[to]);
 		} else {
 			to++;

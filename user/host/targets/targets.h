@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "host/targets/target.h"
 
 /*
@@ -92,5 +93,19 @@ int targets_watch(struct targets *targets, int *ret_fd, struct error *err);
 size_t targets_left(struct targets *targets);
 
 void targets_free(struct targets *targets);
+
+enum proposal {
+	PROPOSE_CGROUPS,
+	PROPOSE_CONTAINERS,
+	PROPOSE_UNITS,
+	PROPOSE_NAMES,
+	PROPOSE_PIDS /* each followed by a tab and the process's name */
+};
+
+/*
+ * Lists what a target of this kind could be named now, in ascending order, each name once; free it
+ * with names_free().
+ */
+int proposals_find(enum proposal kind, struct names *result, struct error *err);
 
 #endif

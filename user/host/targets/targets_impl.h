@@ -25,9 +25,6 @@ struct target_origin {
 int targets_add(struct targets *targets, struct target *target, struct target_origin *origin,
 		struct error *err);
 
-/* Takes over the descriptor of a process, even on failure. */
-int target_origin_add_process(struct target_origin *origin, int fd, struct error *err);
-
 /* Adds a cgroup target with these places, at least one, and takes them over. */
 int targets_add_places(struct targets *targets, const char *option, const char *name,
 		       struct cgroup_places *places, bool ends_empty, struct error *err);
@@ -47,10 +44,12 @@ struct runtime_container;
 int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
 			struct cgroup_places *result);
 
+/* The pid that /proc/PID/status has under that name; 0: it has none. proc is where procfs is. */
+pid_t proc_status_pid(const char *proc, pid_t pid, const char *name);
+
 /* This host's cgroups, which are read once. */
 int targets_cgroups(struct targets *targets, const struct cgroups **result, struct error *err);
 
-void target_free(struct target *target); /* frees what it holds */
 void target_origin_free(struct target_origin *origin);
 void target_watch_free(struct target_watch *watch); /* NULL is fine */
 
