@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/cost/cost_spread.h"
+#include "host/cost/cost.h"
 
 static void near(double value, double expected)
 {

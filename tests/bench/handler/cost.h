@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "bench/handler/cost_load.h"
-#include "host/cost/cost_spread.h"
+#include "host/cost/cost.h"
 #include "host/engine/session.h"
 
 /*

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/cost/cpu_mask.h"
+#include "host/cost/cost.h"
 
 #define STACK_SIZE (128 << 10)
 #define POLL_NS 200000

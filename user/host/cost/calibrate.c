@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/calibrate.h"
+#include "host/cost/cost.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,8 +12,6 @@
 #include <sys/resource.h>
 
 #include "base/util.h"
-#include "host/cost/cost_spread.h"
-#include "host/cost/cpu_mask.h"
 #include "host/engine/sampler.h"
 
 #define BUSY_TRIES 5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/lateness.h"
+#include "host/cost/cost.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

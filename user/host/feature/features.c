@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/cost/calibrate.h"
-#include "host/cost/lateness.h"
+#include "host/cost/cost.h"
 #include "host/engine/kernel_btf.h"
 #include "host/engine/program_cost.h"
 #include "host/engine/sampler.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "host/cost/calibrate.h"
+#include "host/cost/cost.h"
 #include "symbol/functions.h"
 
 #define DEFAULT_HZ 997

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/cost/calibrate.h"
+#include "host/cost/cost.h"
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
 
