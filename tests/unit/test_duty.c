@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/record/duty.h"
+#include "host/record/sample_loop.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
