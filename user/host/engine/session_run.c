@@ -93,7 +93,7 @@ static void turn_off(struct session *session)
 }
 
 /* Where the cost stays unknown for want of a privilege, that is no reason not to sample. */
-int session_begin_cost(struct session *session, struct error *err)
+static int session_begin_cost(struct session *session, struct error *err)
 {
 	int ret = turn_on(session, err);
 

@@ -19,7 +19,8 @@ enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 /* At 16 bytes each, and looked through once for each name that ends. */
 enum { SUM_NAMES_MAX = 4096 };
 
-int spent_key_compare(const struct spent_key *a, const struct spent_key *b)
+/* By target, then by split. */
+static int compare_spent_keys(const struct spent_key *a, const struct spent_key *b)
 {
 	if (a->target != b->target)
 		return a->target < b->target ? -1 : 1;
@@ -30,7 +31,7 @@ static int compare_runtime_splits(const void *left, const void *right)
 {
 	const struct runtime_split *a = left, *b = right;
 
-	return spent_key_compare(&a->key, &b->key);
+	return compare_spent_keys(&a->key, &b->key);
 }
 
 static struct runtime_split *find_runtime_split(const struct runtime *runtime, size_t sorted,
@@ -133,7 +134,8 @@ void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct poo
 	runtime->nr = to;
 }
 
-bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split)
+/* Whether the last walk found no thread of it. */
+static bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split)
 {
 	return split->gone || (int32_t)(split->walk - runtime->walk) < 0;
 }
@@ -407,7 +409,7 @@ static int compare_spenders(const void *left, const void *right)
 {
 	const struct spender *a = left, *b = right;
 
-	return spent_key_compare(&a->key, &b->key);
+	return compare_spent_keys(&a->key, &b->key);
 }
 
 static void add_up_spenders(struct spenders *spenders)

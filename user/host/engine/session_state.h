@@ -23,7 +23,7 @@
 #include "host.skel.h"
 
 /*
- * The inside of a session, for the files of the session only: session.c runs it, session_targets.c
+ * The inside of a session, for the files of the session only: session_run.c runs it, session_targets.c
  * tells it whom to look for, session_take.c takes a profile from it step by step, and
  * session_profile.c fills the profile.
  */
@@ -170,14 +170,11 @@ int session_follow_targets(struct session *session, struct error *err);
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
-/* session_cost.c: begins to measure. */
-int session_begin_cost(struct session *session, struct error *err);
-
 /* session_records.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
 
 /*
- * session_runtime.c: the CPU time of the targets. It counts from the first of these calls on, and
+ * session_splits.c: the CPU time of the targets. It counts from the first of these calls on, and
  * is brought up to date before each take. After sampling has ended it waits for threads that were
  * reaped, because the last runtime of a thread is only known when it is freed.
  */
@@ -208,17 +205,11 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 /* Runs an iterator program once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
 
-/* By target, then by split, as for qsort(). */
-int spent_key_compare(const struct spent_key *a, const struct spent_key *b);
-
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
 /* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
 void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool);
-
-/* Whether the last walk found no thread of it. */
-bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split);
 
 /* Makes room in the map: what has ended is kept here alone. */
 void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool);
