@@ -30,7 +30,8 @@ uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed)
 	return cursor->bad ? 0 : value;
 }
 
-struct cfi_cursor cfi_block(struct cfi_cursor *cursor)
+/* The block behind its length in a ULEB128. */
+static struct cfi_cursor read_block(struct cfi_cursor *cursor)
 {
 	uint64_t size = cfi_leb(cursor, false);
 	struct cfi_cursor block = { cursor->at, cursor->at, false };
@@ -57,7 +58,9 @@ static uint64_t formatted(struct cfi_cursor *cursor, uint8_t encoding)
 	return encoding & ENCODING_SIGNED ? (value ^ sign) - sign : value;
 }
 
-uint64_t cfi_address(struct cfi_cursor *cursor, const struct cfi_section *section, uint8_t encoding)
+/* An address in an encoding of .eh_frame; other than absolute or relative to itself it is bad. */
+static uint64_t read_address(struct cfi_cursor *cursor, const struct cfi_section *section,
+			     uint8_t encoding)
 {
 	uint64_t here = section->address + (uint64_t)(cursor->at - section->bytes);
 	uint64_t value = formatted(cursor, encoding);
@@ -151,7 +154,7 @@ static bool read_cie(const struct cfi_section *section, struct cfi_cursor cursor
 	if ((letter && letter != 'z') || !read_factors(&cursor, version, cie))
 		return false;
 	if (letter)
-		data = cfi_block(&cursor);
+		data = read_block(&cursor);
 	while (letter && (letter = (unsigned int)cfi_number(&letters, 1)))
 		read_letter(letter, &data, cie);
 	return !letters.bad && !data.bad && cfi_run_initial(section, cie, cursor);
@@ -191,10 +194,10 @@ static bool read_function(struct cfi_section *section, const struct cfi_head *he
 	*result = (struct cfi_function){ .cie = cie, .program = head->rest };
 	if (!cie->usable)
 		return false;
-	result->address = cfi_address(&result->program, section, cie->encoding);
+	result->address = read_address(&result->program, section, cie->encoding);
 	result->size = formatted(&result->program, cie->encoding);
 	if (cie->has_augmentation)
-		cfi_block(&result->program);
+		read_block(&result->program);
 	return !result->program.bad;
 }
 
@@ -317,7 +320,7 @@ static struct instruction_read read_instruction(struct cfi_run *run)
 	if (read.kind->has_register)
 		read.number = cfi_leb(&run->program, false);
 	if (read.kind->operand == BLOCK)
-		read.block = cfi_block(&run->program);
+		read.block = read_block(&run->program);
 	else if (read.kind->operand != NONE)
 		read.operand = read_operand(&run->program, read.kind->operand);
 	if (read.kind->factor)
@@ -327,7 +330,7 @@ static struct instruction_read read_instruction(struct cfi_run *run)
 
 static struct cfi_place *place_in(struct cfi_run *run, struct cfi_frame *frame, uint64_t number)
 {
-	if (number == cfi_register_fp)
+	if (number == run->section->fp)
 		return &frame->fp;
 	return number == run->cie->ra ? &frame->ra : &run->ignored;
 }
@@ -340,7 +343,7 @@ static void advance(struct cfi_run *run, uint64_t by)
 
 static void set_pc(struct cfi_run *run)
 {
-	uint64_t address = cfi_address(&run->program, run->section, run->cie->encoding);
+	uint64_t address = read_address(&run->program, run->section, run->cie->encoding);
 
 	if (address < run->address || address - run->address < run->pc)
 		run->program.bad = true;

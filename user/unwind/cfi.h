@@ -39,9 +39,6 @@ static inline uint64_t cfi_number(struct cfi_cursor *cursor, unsigned int bytes)
 
 uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed);
 
-/* The block behind its length in a ULEB128. */
-struct cfi_cursor cfi_block(struct cfi_cursor *cursor);
-
 /* Where a register of the caller is. */
 enum cfi_how {
 	CFI_UNSPECIFIED,
@@ -91,6 +88,7 @@ struct cfi_section {
 	size_t size;
 	uint64_t address;
 	bool is_eh;
+	uint64_t fp; /* the number of the frame pointer */
 	size_t next;
 	uint64_t budget; /* so many bytes may still be read; a CIE counts each time that it is read */
 	bool is_exhausted;
@@ -108,10 +106,6 @@ struct cfi_function {
 
 /* The next function; false: there is none, or the budget is exhausted. */
 bool cfi_next(struct cfi_section *section, struct cfi_function *result);
-
-/* An address in an encoding of .eh_frame; other than absolute or relative to itself it is bad. */
-uint64_t cfi_address(struct cfi_cursor *cursor, const struct cfi_section *section,
-		     uint8_t encoding);
 
 /* Instructions while they are run. */
 struct cfi_run {

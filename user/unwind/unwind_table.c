@@ -202,6 +202,7 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 	drafts->section.size = data->d_size;
 	drafts->section.address = header.sh_addr;
 	drafts->section.is_eh = is_eh;
+	drafts->section.fp = cfi_register_fp;
 	drafts->section.budget = drafts->budget;
 	ret = add_drafts(drafts);
 	drafts->budget = drafts->section.budget;
