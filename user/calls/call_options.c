@@ -9,19 +9,11 @@
 
 #include "base/nearest.h"
 #include "base/util.h"
+#include "calls/spec.h"
 
 #define DIALECT_ENV "BPFPROFIL_DIALECT"
 
-#define DIALECT_WORD(id, name) name,
-static const char *const dialect_words[] = { DIALECT_NAMES(DIALECT_WORD) NULL };
-#undef DIALECT_WORD
-
 const char *const call_widths[] = { "2", "4", "8", NULL };
-
-const char *dialect_name(unsigned int dialect)
-{
-	return dialect_words[dialect];
-}
 
 int call_number_parse(const char *text, uint64_t *result)
 {
@@ -93,7 +85,7 @@ const struct opt call_opts[] = {
 	  .arg = "NAME",
 	  .help = "whose manual: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
 	  .fallback = "$" DIALECT_ENV ", else glibc",
-	  .words = dialect_words,
+	  .words = dialect_names,
 	  .field = FIELD(dialect) },
 	{ .name = "offset",
 	  .arg = "ADDRESS",
@@ -147,11 +139,11 @@ static int choose_dialect(const struct call_options *options, uint32_t *result, 
 		*result = DIALECT_GLIBC;
 		return 0;
 	}
-	for (*result = 0; dialect_words[*result]; ++*result)
-		if (!strcmp(dialect_words[*result], name))
+	for (*result = 0; dialect_names[*result]; ++*result)
+		if (!strcmp(dialect_names[*result], name))
 			return 0;
 	error_set(err, -EINVAL, "%s '%.64s': no such dialect", DIALECT_ENV, name);
-	nearest = nearest_word(name, dialect_words);
+	nearest = nearest_word(name, dialect_names);
 	error_hint(err, "%s=%s", DIALECT_ENV, nearest ?: "glibc");
 	return -EINVAL;
 }
@@ -178,7 +170,7 @@ static int profil_entry(const struct call_options *options, struct call_entry *e
 static int refuse(const struct region_call *call, size_t i, struct error *err)
 {
 	const struct call_entry *entry = &call->entries[i];
-	const char *name = dialect_name(call->dialect);
+	const char *name = dialect_names[call->dialect];
 	char region[80];
 
 	snprintf(region, sizeof(region), "0x%" PRIx64 ":0x%" PRIx64 ":%" PRIu64, entry->offset,

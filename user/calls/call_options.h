@@ -48,6 +48,4 @@ int call_options_call(const struct call_options *options, struct call_entry *ent
 /* Returns 0, -EINVAL or -ERANGE; the whole text must be the number. */
 int call_number_parse(const char *text, uint64_t *result);
 
-const char *dialect_name(unsigned int dialect);
-
 #endif

@@ -8,16 +8,28 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "profile/profile.h"
 #include "profile/profile_head.h"
 #include "calls/call_engine.h"
 #include "calls/caller.h"
-#include "calls/journal.h"
 #include "calls/spec.h"
 
 /*
  * What the server of calls has: calls.c runs it, worker.c has the threads that wait for users,
  * request.c answers, and registry.c knows who has which call.
  */
+
+/*
+ * What calls counted, as targets of a profile. It is kept when calls end, if somebody wants to read
+ * it.
+ */
+struct journal {
+	struct profile *profile; /* NULL: there is nothing yet */
+	size_t targets_capacity;
+	size_t objects_capacity;
+	size_t histograms_capacity;
+	bool incomplete; /* memory ran out */
+};
 
 struct calls_options {
 	uint64_t memory; /* hard limit, in bytes of kernel memory */
@@ -123,5 +135,17 @@ struct calls {
 
 /* Sets the timer for what there is to do. The lock must be held. */
 void calls_set_timer(struct calls *calls);
+
+/* Adds a call whose counters have all been copied. */
+void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine);
+
+/*
+ * Adds the account of a call whose counters cannot be reached, nor what was copied of them: its
+ * ticks are unwritten.
+ */
+void journal_add_unread(struct journal *journal, const struct caller *caller,
+			const struct call_engine *engine);
+
+void journal_free(struct journal *journal);
 
 #endif

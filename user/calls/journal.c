@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "calls/journal.h"
+#include "calls/call_state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,17 +76,6 @@ static int fill_account(struct profile_account *account, const struct caller *ca
 	if (!ret)
 		ret = add_lost_cause(account, "exec", call->in_exec);
 	return ret ? ret : add_lost_cause(account, "unwritten", unwritten);
-}
-
-static const char *dialect_name(uint32_t dialect)
-{
-	static const char *const names[] = {
-#define DIALECT_NAME(id, name) name,
-		DIALECT_NAMES(DIALECT_NAME)
-#undef DIALECT_NAME
-	};
-
-	return names[dialect];
 }
 
 static int add_call_target(struct profile *profile, const struct caller *caller,
@@ -340,7 +329,7 @@ static int add_run(struct entry_writing *writing, uint32_t entry,
 	histogram->pid = writing->call->tgid;
 	place_histogram(caller->spec, entry, layout, run, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
-	histogram->dialect = strdup(dialect_name(caller->spec->dialect));
+	histogram->dialect = strdup(dialect_names[caller->spec->dialect]);
 	histogram->process = strdup(caller->comm);
 	profile->nr_histograms++;
 	return (stop && !histogram->stopped) || !histogram->dialect || !histogram->process ?

@@ -11,6 +11,10 @@
  */
 #define SIZE_MAX_EACH (1ULL << 50)
 
+#define DIALECT_NAME(id, name) name,
+const char *const dialect_names[] = { DIALECT_NAMES(DIALECT_NAME) NULL };
+#undef DIALECT_NAME
+
 static int copy_entries(struct spec *spec, const struct call_entry *entries, uint32_t nr)
 {
 	uint32_t i;

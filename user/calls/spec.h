@@ -54,6 +54,9 @@ void spec_free(struct call_engine *engine, struct spec *spec);
  */
 uint32_t spec_locate(const struct spec *spec, uint64_t flat, uint64_t *ret_bin, uint64_t *ret_left);
 
+/* By enum dialect, and then NULL. */
+extern const char *const dialect_names[];
+
 static inline bool spec_is_sprofil(const struct spec *spec)
 {
 	return spec->op == CALL_SPROFIL;
