@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-#include "client/gmon_file.h"
+#include "client/preload.h"
 
 enum { HEADER = 20, RECORD = 41, BINS = 5000 };
 

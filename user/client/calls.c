@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "client/exchange.h"
-#include "client/private_server.h"
 #include "client/settings.h"
 #include "client/sys.h"
 

@@ -35,4 +35,45 @@ struct outcome client_ask(uint16_t op);
 /* Returns as a C library function does: value, or -1 and errno; ENOSYS: no server is listening. */
 long client_return(const struct outcome *outcome);
 
+/*
+ * Sends a request to the server that listens on path, and receives its reply. path is a file, or
+ * with a leading '@' an abstract name; if that begins with "bpfprofil-", root or this user must be
+ * listening. entries are the request's nr_entries; only the kernel reads them.
+ *
+ * Returns 0 if there is a reply, whatever it says, else -errno: -EFAULT for the entries, -ETIMEDOUT
+ * for a server that does not answer, -EPROTO for a malformed reply, and errors of connect().
+ */
+int client_exchange(const char *path, const struct call_request *request,
+		    const struct call_entry *entries, struct call_reply *reply);
+
+/*
+ * A program that may load BPF itself needs no server on the host: it starts one of its own,
+ *
+ *	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
+ *
+ * which writes a byte to N when it is listening, and ends by itself when PID and all processes that
+ * profile through it are gone. It is nobody's child: the program gets no SIGCHLD and has nobody to
+ * wait for.
+ *
+ * Its socket's name contains a random number that identifies it. A fork's child uses its parent's
+ * server.
+ */
+enum { PRIVATE_NAME = 40 };
+
+void private_server_name(uint64_t id, char name[PRIVATE_NAME]);
+
+/* Returns 0 if there is none. */
+uint64_t private_server(void);
+
+/* Call when it does not answer any more. */
+void private_server_forget(uint64_t id);
+
+/* Whether this process may start one. */
+int private_server_allowed(void);
+
+/*
+ * Starts one, unless another thread is doing so; returns its number, or 0. Signals must be blocked.
+ */
+uint64_t private_server_start(const char *program);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "client/exchange.h"
+#include "client/calls.h"
 
 #include <stddef.h>
 #include <string.h>

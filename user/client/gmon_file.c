@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "client/gmon_file.h"
+#include "client/preload.h"
 
 #include <errno.h>
 #include <fcntl.h>

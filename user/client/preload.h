@@ -3,6 +3,7 @@
 #define BPFPROFIL_CLIENT_PRELOAD_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/time.h>
 
 #include "client/calls.h"
@@ -25,5 +26,22 @@ const struct real_calls *preload_real(void);
 
 /* Says in one line that libc counts, because of this errno: once, or as BPFPROFIL_VERBOSE has it. */
 void preload_tell_fallback(const char *call, int error);
+
+/* A histogram that is added to the gmon.out that libc has just written. */
+struct gmon_counts {
+	uint32_t *counts; /* each for 4 bytes of text */
+	uint32_t bins;
+	uint32_t rate; /* ticks per second; 0: as libc wrote it */
+};
+
+/* Opens the file that libc's _mcleanup() writes, by its rules. Returns a descriptor, or -errno. */
+int gmon_open(void);
+
+/*
+ * Adds the counts to the file's first histogram, which must have the same shape, and sets its rate.
+ * What does not fit 16 bits goes into more records of that shape, which gprof adds up. Counts that
+ * were not written stay in histogram. Returns 0 or -errno.
+ */
+int gmon_add(int fd, struct gmon_counts *histogram);
 
 #endif

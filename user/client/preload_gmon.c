@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "client/export.h"
-#include "client/gmon_file.h"
 #include "client/preload.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "client/private_server.h"
+#include "client/calls.h"
 
 #include <fcntl.h>
 #include <poll.h>
