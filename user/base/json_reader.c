@@ -14,9 +14,126 @@
 /* Every number of this many digits fits 64 bits. */
 #define MAX_DIGITS 19
 
-static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted);
+struct json_reader {
+	struct input *in;
+	struct error *err;
+	uint64_t line;
+	size_t at;
+	size_t filled;
+	char *text; /* the string or number read last, NUL-terminated */
+	size_t length;
+	size_t capacity;
+	unsigned int depth;
+	bool first; /* no element of the innermost container has been read yet */
+	char buffer[JSON_READER_BUFFER];
+};
 
-static int json_reader_no_memory(struct json_reader *json);
+struct json_reader *json_reader_new(struct input *in, struct error *err)
+{
+	struct json_reader *json = malloc(sizeof(*json));
+
+	if (!json)
+		return NULL;
+	memset(json, 0, offsetof(struct json_reader, buffer));
+	json->in = in;
+	json->err = err;
+	json->line = 1;
+	return json;
+}
+
+void json_reader_free(struct json_reader *json)
+{
+	if (!json)
+		return;
+	free(json->text);
+	free(json);
+}
+
+int json_reader_fail(struct json_reader *json, const char *format, ...)
+{
+	char why[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	return error_set(json->err, -EBADMSG, "%s: line %llu: %s", input_name(json->in),
+			 (unsigned long long)json->line, why);
+}
+
+static int json_reader_no_memory(struct json_reader *json)
+{
+	return error_errno(json->err, -ENOMEM, "%s", input_name(json->in));
+}
+
+static int truncated(struct json_reader *json)
+{
+	return error_set(json->err, -ENODATA, "%s: truncated", input_name(json->in));
+}
+
+/* Makes buffer[at] valid. Returns 1, 0 at the end of the text, or a negative errno. */
+static int read_more(struct json_reader *json)
+{
+	ssize_t done;
+
+	if (json->at < json->filled)
+		return 1;
+	done = input_read(json->in, json->buffer, sizeof(json->buffer), json->err);
+	if (done <= 0)
+		return (int)done;
+	json->at = 0;
+	json->filled = (size_t)done;
+	return 1;
+}
+
+static int peek_slow(struct json_reader *json)
+{
+	int more = read_more(json);
+
+	if (more <= 0)
+		return more ? more : truncated(json);
+	return (unsigned char)json->buffer[json->at];
+}
+
+/* Returns the next byte without taking it, or a negative errno, also at the end. */
+static inline int json_reader_peek(struct json_reader *json)
+{
+	if (json->at < json->filled)
+		return (unsigned char)json->buffer[json->at];
+	return peek_slow(json);
+}
+
+static int peek_token_slow(struct json_reader *json)
+{
+	int c;
+
+	for (;;) {
+		c = json_reader_peek(json);
+		if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+			return c;
+		if (c == '\n')
+			json->line++;
+		json->at++;
+	}
+}
+
+/* Skips white space, then peeks. */
+static inline int json_reader_peek_token(struct json_reader *json)
+{
+	int c = json_reader_peek(json);
+
+	return c > ' ' || c < 0 ? c : peek_token_slow(json);
+}
+
+/* Reports that c (a byte, or a failure of peek) stands where `wanted` should. */
+static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted)
+{
+	if (c < 0)
+		return c;
+	if (c > 0x20 && c < 0x7f)
+		return json_reader_fail(json, "'%c' where %s should be", c, wanted);
+	return json_reader_fail(json, "byte 0x%02x where %s should be", (unsigned int)c, wanted);
+}
 
 static int keep_byte(struct json_reader *json, const char *bytes, size_t size)
 {
@@ -389,97 +506,6 @@ int json_reader_null(struct json_reader *json)
 }
 
 #define MAX_DEPTH 64
-
-struct json_reader *json_reader_new(struct input *in, struct error *err)
-{
-	struct json_reader *json = malloc(sizeof(*json));
-
-	if (!json)
-		return NULL;
-	memset(json, 0, offsetof(struct json_reader, buffer));
-	json->in = in;
-	json->err = err;
-	json->line = 1;
-	return json;
-}
-
-void json_reader_free(struct json_reader *json)
-{
-	if (!json)
-		return;
-	free(json->text);
-	free(json);
-}
-
-int json_reader_fail(struct json_reader *json, const char *format, ...)
-{
-	char why[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, sizeof(why), format, args);
-	va_end(args);
-	return error_set(json->err, -EBADMSG, "%s: line %llu: %s", input_name(json->in),
-			 (unsigned long long)json->line, why);
-}
-
-static int json_reader_no_memory(struct json_reader *json)
-{
-	return error_errno(json->err, -ENOMEM, "%s", input_name(json->in));
-}
-
-static int truncated(struct json_reader *json)
-{
-	return error_set(json->err, -ENODATA, "%s: truncated", input_name(json->in));
-}
-
-/* Makes buffer[at] valid. Returns 1, 0 at the end of the text, or a negative errno. */
-static int read_more(struct json_reader *json)
-{
-	ssize_t done;
-
-	if (json->at < json->filled)
-		return 1;
-	done = input_read(json->in, json->buffer, sizeof(json->buffer), json->err);
-	if (done <= 0)
-		return (int)done;
-	json->at = 0;
-	json->filled = (size_t)done;
-	return 1;
-}
-
-int json_reader_peek_slow(struct json_reader *json)
-{
-	int more = read_more(json);
-
-	if (more <= 0)
-		return more ? more : truncated(json);
-	return (unsigned char)json->buffer[json->at];
-}
-
-int json_reader_peek_token_slow(struct json_reader *json)
-{
-	int c;
-
-	for (;;) {
-		c = json_reader_peek(json);
-		if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-			return c;
-		if (c == '\n')
-			json->line++;
-		json->at++;
-	}
-}
-
-/* Reports that c (a byte, or a failure of peek) stands where `wanted` should. */
-static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted)
-{
-	if (c < 0)
-		return c;
-	if (c > 0x20 && c < 0x7f)
-		return json_reader_fail(json, "'%c' where %s should be", c, wanted);
-	return json_reader_fail(json, "byte 0x%02x where %s should be", (unsigned int)c, wanted);
-}
 
 static int enter(struct json_reader *json, char bracket, const char *wanted)
 {

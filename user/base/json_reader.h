@@ -50,43 +50,6 @@ int json_reader_end(struct json_reader *json);
 int json_reader_fail(struct json_reader *json, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* What json_reader.c (structure) and json_scalar.c (strings, numbers, words) share. */
-
-#include "base/json_reader.h"
-
 #define JSON_READER_BUFFER (64 * 1024)
-
-struct json_reader {
-	struct input *in;
-	struct error *err;
-	uint64_t line;
-	size_t at;
-	size_t filled;
-	char *text; /* the string or number read last, NUL-terminated */
-	size_t length;
-	size_t capacity;
-	unsigned int depth;
-	bool first; /* no element of the innermost container has been read yet */
-	char buffer[JSON_READER_BUFFER];
-};
-
-int json_reader_peek_slow(struct json_reader *json);
-int json_reader_peek_token_slow(struct json_reader *json);
-
-/* Returns the next byte without taking it, or a negative errno, also at the end. */
-static inline int json_reader_peek(struct json_reader *json)
-{
-	if (json->at < json->filled)
-		return (unsigned char)json->buffer[json->at];
-	return json_reader_peek_slow(json);
-}
-
-/* Skips white space, then peeks. */
-static inline int json_reader_peek_token(struct json_reader *json)
-{
-	int c = json_reader_peek(json);
-
-	return c > ' ' || c < 0 ? c : json_reader_peek_token_slow(json);
-}
 
 #endif
