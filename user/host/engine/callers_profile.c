@@ -25,6 +25,7 @@ struct filling {
 	struct caller_tree tree;
 	struct space *spaces; /* by number of the text; kind 0: not given out */
 	uint32_t *objects; /* by number: its object; NO_SOURCE: not known yet */
+	uint32_t *sources; /* by index in names->spaces: the object; NO_SOURCE: it has none */
 	uint32_t nr_texts;
 	uint32_t *roots; /* by number: the profile's */
 	uint64_t *more, *less; /* by target: see compare_ticks() */
@@ -56,22 +57,33 @@ static int read_texts(struct filling *filling)
 	return 0;
 }
 
+static int index_objects(struct filling *filling)
+{
+	const struct seen_names *names = filling->names;
+	size_t i;
+
+	filling->sources = malloc((names->spaces->nr + 1) * sizeof(*filling->sources));
+	if (!filling->sources)
+		return -ENOMEM;
+	memset(filling->sources, 0xff, names->spaces->nr * sizeof(*filling->sources));
+	for (i = filling->profile->nr_objects; i-- > 0;)
+		if (names->sources[i] != NO_SOURCE)
+			filling->sources[names->sources[i]] = (uint32_t)i;
+	return 0;
+}
+
 /* An object that a histogram already has; NO_SOURCE: there is none. */
 static uint32_t known_object(const struct filling *filling, const struct space *space,
 			     const struct space_info *info)
 {
 	const struct profile *profile = filling->profile;
-	const struct seen_names *names = filling->names;
 	uint32_t i;
 
-	for (i = 0; i < profile->nr_objects; i++) {
-		if (space->kind == SPACE_VDSO && profile->objects[i].kind == PROFILE_FILE &&
+	for (i = 0; space->kind == SPACE_VDSO && i < profile->nr_objects; i++)
+		if (profile->objects[i].kind == PROFILE_FILE &&
 		    !strcmp(profile->objects[i].path, "[vdso]"))
 			return i;
-		if (info && names->sources[i] == (uint32_t)(info - names->spaces->list))
-			return i;
-	}
-	return NO_SOURCE;
+	return info ? filling->sources[info - filling->names->spaces->list] : NO_SOURCE;
 }
 
 static uint32_t new_object(struct filling *filling, const struct space *space,
@@ -92,6 +104,8 @@ static uint32_t new_object(struct filling *filling, const struct space *space,
 		return NO_SOURCE;
 	}
 	sources[id] = info ? (uint32_t)(info - filling->names->spaces->list) : NO_SOURCE;
+	if (info)
+		filling->sources[sources[id]] = id;
 	filling->names->nr_nameless += !info && space->kind != SPACE_VDSO;
 	profile->nr_objects++;
 	filling->ret = object_describe(space, info, &objects[id], filling->err);
@@ -410,6 +424,7 @@ static void free_filling(struct filling *filling)
 	tree_free(&filling->tree);
 	free(filling->spaces);
 	free(filling->objects);
+	free(filling->sources);
 	free(filling->roots);
 	free(filling->more);
 	free(filling->less);
@@ -441,6 +456,7 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 	ret = ret ?: settle_tree(&filling);
 	/* Each text has its number before a chain that it is in. */
 	ret = ret ?: read_texts(&filling);
+	ret = ret ?: index_objects(&filling);
 	ret = ret ?: make_profile_roots(&filling, profile->callers);
 	ret = ret   ?:
 		      tree_build(&filling.tree, find_site, &filling, filling.roots,
