@@ -35,13 +35,10 @@ static void expect_chains(const struct profile *profile, size_t histogram, size_
 					 used ? ", " : "", (int)chain->ticks);
 		if (chain->node == PROFILE_NO_NODE)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "none");
-		else if (profile_chain_frame(chains, chain->node) == chain->node)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%d",
-						 (int)chain->node);
 		else
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%d of %d",
-						 (int)chain->node,
-						 (int)profile_chain_frame(chains, chain->node));
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
+						 chain->in_kernel ? "kernel of " : "",
+						 (int)chain->node);
 	}
 	profile_chains_free(chains);
 	cr_expect_str_eq(text, wanted);
@@ -52,16 +49,16 @@ Test(profile_chains, of_bins)
 {
 	cleanup_profile struct profile *profile = with_callers();
 
-	expect_chains(profile, STEADY, 0, "400 in 11, 10 in 15 of 11");
-	expect_chains(profile, STEADY_LIBC, 0, "20 in 1, 50 in 12, 10 in 16 of 12");
+	expect_chains(profile, STEADY, 0, "400 in 11, 10 in kernel of 11");
+	expect_chains(profile, STEADY_LIBC, 0, "20 in 1, 50 in 12, 10 in kernel of 12");
 	expect_chains(profile, NODE_LIBC, 0, "20 in 18");
 	profile->histograms[STEADY].bins[0].count = 415;
-	expect_chains(profile, STEADY, 0, "400 in 11, 10 in 15 of 11, 5 in none");
+	expect_chains(profile, STEADY, 0, "400 in 11, 10 in kernel of 11, 5 in none");
 	profile->histograms[STEADY].bins[0].count = 405;
-	expect_chains(profile, STEADY, 0, "400 in 11, 5 in 15 of 11");
+	expect_chains(profile, STEADY, 0, "400 in 11, 5 in kernel of 11");
 	profile->histograms[STEADY].bytes_per_bin = 64;
 	profile->histograms[STEADY].bins[0].index = 0;
-	expect_chains(profile, STEADY, 0, "400 in 11, 5 in 15 of 11");
+	expect_chains(profile, STEADY, 0, "400 in 11, 5 in kernel of 11");
 }
 
 /* Of one process's text in bins of two sizes, the fine ones come first, whichever begins where. */
@@ -86,13 +83,13 @@ Test(profile_chains, of_bins_of_two_sizes)
 	fine->bins[0].count = 300;
 	expect_chains(profile, STEADY, 0, "300 in 11");
 	expect_chains(profile, (size_t)(coarse - profile->histograms), 0,
-		      "100 in 11, 10 in 15 of 11");
+		      "100 in 11, 10 in kernel of 11");
 	fine->offset += fine->bins[0].index * fine->bytes_per_bin;
 	fine->bins[0].index = 0;
 	expect_chains(profile, STEADY, 0, "300 in 11");
 	coarse->bins[0].count = 120;
 	expect_chains(profile, (size_t)(coarse - profile->histograms), 0,
-		      "100 in 11, 10 in 15 of 11, 10 in none");
+		      "100 in 11, 10 in kernel of 11, 10 in none");
 }
 
 /* A JIT's text has its process where the profile does not tell processes apart. */

@@ -149,8 +149,7 @@ static int put_callgrind_object(struct callgrind *callgrind, struct bin_walk *wa
 		if (cost.ticks)
 			ret = put_callgrind_cost(callgrind, &cost);
 		cost.line = place_lines_next(&callgrind->lines, &place);
-		cost.function = profile_index_find(callgrind->index, object, place.offset,
-						   place.histogram->bytes_per_bin);
+		cost.function = profile_bin_function(callgrind->index, place.histogram, place.bin);
 		cost.offset = place.offset;
 		cost.ticks = cost.ns = 0;
 		add_callgrind_place(callgrind, &place, &cost);

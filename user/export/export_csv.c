@@ -57,10 +57,9 @@ static void put_csv_row(const struct csv *csv, const struct bin_place *place)
 	const struct profile_histogram *histogram = place->histogram;
 	const struct profile_target *target = &csv->profile->targets[histogram->target];
 	const struct profile_object *object = &csv->profile->objects[histogram->object];
-	const struct profile_function *function;
+	const struct profile_function *function =
+		profile_bin_function(csv->index, histogram, place->bin);
 
-	function = profile_index_find(csv->index, histogram->object, place->offset,
-				      histogram->bytes_per_bin);
 	fprintf(csv->stream, "%" PRIu32 ",", histogram->target);
 	put_csv_text(csv->stream, target->name);
 	fprintf(csv->stream, "%s,", profile_object_kind_name(object->kind));

@@ -185,9 +185,9 @@ static int spread_gmon_ticks(struct gmon *gmon, const struct bin_place *place, u
 static int add_gmon_place(struct gmon *gmon, const struct bin_place *place)
 {
 	uint64_t bytes = place->histogram->bytes_per_bin;
-	const struct profile_function *function;
+	const struct profile_function *function =
+		profile_bin_function(gmon->index, place->histogram, place->bin);
 
-	function = profile_index_find(gmon->index, gmon->object, place->offset, bytes);
 	/*
 	 * A function that is just the place of a bin stands for a bin that was in several
 	 * functions.

@@ -100,12 +100,11 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 			   const struct source_line *source)
 {
 	const struct profile_object *object = &build->profile->objects[build->object];
-	const struct profile_function *function;
+	const struct profile_function *function =
+		profile_bin_function(build->index, place->histogram, place->bin);
 	struct sample_line lines[FRAMES_MAX];
 	struct sample_place made = { .mapping = mapping_of_place(build, place) };
 
-	function = profile_index_find(build->index, build->object, place->offset,
-				      place->histogram->bytes_per_bin);
 	made.kind = object->kind == PROFILE_KERNEL ? PLACE_KERNEL : PLACE_USER;
 	made.start = function ? address_at(build, function->offset) :
 				build->samples->mappings[made.mapping].text.address;
@@ -141,7 +140,7 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	sample.process = numbers->process;
 	chain = profile_chains_of(build->samples->chains, histogram, place->bin, &nr);
 	for (; nr--; chain++) {
-		sample.chain = 1 + profile_chain_frame(build->samples->chains, chain->node);
+		sample.chain = 1 + chain->node;
 		sample.ticks = chain->ticks;
 		sample.ns = profile_weights_take(build->weights, histogram, chain->ticks);
 		samples_add(build->samples, &sample);

@@ -135,17 +135,13 @@ static int add_stack_bin(struct stacks_maker *maker, const struct profile_histog
 {
 	struct stack stack = { .histogram = histogram };
 	const struct profile_chain *chain;
-	uint32_t frame;
 	int ret = 0;
 	size_t nr;
 
-	stack.function = profile_index_find(maker->index, histogram->object,
-					    profile_bin_start(histogram, i),
-					    histogram->bytes_per_bin);
+	stack.function = profile_bin_function(maker->index, histogram, i);
 	for (chain = profile_chains_of(maker->chains, histogram, i, &nr); !ret && nr--; chain++) {
-		frame = profile_chain_frame(maker->chains, chain->node);
-		stack.callers = profile_chain_above(maker->chains, frame);
-		stack.in_kernel = frame != chain->node;
+		stack.callers = profile_chain_above(maker->chains, chain->node);
+		stack.in_kernel = chain->in_kernel;
 		stack.ticks = chain->ticks;
 		stack.ns = profile_weights_take(maker->weights, histogram, chain->ticks);
 		ret = add_stack(maker->stacks, first, &stack);

@@ -257,6 +257,9 @@ uint64_t profile_sampled_ns(const struct profile *profile);
 /* For qsort(): functions by heat; those that are as hot by place and name. */
 int profile_function_compare(const void *left, const void *right);
 
+/* Orders histograms by whose text they have: by target, object, process and cgroup. */
+int profile_compare_texts(const struct profile_histogram *a, const struct profile_histogram *b);
+
 /* Where the text of a histogram's i-th bin begins. */
 static inline uint64_t profile_bin_start(const struct profile_histogram *histogram, size_t i)
 {
@@ -309,5 +312,14 @@ void profile_index_free(struct profile_index *index); /* NULL is fine */
  */
 const struct profile_function *profile_index_find(const struct profile_index *index,
 						  uint32_t object, uint64_t offset, uint64_t size);
+
+/* The function that has the ticks of a histogram's i-th bin. */
+static inline const struct profile_function *
+profile_bin_function(const struct profile_index *index, const struct profile_histogram *histogram,
+		     size_t i)
+{
+	return profile_index_find(index, histogram->object, profile_bin_start(histogram, i),
+				  histogram->bytes_per_bin);
+}
 
 #endif

@@ -7,24 +7,19 @@
 #include "base/util.h"
 
 /*
- * Whose text, in bins of which size, and where it begins. One text has bins of several sizes where
- * memory ran short while it was counted, or where profiles with different ones were added up.
+ * The text of a histogram, in bins of one size. One text has bins of several sizes where memory ran
+ * short while it was counted, or where profiles with different ones were added up.
  */
-struct text_key {
-	uint32_t target;
-	uint32_t object;
-	int64_t pid;
-	const char *process;
-	const char *cgroup;
-	uint64_t bytes_per_bin;
-	uint64_t offset;
+struct text {
+	struct profile_histogram of;
 	uint32_t histogram;
 };
 
 /* Some ticks of a bin; bins are numbered over all histograms. */
 struct bin_chain {
 	size_t bin;
-	struct profile_chain chain;
+	uint64_t ticks;
+	uint32_t node;
 };
 
 /* The chains that bins have so far. */
@@ -41,7 +36,7 @@ struct profile_chains {
 	const struct profile_callers *callers; /* NULL: they are not wanted, or there are none */
 	uint32_t *roots; /* by node */
 	uint32_t *frames; /* by node: itself, or the frame that the kernel worked for */
-	struct text_key *texts; /* of the histograms, sorted */
+	struct text *texts; /* sorted */
 	size_t nr_texts;
 	size_t *bins; /* by histogram: the number of its first bin */
 	uint64_t *left; /* by bin: its ticks that no chain has */
@@ -52,23 +47,11 @@ struct profile_chains {
 	struct profile_chain none; /* of a bin in a profile without callers */
 };
 
-static int compare_keys(const struct text_key *a, const struct text_key *b)
-{
-	int order = compare_u64(a->target, b->target);
-
-	if (!order)
-		order = compare_u64(a->object, b->object);
-	if (!order)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (!order)
-		order = compare_text(a->process, b->process);
-	return order ? order : compare_text(a->cgroup, b->cgroup);
-}
-
 static int compare_texts(const void *left, const void *right)
 {
-	const struct text_key *a = left, *b = right;
-	int order = compare_keys(a, b);
+	const struct profile_histogram *a = &((const struct text *)left)->of;
+	const struct profile_histogram *b = &((const struct text *)right)->of;
+	int order = profile_compare_texts(a, b);
 
 	if (!order)
 		order = compare_u64(a->bytes_per_bin, b->bytes_per_bin);
@@ -76,44 +59,36 @@ static int compare_texts(const void *left, const void *right)
 }
 
 /* A JIT's text is of one process, also where roots do not tell processes apart. */
-static void add_text_keys(struct profile_chains *chains, uint32_t i)
+static void add_texts(struct profile_chains *chains, uint32_t i)
 {
-	const struct profile_histogram *histogram = &chains->profile->histograms[i];
-	struct text_key key = { .target = histogram->target,
-				.object = histogram->object,
-				.pid = histogram->pid,
-				.process = histogram->process,
-				.cgroup = histogram->cgroup,
-				.bytes_per_bin = histogram->bytes_per_bin,
-				.offset = histogram->offset,
-				.histogram = i };
+	struct text text = { chains->profile->histograms[i], i };
 
-	if (histogram->overflow)
+	if (text.of.overflow)
 		return;
-	chains->texts[chains->nr_texts++] = key;
-	if (chains->profile->objects[histogram->object].kind != PROFILE_JIT || key.pid < 0)
+	chains->texts[chains->nr_texts++] = text;
+	if (chains->profile->objects[text.of.object].kind != PROFILE_JIT || text.of.pid < 0)
 		return;
-	key.pid = -1;
-	key.process = NULL;
-	chains->texts[chains->nr_texts++] = key;
+	text.of.pid = -1;
+	text.of.process = NULL;
+	chains->texts[chains->nr_texts++] = text;
 }
 
 /* How many texts come before a key, with those that are equal to it. */
-static size_t texts_up_to(const struct profile_chains *chains, const struct text_key *key)
+static size_t texts_up_to(const struct profile_chains *chains, const struct text *key)
 {
 	return BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], key) <= 0);
 }
 
-/* The number of the bin of a histogram that holds an offset; SIZE_MAX: it has none. */
-static size_t bin_at(const struct profile_chains *chains, uint32_t number, uint64_t offset)
+/* The number of the bin of a text that holds an offset; SIZE_MAX: it has none. */
+static size_t bin_at(const struct profile_chains *chains, const struct text *text, uint64_t offset)
 {
-	const struct profile_histogram *histogram = &chains->profile->histograms[number];
+	const struct profile_histogram *histogram = &text->of;
 	const uint64_t index = (offset - histogram->offset) / histogram->bytes_per_bin;
 	size_t at = BISECT(i, histogram->nr_bins, histogram->bins[i].index < index);
 
 	if (at == histogram->nr_bins || histogram->bins[at].index != index)
 		return SIZE_MAX;
-	return chains->bins[number] + at;
+	return chains->bins[text->histogram] + at;
 }
 
 /* Takes what a bin has of the ticks that are left of a node. */
@@ -128,7 +103,7 @@ static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, u
 	if (grow(&array, &taken->room, taken->nr + 1, sizeof(*taken->all)))
 		return -1;
 	taken->all = array;
-	taken->all[taken->nr++] = (struct bin_chain){ bin, { ticks, node } };
+	taken->all[taken->nr++] = (struct bin_chain){ bin, ticks, node };
 	chains->left[bin] -= ticks;
 	*left -= ticks;
 	return 0;
@@ -141,27 +116,29 @@ static int take_node(struct profile_chains *chains, uint32_t node, struct taken 
 	const struct profile_root *root = &callers->roots[chains->roots[node]];
 	const struct profile_site *site =
 		&callers->sites[callers->nodes[chains->frames[node]].site];
-	struct text_key key = { .target = root->target,
-				.object = site->object,
-				.pid = root->pid,
-				.process = root->process,
-				.cgroup = root->cgroup };
+	struct text key = { .of = { .target = root->target,
+				    .object = site->object,
+				    .pid = root->pid,
+				    .process = root->process,
+				    .cgroup = root->cgroup } };
 	uint64_t left = callers->nodes[node].ticks;
 	size_t at = texts_up_to(chains, &key), bin, sizes;
+	const struct text *text;
 
 	for (sizes = 0; left && sizes < BIN_SIZES_MAX; sizes++) {
-		if (at == chains->nr_texts || compare_keys(&chains->texts[at], &key))
+		if (at == chains->nr_texts || profile_compare_texts(&chains->texts[at].of, &key.of))
 			break;
-		key.bytes_per_bin = chains->texts[at].bytes_per_bin;
-		key.offset = site->offset;
+		key.of.bytes_per_bin = chains->texts[at].of.bytes_per_bin;
+		key.of.offset = site->offset;
 		at = texts_up_to(chains, &key);
-		if (at && !compare_keys(&chains->texts[at - 1], &key) &&
-		    chains->texts[at - 1].bytes_per_bin == key.bytes_per_bin) {
-			bin = bin_at(chains, chains->texts[at - 1].histogram, site->offset);
+		text = at ? &chains->texts[at - 1] : NULL;
+		if (text && !profile_compare_texts(&text->of, &key.of) &&
+		    text->of.bytes_per_bin == key.of.bytes_per_bin) {
+			bin = bin_at(chains, text, site->offset);
 			if (bin != SIZE_MAX && take_from(chains, bin, node, &left, taken))
 				return -1;
 		}
-		key.offset = UINT64_MAX;
+		key.of.offset = UINT64_MAX;
 		at = texts_up_to(chains, &key);
 	}
 	return 0;
@@ -173,7 +150,7 @@ static int compare_chains(const void *left, const void *right)
 
 	if (a->bin != b->bin)
 		return a->bin < b->bin ? -1 : 1;
-	return compare_u64(a->chain.node, b->chain.node);
+	return compare_u64(a->node, b->node);
 }
 
 /* What a bin has beyond its ticks is left out: the tree must not say more than was counted. */
@@ -189,6 +166,14 @@ static int take_nodes(struct profile_chains *chains, struct taken *taken)
 	return ret;
 }
 
+static struct profile_chain chain_of(const struct profile_chains *chains,
+				     const struct bin_chain *taken)
+{
+	const uint32_t frame = chains->frames[taken->node];
+
+	return (struct profile_chain){ taken->ticks, frame, frame != taken->node };
+}
+
 /* Puts what was taken beside what is left, by bin. */
 static int put_in_bins(struct profile_chains *chains, const struct taken *taken, size_t nr_bins)
 {
@@ -202,10 +187,10 @@ static int put_in_bins(struct profile_chains *chains, const struct taken *taken,
 	for (i = 0, bin = 0; bin < nr_bins; bin++) {
 		chains->first[bin] = at;
 		for (; i < taken->nr && taken->all[i].bin == bin; i++)
-			chains->all[at++] = taken->all[i].chain;
+			chains->all[at++] = chain_of(chains, &taken->all[i]);
 		if (chains->left[bin])
 			chains->all[at++] =
-				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE };
+				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE, false };
 	}
 	chains->first[nr_bins] = at;
 	return 0;
@@ -251,7 +236,7 @@ static size_t number_bins(struct profile_chains *chains)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		chains->bins[i] = nr;
 		nr += profile->histograms[i].nr_bins;
-		add_text_keys(chains, i);
+		add_texts(chains, i);
 	}
 	qsort(chains->texts, chains->nr_texts, sizeof(*chains->texts), compare_texts);
 	return nr;
@@ -318,17 +303,13 @@ const struct profile_chain *profile_chains_of(struct profile_chains *chains,
 
 	if (!chains->callers) {
 		*nr = 1;
-		chains->none = (struct profile_chain){ histogram->bins[i].count, PROFILE_NO_NODE };
+		chains->none =
+			(struct profile_chain){ histogram->bins[i].count, PROFILE_NO_NODE, false };
 		return &chains->none;
 	}
 	bin = chains->bins[histogram - chains->profile->histograms] + i;
 	*nr = chains->first[bin + 1] - chains->first[bin];
 	return &chains->all[chains->first[bin]];
-}
-
-uint32_t profile_chain_frame(const struct profile_chains *chains, uint32_t node)
-{
-	return node == PROFILE_NO_NODE ? node : chains->frames[node];
 }
 
 #define CUT_NAME(id, key, text) [END_##id] = "[cut: " key "]",

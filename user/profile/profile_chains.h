@@ -18,7 +18,8 @@
 
 struct profile_chain {
 	uint64_t ticks;
-	uint32_t node; /* of the tick itself, or the kernel's below it; or PROFILE_NO_NODE */
+	uint32_t node; /* of the tick's own frame, which is the bin's text; or PROFILE_NO_NODE */
+	bool in_kernel; /* the kernel was at work for that frame */
 };
 
 /* A tick below more frames counts as one whose chain is not known: the kernel walks 128. */
@@ -37,12 +38,6 @@ void profile_chains_free(struct profile_chains *chains); /* NULL is fine */
 const struct profile_chain *profile_chains_of(struct profile_chains *chains,
 					      const struct profile_histogram *histogram, size_t i,
 					      size_t *nr);
-
-/*
- * The tick's own frame, which is the bin's text; the frames above it are the node's parents. Of no node
- * it is none.
- */
-uint32_t profile_chain_frame(const struct profile_chains *chains, uint32_t node);
 
 /* How a chain's walk ended; WALK_END_COUNT: nobody knows. */
 enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t node);

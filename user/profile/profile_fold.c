@@ -403,16 +403,8 @@ static int compare_shapes(const struct profile_histogram *a, const struct profil
 static int compare_folded_histograms(const void *left, const void *right)
 {
 	const struct profile_histogram *a = left, *b = right;
-	int order = compare_u64(a->target, b->target);
+	int order = profile_compare_texts(a, b);
 
-	if (!order)
-		order = compare_u64(a->object, b->object);
-	if (!order)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (!order)
-		order = compare_text(a->process, b->process);
-	if (!order)
-		order = compare_text(a->cgroup, b->cgroup);
 	if (!order)
 		order = compare_shapes(a, b);
 	if (!order)

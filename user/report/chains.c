@@ -75,19 +75,18 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 					 .size = histogram->bytes_per_bin };
 	const bool chosen = object_chosen(build->profile, build->options, histogram->object);
 	const struct profile_chain *chain;
-	uint32_t context, frame;
+	uint32_t context;
 	struct context_sum sum;
 	double ns;
 	size_t nr;
 
 	for (chain = profile_chains_of(build->chains, histogram, i, &nr); nr--; chain++) {
-		frame = profile_chain_frame(build->chains, chain->node);
-		context = profile_chain_above(build->chains, frame);
+		context = profile_chain_above(build->chains, chain->node);
 		if (add_text(build, &text, &context))
 			return -ENOMEM;
-		if (context == profile_chain_cut(build->chains, frame))
+		if (context == profile_chain_cut(build->chains, chain->node))
 			continue;
-		if (chosen && frame != chain->node) {
+		if (chosen && chain->in_kernel) {
 			context = context_tree_child(&build->tree, context,
 						     (uint32_t)build->rows->nr + FRAME_KERNEL);
 			if (!context)

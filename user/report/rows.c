@@ -196,7 +196,7 @@ static int add_bins(const struct profile_histogram *histogram, double weight, do
 	int ret;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
-		row.offset = histogram->offset + histogram->bins[i].index * row.size;
+		row.offset = profile_bin_start(histogram, i);
 		row.ticks = histogram->bins[i].count;
 		row_weigh(&row, weight);
 		row.squares *= variance;
