@@ -106,8 +106,10 @@ static struct top_row *find_row(struct top_table *table, const struct top_row *k
 	return row;
 }
 
-static void add_time(struct top_row *row, double ns)
+static void add_up(struct top_row *row, uint64_t ticks, double ns)
 {
+	row->ticks += ticks;
+	row->total += ticks;
 	row->ns += ns;
 	row->total_ns += ns;
 }
@@ -121,9 +123,7 @@ static int count(struct top_table *table, const struct top_row *key, uint64_t ti
 	row = find_row(table, key);
 	if (!row)
 		return -ENOMEM;
-	row->ticks += ticks;
-	row->total += ticks;
-	add_time(row, ns);
+	add_up(row, ticks, ns);
 	return 0;
 }
 
@@ -164,25 +164,6 @@ static struct top_row object_key(const struct profile_object *object)
 				 .kind = profile_object_kind_name(object->kind),
 				 .pid = -1,
 				 .build = top_build(object) };
-}
-
-/* Counts ticks only, because a bin's time depends on whose the bin is. */
-static int count_functions(struct top_model *model, const struct profile *profile)
-{
-	const struct profile_function *function;
-	struct top_row key;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < profile->nr_functions && !ret; i++) {
-		function = &profile->functions[i];
-		key = function_key(profile, function);
-		ret = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks, 0);
-		key = object_key(&profile->objects[function->object]);
-		if (!ret)
-			ret = count(&model->tables[TOP_OBJECTS], &key, function->ticks, 0);
-	}
-	return ret;
 }
 
 /* The index at which a bin is, or should be inserted, in a row. */
@@ -237,22 +218,22 @@ static int count_histogram(struct top_model *model, const struct profile *profil
 	size_t i;
 
 	for (i = 0; i < histogram->nr_bins && !ret; i++) {
-		bin.offset = histogram->offset + histogram->bins[i].index * bin.size;
+		bin.offset = profile_bin_start(histogram, i);
 		bin.ticks = histogram->bins[i].count;
-		function = profile_index_find(index, histogram->object, bin.offset, bin.size);
-		if (function && function != last && find_rows(model, profile, function, rows))
-			return -ENOMEM;
-		last = function;
+		function = profile_bin_function(index, histogram, i);
 		if (!function)
 			continue;
-		add_time(rows[0], weight * (double)bin.ticks);
-		add_time(rows[1], weight * (double)bin.ticks);
+		if (function != last && find_rows(model, profile, function, rows))
+			return -ENOMEM;
+		last = function;
+		add_up(rows[0], bin.ticks, weight * (double)bin.ticks);
+		add_up(rows[1], bin.ticks, weight * (double)bin.ticks);
 		ret = count_bin(model, rows[0], &bin);
 	}
 	return ret;
 }
 
-/* Counts bins besides the rows' sums, for the annotated view. */
+/* Functions and objects; and, for the annotated view, bins. */
 static int count_bins(struct top_model *model, const struct profile *profile,
 		      const struct profile_weights *weights)
 {
@@ -431,8 +412,6 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
 	ret = add_account(model, profile);
-	if (!ret)
-		ret = count_functions(model, profile);
 	if (!ret)
 		ret = count_bins(model, profile, weights);
 	if (!ret)
