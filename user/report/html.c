@@ -162,14 +162,17 @@ static void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 	putc(']', data);
 }
 
-/* A function's number + 1; 0: nothing is known of the place. */
-static size_t owner(const struct html_inlined *inlined, const struct report_row *place)
+static size_t inlined_owner(const void *of, const struct profile_histogram *histogram, size_t i)
 {
+	const struct html_inlined *inlined = of;
 	const struct report_rows *bins = &inlined->bins, *functions = &inlined->functions;
+	const struct report_row place = { .object = histogram->object,
+					  .offset = profile_bin_start(histogram, i),
+					  .size = histogram->bytes_per_bin };
 	const struct report_row *found;
 	struct report_row row;
 
-	found = bsearch(place, bins->rows, bins->nr, sizeof(*found), row_compare_place);
+	found = bsearch(&place, bins->rows, bins->nr, sizeof(*found), row_compare_place);
 	if (!found)
 		return 0;
 	row = *found;
@@ -178,28 +181,6 @@ static size_t owner(const struct html_inlined *inlined, const struct report_row 
 		return 0;
 	found = bsearch(&row, functions->rows, functions->nr, sizeof(*found), row_compare_source);
 	return (size_t)(found - functions->rows) + 1;
-}
-
-/* Writes a member of a histogram: which of them its bins belong to. */
-static void html_inlined_owners(const struct html_inlined *inlined,
-				const struct profile_histogram *histogram, FILE *data)
-{
-	struct report_row place = { .object = histogram->object, .size = histogram->bytes_per_bin };
-	size_t i, of, last = 0, run = 0;
-
-	fputs(", \"inlined\": [", data);
-	for (i = 0; i < histogram->nr_bins; i++, run++) {
-		place.offset = histogram->offset + histogram->bins[i].index * place.size;
-		of = owner(inlined, &place);
-		if (i && of == last)
-			continue;
-		if (i)
-			fprintf(data, ",%zu,", run);
-		fprintf(data, "%zu", of);
-		last = of;
-		run = 0;
-	}
-	fprintf(data, histogram->nr_bins ? ",%zu]" : "]", run);
 }
 
 /*
@@ -681,28 +662,26 @@ static void put_bins(const struct profile_histogram *histogram, FILE *data)
 }
 
 /*
- * Writes which functions the bins belong to: a function's index + 1, or 0 for none, and how many
- * bins in a row it has; then the next one.
+ * Writes a member of a histogram: which functions its bins belong to, as numbers + 1 each followed by
+ * how many bins in turn it has. 0: nothing is known of them.
  */
-static void put_owners(const struct profile *profile, const struct profile_index *index,
-		       const struct profile_histogram *histogram, FILE *data)
+static void put_owners(const char *name, const struct profile_histogram *histogram,
+		       size_t (*owner)(const void *of, const struct profile_histogram *histogram,
+				       size_t i),
+		       const void *of, FILE *data)
 {
-	const struct profile_function *function;
-	uint64_t offset, owner, last = 0, run = 0;
+	uint64_t number, last = 0, run = 0;
 	size_t i;
 
-	fputs(", \"owners\": [", data);
+	fprintf(data, ", \"%s\": [", name);
 	for (i = 0; i < histogram->nr_bins; i++, run++) {
-		offset = profile_bin_start(histogram, i);
-		function = profile_index_find(index, histogram->object, offset,
-					      histogram->bytes_per_bin);
-		owner = function ? (uint64_t)(function - profile->functions) + 1 : 0;
-		if (i && owner == last)
+		number = owner(of, histogram, i);
+		if (i && number == last)
 			continue;
 		if (i)
 			put_number(data, false, run);
-		put_number(data, !i, owner);
-		last = owner;
+		put_number(data, !i, number);
+		last = number;
 		run = 0;
 	}
 	put_number(data, false, run);
@@ -718,6 +697,14 @@ struct html_view {
 	const struct html_inlined *inlined;
 	const struct cgroup_names *cgroups;
 };
+
+static size_t function_owner(const void *of, const struct profile_histogram *histogram, size_t i)
+{
+	const struct html_view *view = of;
+	const struct profile_function *function = profile_bin_function(view->index, histogram, i);
+
+	return function ? (size_t)(function - view->profile->functions) + 1 : 0;
+}
 
 static void put_owner(const struct html_view *view, int64_t pid, const char *process,
 		      const char *cgroup, FILE *data)
@@ -768,9 +755,9 @@ static void put_histogram(const struct html_view *view, const struct profile_his
 	render_json_u64(data, "offset", histogram->offset - base);
 	render_json_u64(data, "bytes_per_bin", histogram->bytes_per_bin);
 	put_bins(histogram, data);
-	put_owners(view->profile, view->index, histogram, data);
+	put_owners("owners", histogram, function_owner, view, data);
 	if (view->inlined)
-		html_inlined_owners(view->inlined, histogram, data);
+		put_owners("inlined", histogram, inlined_owner, view->inlined, data);
 	fputs(" }", data);
 }
 
