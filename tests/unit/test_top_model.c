@@ -176,6 +176,23 @@ Test(top_model, time_is_the_schedulers)
 	cr_expect_float_eq(list.rows[0]->total_ns, 1000e6, 1);
 }
 
+/* A process that had no tick is told by its time. */
+Test(top_model, time_without_a_tick)
+{
+	struct profile *profile = bursts();
+	struct top_choice now = by(TOP_PROCESSES);
+
+	profile->targets[0].cpu_ns += 1000000;
+	profile->nr_splits = 3;
+	profile->splits = reallocarray(profile->splits, 3, sizeof(*profile->splits));
+	profile->splits[2] = (struct profile_split){ .pid = 9, .cpu_ns = 1000000 };
+	add(profile);
+	LIST(now, { "bursts", 200, 200 }, { "steady", 400, 400 }, { "-", 0, 0 });
+	cr_expect_float_eq(list.rows[2]->ns, 1e6, 1);
+	now.idle = false;
+	LIST(now, { "bursts", 200, 200 }, { "steady", 400, 400 });
+}
+
 /* Each interval has another first tick in code without names. */
 Test(top_model, code_without_names)
 {

@@ -118,7 +118,7 @@ static int count(struct top_table *table, const struct top_row *key, uint64_t ti
 {
 	struct top_row *row;
 
-	if (!ticks)
+	if (!ticks && ns <= 0)
 		return 0;
 	row = find_row(table, key);
 	if (!row)
