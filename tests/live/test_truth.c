@@ -124,20 +124,31 @@ LIVE_TEST(live_truth, memory_limit_makes_bins_coarser)
 	assert_ratio(SHARES({ "near", 5 }, { "remote", 3 }), ticks);
 }
 
+#define JITS(n) "for i in $(seq " n "); do rm /tmp/perf-$(\"$1\" 5).map; done"
+#define STOPPED(what) "p=$(cut -d' ' -f4 /proc/$PPID/stat); kill -STOP $p; " what "; kill -CONT $p"
+
 /*
  * Short processes that are told apart, each with text that was made at run time: there is memory for
- * three, and those that come before it is emptied are merged.
+ * three, and it is emptied and given back again and again.
  */
 LIVE_TEST(live_truth, memory_limit_loses_nobody)
 {
-	static const char loop[] =
-		"i=0; while [ $i -lt 120 ]; do rm /tmp/perf-$(\"$1\" 5).map; i=$((i + 1)); "
-		"done";
+	live_run(live, ARGS(FAST, "--split", "process", "--memory", "256K"),
+		 ARGS("sh", "-c", JITS("120"), "sh", WORKLOAD("jit")));
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0, "ticks were lost for want of memory");
+}
+
+/*
+ * Those that come before it is emptied are merged. Nothing is emptied while the profiler is stopped; it is
+ * the parent of what counts the tree's time.
+ */
+LIVE_TEST(live_truth, memory_that_is_full_is_shared)
+{
 	struct json_object *histograms;
 	size_t i, together = 0;
 
 	live_run(live, ARGS(FAST, "--split", "process", "--memory", "256K"),
-		 ARGS("sh", "-c", loop, "sh", WORKLOAD("jit")));
+		 ARGS("sh", "-c", STOPPED(JITS("60")), "sh", WORKLOAD("jit")));
 	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0, "ticks were lost for want of memory");
 	histograms = doc_get(live->doc, "histograms");
 	for (i = 0; i < json_object_array_length(histograms); i++)

@@ -330,6 +330,15 @@ static bool are_pages_short(const struct pool *pool)
 	       pool->pages.limit / SHORT_SHARE;
 }
 
+/*
+ * Windows of the widest bins are all that is left where memory is short, and each serves whole files. Until
+ * a retired one is free, the next tick would need a second one.
+ */
+static bool may_retire(const struct seen_window *window, bool all)
+{
+	return !window->ticks || (all && window->key.shift != BIN_SHIFT_MAX);
+}
+
 static void retire_windows(struct recycler *recycler, const struct recycled *recycled,
 			   const struct seen *seen, bool all)
 {
@@ -340,7 +349,7 @@ static void retire_windows(struct recycler *recycler, const struct recycled *rec
 
 		if (window->retired || window->spilled)
 			continue;
-		if (window->ticks && !all) {
+		if (!may_retire(window, all)) {
 			retire_pages(recycler, recycled, window);
 			continue;
 		}
