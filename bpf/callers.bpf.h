@@ -4,15 +4,16 @@
 
 /*
  * The tree in which chains of callers are counted. A tick walks down it from its root, by one element
- * for each frame, and is one atomic add at the last. Elements are claimed by compare-and-swap and are
- * never freed, so nothing is locked. Two CPUs that enter the same new frame at the same moment may make
- * two elements of it; who reads them adds them up.
+ * for each frame, and is one atomic add at the last. Elements are claimed by compare-and-swap and none is
+ * freed by itself, so nothing is locked. Two CPUs that enter the same new frame at the same moment may make
+ * two elements of it; who reads them adds them up. Where profiles are taken again and again there are two
+ * trees in the map, one after the other: user space empties the one that no chain is entered into any more.
  */
 #include "count.bpf.h"
 #include "split.bpf.h"
 #include "walk.bpf.h"
 
-/* A power of two, so that a hash finds its element by a mask. */
+/* A tree has a power of two, so that a hash finds its element by a mask. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -78,15 +79,23 @@ static __always_inline u32 node_hash(u64 site, u32 parent)
 	return (u32)(hash * 0x85ebca6bU) ^ (u32)(hash >> 40);
 }
 
+/* The first element of the tree that a parent is in. Roots are in both. */
+static __always_inline u32 tree_of(u32 parent)
+{
+	if (parent & NODE_IS_ROOT)
+		return callers_state.generation & 1 ? node_mask + 1 : 0;
+	return (parent - 1) & ~node_mask;
+}
+
 /* The element of a site below a parent, which is made if need be; 0: there is no room, else + 1. */
 __noinline u32 child_node(u32 parent, u64 site)
 {
-	u32 hash = node_hash(site, parent), slot, i;
+	u32 hash = node_hash(site, parent), tree = tree_of(parent), slot, i;
 	struct caller_node *node;
 	u64 held;
 
 	for (i = 0; i < NODE_PROBES; i++) {
-		slot = (hash + i) & node_mask;
+		slot = tree + ((hash + i) & node_mask);
 		node = bpf_map_lookup_elem(&nodes, &slot);
 		if (!node)
 			return 0;

@@ -51,6 +51,8 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	walk->nr = walk->base = 0;
 	walk_up(slot);
 	follow->exit_target = follow->target;
+	/* Read before: if the tree is another one by then, the chain is in neither. */
+	follow->exit_generation = *(volatile u32 *)&callers_state.generation;
 	follow->exit_split = split_id();
 	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
 	return 0;

@@ -351,6 +351,7 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 	if (!follow || !follow->exit.space.kind)
 		return;
 	if (follow->exit_node && follow->exit_target == target &&
+	    follow->exit_generation == callers_state.generation &&
 	    follow->exit_split == split_id()) {
 		walk->base = follow->exit_node;
 		return;

@@ -255,6 +255,8 @@ struct follow {
 	__u32 exit_node; /* and below which element of the callers' tree, + 1; 0: none */
 	__u32 exit_target; /* whose root that has, */
 	__u64 exit_split; /* and of which split */
+	__u32 exit_generation; /* of the tree that it is in */
+	__u32 pad;
 };
 
 /*
@@ -320,7 +322,7 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 64);
-ABI_SIZE(struct follow, 200);
+ABI_SIZE(struct follow, 208);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 40);
 ABI_SIZE(struct cpu_time, 56);

@@ -125,12 +125,13 @@ struct walk {
 	__u64 sites[WALK_FRAMES];
 };
 
-/* Shared as global data: what was given out. */
+/* Shared as global data: what was given out, and which half of the tree new chains are entered into. */
 struct callers_state {
 	__u32 next_text;
 	__u32 next_root;
 	__u32 texts_untold; /* that a pass over all mappings could not announce */
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
+	__u32 generation; /* odd: the tree's second half */
 };
 
 _Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");

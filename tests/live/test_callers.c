@@ -197,6 +197,34 @@ LIVE_TEST(live_callers, intervals_with_a_full_tree)
 		     ARGS(WORKLOAD("callers"), "wide", "30000"));
 }
 
+#define FILES "$(ls $0/p-* | wc -l)"
+#define NEXT_FILES "n=$((" FILES " + 3)); while [ " FILES " -lt $n ]; do sleep 0.1; done; "
+
+/* Chains that nobody reaches any more make room for others. */
+LIVE_TEST(live_callers, full_tree_is_emptied)
+{
+	uint64_t wide = 0, plain = 0, full = 0;
+	glob_t found;
+	size_t i;
+
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--memory", "1M"),
+		     ARGS("sh", "-c", "$1 wide 30000; " NEXT_FILES "$1 plain 5000", live->dir,
+			  WORKLOAD("callers")));
+	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+		uint64_t ticks = doc_called(doc, "leaf", "first");
+
+		*(ticks ? &full : &wide) += doc_ended(doc, "full");
+		plain += ticks;
+		json_object_put(doc);
+	}
+	globfree(&found);
+	cr_expect_gt(wide, 0);
+	cr_expect_gt(plain, 0);
+	cr_expect_eq(full, 0, "%lu of %lu", full, plain);
+}
+
 /* All of the host, its kernel threads too, while programs come and go. */
 LIVE_TEST(live_callers, whole_host)
 {

@@ -185,3 +185,15 @@ Test(callers_tree, ticks_of_a_target_are_given_back)
 	give_back(0, 8, false);
 	cr_expect_eq(nodes[4].count, 8);
 }
+
+/* Of two trees the one that is entered no more keeps nothing, so that it can be emptied. */
+Test(callers_tree, ticks_are_given_back_where_they_may_fall)
+{
+	tree.first = NODES / 2;
+	put(1, NODE_IS_ROOT | 0, 10, 5);
+	put(NODES / 2, NODE_IS_ROOT | 0, 10, 5);
+	tree_read(&tree, true);
+	give_back(0, 4, true);
+	cr_expect_eq(nodes[1].count, 0);
+	cr_expect_eq(nodes[NODES / 2].count, 4);
+}

@@ -441,7 +441,8 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 		.modules = modules,
 		.profile = profile,
 		.tree = { .nodes = session->callers.nodes.at,
-			  .nr_nodes = session->callers.nr_nodes },
+			  .nr_nodes = session_caller_elements(session),
+			  .first = session_caller_tree(session) },
 		.err = err,
 	};
 	int ret;

@@ -97,9 +97,11 @@ static uint32_t take_surplus(uint64_t *ticks, uint64_t *surplus)
 
 void tree_give_back(struct caller_tree *tree, uint64_t *surplus, uint32_t nr, bool back)
 {
-	uint32_t i, target, part;
+	uint32_t nr_seen, i, target, part;
 
-	for (i = 0; i < tree->nr_nodes; i++) {
+	/* What fell since is where programs add to, and what they have left shall keep none. */
+	for (nr_seen = 0; nr_seen < tree->nr_nodes; nr_seen++) {
+		i = (tree->first + nr_seen) % tree->nr_nodes;
 		target = target_of(tree, i, nr);
 		if (target == nr || !surplus[target])
 			continue;

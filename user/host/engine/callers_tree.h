@@ -23,6 +23,7 @@ struct tree_root {
 struct caller_tree {
 	struct caller_node *nodes; /* the kernel's */
 	uint32_t nr_nodes;
+	uint32_t first; /* from it on, programs may still add */
 	uint64_t *counts; /* by element: what was read */
 	struct tree_root *roots; /* by number */
 	size_t nr_roots;

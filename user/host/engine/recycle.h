@@ -42,7 +42,7 @@ struct recycler {
 	struct retired_page *pages; /* removed from their directories, not yet free */
 	size_t nr_pages;
 	size_t page_capacity;
-	bool struck; /* something was struck, and may be forgotten */
+	bool struck; /* something was struck, or is not used any more, and may be forgotten */
 	struct grace_period grace;
 };
 

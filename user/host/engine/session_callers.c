@@ -19,6 +19,12 @@
  */
 enum { RULES_SHARE = 2, NODES_SHARE = 16, NODES_MIN = 1024 };
 
+/*
+ * A tree is changed for an empty one when so much of it is in use. Where it is half full a chain of some
+ * frames already finds no room now and then, because the hash tries NODE_PROBES elements in a row.
+ */
+enum { FULL_SHARE = 4 };
+
 uint64_t session_plan_callers(struct session *session)
 {
 	struct session_callers *callers = &session->callers;
@@ -29,8 +35,14 @@ uint64_t session_plan_callers(struct session *session)
 	while (2 * nodes * sizeof(struct caller_node) <= memory / NODES_SHARE)
 		nodes *= 2;
 	callers->nr_nodes = (uint32_t)nodes;
+	callers->nr_trees = session->options.series ? 2 : 1;
 	callers_rules_plan(&callers->lines, memory / RULES_SHARE);
-	return memory - memory / RULES_SHARE - memory / NODES_SHARE;
+	return memory - memory / RULES_SHARE - callers->nr_trees * (memory / NODES_SHARE);
+}
+
+uint32_t session_caller_elements(const struct session *session)
+{
+	return session->callers.nr_trees * session->callers.nr_nodes;
 }
 
 static uint32_t max_roots(const struct session *session)
@@ -46,7 +58,7 @@ static int size_callers(struct session *session)
 	const uint32_t roots = max_roots(session);
 	int ret;
 
-	ret = bpf_map__set_max_entries(skel->maps.nodes, callers->nr_nodes);
+	ret = bpf_map__set_max_entries(skel->maps.nodes, session_caller_elements(session));
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.lines, callers->lines.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.line_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules, RULES_MAX);
@@ -205,13 +217,67 @@ void session_sum_callers(struct session *session)
 	}
 }
 
+/* The first element of the tree that programs add to. */
+uint32_t session_caller_tree(const struct session *session)
+{
+	const struct session_callers *callers = &session->callers;
+
+	return session->skel->bss->callers_state.generation & 1 ? callers->nr_nodes : 0;
+}
+
+static uint32_t used_elements(const struct caller_node *tree, uint32_t nr)
+{
+	uint32_t i, used = 0;
+
+	for (i = 0; i < nr; i++)
+		used += __atomic_load_n(&tree[i].site, __ATOMIC_RELAXED) != 0;
+	return used;
+}
+
+static bool has_ticks(const struct caller_node *tree, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		if (tree[i].count)
+			return true;
+	return false;
+}
+
+/*
+ * Elements are not freed one by one, because their numbers are in those below them, and in walks. What
+ * chains are left in use is entered again at the next tick.
+ */
+void session_turn_callers(struct session *session)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	struct session_callers *callers = &session->callers;
+	const uint32_t nr = callers->nr_nodes, first = session_caller_tree(session);
+	struct caller_node *now = callers->nodes.at, *other = now;
+
+	if (callers->nr_trees < 2)
+		return;
+	now += first;
+	other += nr - first;
+	/* This take waited until no program was in it. */
+	if (callers->outgoing && !has_ticks(other, nr)) {
+		memset(other, 0, nr * sizeof(*other));
+		callers->outgoing = false;
+	}
+	if (callers->outgoing || used_elements(now, nr) < nr / FULL_SHARE)
+		return;
+	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
+	callers->outgoing = true;
+	session->recycler.struck = true; /* the next take is to wait for the programs */
+}
+
 uint64_t session_callers_bytes(const struct session *session)
 {
 	const struct session_callers *callers = &session->callers;
 
 	if (!session->options.callers)
 		return 0;
-	return (uint64_t)callers->nr_nodes * sizeof(struct caller_node) +
+	return (uint64_t)session_caller_elements(session) * sizeof(struct caller_node) +
 	       callers_rules_bytes(callers->rules);
 }
 

@@ -113,7 +113,9 @@ struct session_callers {
 	struct chunked_array lines; /* as planned; the rules' own afterwards */
 	struct callers_rules *rules;
 	struct mapped_array nodes;
-	uint32_t nr_nodes;
+	uint32_t nr_nodes; /* of a tree */
+	uint32_t nr_trees; /* two if profiles are taken again and again: see session_turn_callers() */
+	bool outgoing; /* one of them is not entered any more, and not empty yet */
 	struct root_state {
 		uint64_t taken; /* of its ticks without a frame */
 		uint64_t sum; /* its split was added to this one; 0: it was not */
@@ -265,6 +267,11 @@ void session_new_callers_text(struct session *session, const struct space *space
 void session_sum_callers(struct session *session);
 struct root_state *session_root(struct session *session, uint32_t number); /* NULL: out of memory */
 uint64_t session_callers_bytes(const struct session *session);
+uint32_t session_caller_elements(const struct session *session); /* of all trees */
+uint32_t session_caller_tree(const struct session *session);
+
+/* After a take: has chains entered into the other tree if this one is filling up, and empties the former. */
+void session_turn_callers(struct session *session);
 void session_free_callers(struct session *session);
 
 /* callers_profile.c: once the histograms and accounts are filled in. modules may be empty. */

@@ -204,6 +204,7 @@ static int retire_spaces(struct take *take, struct error *err)
 	if (!take->counted.take)
 		return 0;
 	note_idle(session, &take->seen);
+	session_turn_callers(session);
 	recycler_turn(&session->recycler, &take->recycled, &take->seen, false);
 	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
 		     &session->skel->bss->pool);
