@@ -49,20 +49,11 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes)
 	chunked_array_plan(lines, bytes, sizeof(struct unwind_line), CHUNK_LINES, CHUNK_LINES, 0);
 }
 
-static uint32_t hash_rule(const struct unwind_rule *rule)
-{
-	uint64_t words[2];
-
-	memcpy(words, rule, sizeof(words));
-	words[0] = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0x9e3779b97f4a7c15ULL;
-	return (uint32_t)(words[0] >> 40) % RULE_SLOTS;
-}
-
 /* The number of a rule for all files; 0: there is no room for one more. */
 static uint32_t intern(struct callers_rules *rules, const struct unwind_rule *rule)
 {
 	struct unwind_rule *all = rules->maps.rules.at;
-	uint32_t slot = hash_rule(rule), number;
+	uint32_t slot = unwind_rule_hash(rule) % RULE_SLOTS, number;
 
 	if (rule->cfa == UNWIND_NONE)
 		return 0;
