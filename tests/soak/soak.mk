@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# `make soak`: runs SOAK_SECONDS of attach --all under a storm; SOAK_ARGS are passed to attach.
+# `make soak`: runs SOAK_SECONDS of attach --all under a storm; SOAK_ARGS are passed to
+# attach; with --callers the chains of each file are added up too.
 # `make soak-fleet` runs the agent under the same storm.
 
 SOAK_SECONDS ?= 1200
