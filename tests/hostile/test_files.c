@@ -12,6 +12,7 @@
 #include <criterion/criterion.h>
 
 #include "attach.h"
+#include "doc_callers.h"
 #include "hostile.h"
 #include "live.h"
 #include "need.h"
@@ -57,16 +58,29 @@ static long peak_kib(void)
 	return usage.ru_maxrss;
 }
 
+enum { COMMAND_WORDS = 4 + HOSTILE_KINDS + 1 };
+
+static void fill_command(const char *command[COMMAND_WORDS], bool hostile)
+{
+	int i;
+
+	memset(command, 0, COMMAND_WORDS * sizeof(*command));
+	command[0] = MAPPED;
+	command[1] = offset;
+	command[2] = BURN_COUNT;
+	command[3] = honest;
+	for (i = 0; hostile && i < HOSTILE_KINDS; i++)
+		command[4 + i] = files[i];
+}
+
 /* Makes root's profile of the whole host while all of them, or only the honest one, run. */
 static void profile(bool hostile)
 {
-	const char *command[4 + HOSTILE_KINDS + 1] = { MAPPED, offset, BURN_COUNT, honest };
+	const char *command[COMMAND_WORDS];
 	struct child_end end;
 	struct child child;
-	int i;
 
-	for (i = 0; hostile && i < HOSTILE_KINDS; i++)
-		command[4 + i] = files[i];
+	fill_command(command, hostile);
 	attach_start(&live, &child, ARGS(FAST, "--all"));
 	child_run(&end, NULL, command);
 	cr_assert_eq(end.status, 0, "%s", end.err);
@@ -108,6 +122,23 @@ Test(hostile_files, beside_others, .init = setup, .fini = teardown)
 	cr_expect_eq(count_notes("no names of /"), 1);
 	for (kind = 0; kind < HOSTILE_KINDS; kind++)
 		cr_expect_gt(doc_object(live.doc, "file", files[kind]), 100, "%s", files[kind]);
+	cr_expect_lt(peak_kib() - before, SPENT_KIB);
+}
+
+/* Their rules are read while they run, in turn with those of others. */
+Test(hostile_files, with_callers, .init = setup, .fini = teardown)
+{
+	const char *command[COMMAND_WORDS];
+	long before = peak_kib();
+	int kind;
+
+	fill_command(command, true);
+	live_run(&live, ARGS(FAST, "--callers"), command);
+	check_honest();
+	doc_assert_callers(live.doc);
+	for (kind = 0; kind < HOSTILE_KINDS; kind++)
+		cr_expect_gt(doc_object(live.doc, "file", files[kind]), 100, "%s", files[kind]);
+	cr_expect_gt(doc_called(live.doc, "burn", "main"), 100);
 	cr_expect_lt(peak_kib() - before, SPENT_KIB);
 }
 

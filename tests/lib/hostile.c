@@ -32,8 +32,9 @@ struct building {
 	size_t nr;
 };
 
-static const char *const names[HOSTILE_KINDS] = { "segments", "tables",	 "symbols", "names", "link",
-						  "packed",   "endless", "notes",   "cut" };
+static const char *const names[HOSTILE_KINDS] = { "segments", "tables", "symbols", "names",
+						  "link",     "packed", "endless", "notes",
+						  "cut",      "frames", "rows",	   "circle" };
 
 const char *hostile_name(enum hostile_kind kind)
 {
@@ -254,6 +255,112 @@ static void make_notes(struct building *file)
 	free(segments);
 }
 
+#define FRAMES_BYTES (60UL << 20)
+
+/* Version 1, augmentation "zR": absolute addresses of 8 bytes. */
+static const unsigned char frames_cie[24] = { 20, 0,	0,  0, 0, 0,	0, 0, 1,    'z', 'R', 0,
+					      1,  0x78, 16, 1, 0, 0x0c, 7, 8, 0x90, 1,	 0,   0 };
+
+struct frames_fde {
+	uint32_t length;
+	uint32_t back;
+	uint64_t address;
+	uint64_t size;
+	unsigned char augmentation;
+	unsigned char program[3];
+} __attribute__((packed));
+
+static void put_frames(struct building *file, const unsigned char *frames)
+{
+	Elf64_Shdr *section = find_name(file, ".eh_frame");
+
+	section->sh_size = FRAMES_BYTES;
+	section->sh_offset = add_room(file, FRAMES_BYTES);
+	put(file, frames, FRAMES_BYTES, section->sh_offset);
+}
+
+/* The text's segment comes last, and is so large. */
+static uint64_t add_text_segments(struct building *file, size_t nr, size_t size)
+{
+	Elf64_Phdr *segments = calloc(nr + file->head.e_phnum, sizeof(*segments)), *text;
+	size_t i;
+
+	cr_assert(segments);
+	memcpy(segments, file->base + file->head.e_phoff, file->head.e_phnum * sizeof(*segments));
+	for (text = segments; text->p_type != PT_LOAD || !(text->p_flags & PF_X); text++)
+		cr_assert_lt(text - segments, file->head.e_phnum);
+	segments[nr - 1] = *text;
+	segments[nr - 1].p_filesz = segments[nr - 1].p_memsz = size;
+	for (i = 0; i < nr - 1; i++)
+		segments[i] = (Elf64_Phdr){ .p_type = PT_LOAD,
+					    .p_flags = PF_R | PF_X,
+					    .p_vaddr = (1UL << 40) + i * PAGE,
+					    .p_filesz = PAGE,
+					    .p_memsz = PAGE };
+	file->head.e_phnum = (Elf64_Half)nr;
+	file->head.e_phoff = add_room(file, nr * sizeof(*segments));
+	put(file, segments, nr * sizeof(*segments), file->head.e_phoff);
+	free(segments);
+	return find_name(file, ".text")->sh_addr;
+}
+
+static void make_frames(struct building *file)
+{
+	const struct frames_fde fde = { .length = sizeof(fde) - 4, .size = 1 };
+	cleanup_free unsigned char *frames = calloc(1, FRAMES_BYTES);
+	uint64_t text = add_text_segments(file, 1000, 4 * PAGE);
+	size_t at;
+
+	cr_assert(frames);
+	memcpy(frames, frames_cie, sizeof(frames_cie));
+	for (at = sizeof(frames_cie); at + sizeof(fde) <= FRAMES_BYTES; at += sizeof(fde)) {
+		struct frames_fde *here = (struct frames_fde *)(frames + at);
+
+		*here = fde;
+		here->back = (uint32_t)at + 4;
+		here->address = text + at % 64;
+	}
+	put_frames(file, frames);
+}
+
+static void make_rows(struct building *file)
+{
+	cleanup_free unsigned char *frames = calloc(1, FRAMES_BYTES);
+	struct frames_fde *fde;
+	size_t i, bytes = FRAMES_BYTES - sizeof(frames_cie);
+
+	cr_assert(frames);
+	memcpy(frames, frames_cie, sizeof(frames_cie));
+	fde = (struct frames_fde *)(frames + sizeof(frames_cie));
+	fde->length = (uint32_t)bytes - 4;
+	fde->back = sizeof(frames_cie) + 4;
+	fde->address = add_text_segments(file, 1, 16UL << 20);
+	fde->size = 15UL << 20;
+	/* DW_CFA_advance_loc 1; DW_CFA_def_cfa_offset i */
+	for (i = 0; offsetof(struct frames_fde, program) + 4 * i + 4 <= bytes; i++)
+		memcpy(fde->program + 4 * i,
+		       (unsigned char[]){ 0x41, 0x0e, 0x80 | (i & 0x7f), (i >> 7) & 0x7f }, 4);
+	put_frames(file, frames);
+}
+
+static void make_circle(struct building *file)
+{
+	cleanup_free unsigned char *frames = calloc(1, FRAMES_BYTES);
+	struct frames_fde *fde;
+	size_t at;
+
+	cr_assert(frames);
+	for (at = 0; at + sizeof(*fde) <= FRAMES_BYTES; at += sizeof(*fde)) {
+		fde = (struct frames_fde *)(frames + at);
+		fde->length = sizeof(*fde) - 4;
+		/* Itself; the one before, which is none either; or something before the section. */
+		fde->back = at % 3 == 0 ? 4 : at % 3 == 1 ? sizeof(*fde) + 4 : UINT32_MAX - 3;
+		fde->address = find_name(file, ".text")->sh_addr;
+		fde->size = 64;
+	}
+	put_frames(file, frames);
+}
+
 void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 {
 	static void (*const make[HOSTILE_KINDS])(struct building * file) = {
@@ -261,6 +368,8 @@ void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 		[HOSTILE_SYMBOLS] = make_symbols,   [HOSTILE_NAMES] = make_names,
 		[HOSTILE_LINK] = make_link,	    [HOSTILE_PACKED] = make_packed,
 		[HOSTILE_ENDLESS] = make_endless,   [HOSTILE_NOTES] = make_notes,
+		[HOSTILE_FRAMES] = make_frames,	    [HOSTILE_ROWS] = make_rows,
+		[HOSTILE_CIRCLE] = make_circle,
 	};
 	struct building file = { .folder = folder };
 	char path[PATH_MAX];

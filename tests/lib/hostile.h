@@ -16,6 +16,9 @@ enum hostile_kind {
 	HOSTILE_ENDLESS, /* names of sections without a final NUL */
 	HOSTILE_NOTES, /* a thousand notes of half a gigabyte */
 	HOSTILE_CUT, /* no section headers where they should be */
+	HOSTILE_FRAMES, /* two million descriptions of frames, each in the last of a thousand segments */
+	HOSTILE_ROWS, /* 60 MiB of instructions, each of which makes a row with a rule of its own */
+	HOSTILE_CIRCLE, /* descriptions of frames that are their own common entries, or lead nowhere */
 	HOSTILE_KINDS,
 };
 

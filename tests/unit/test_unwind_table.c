@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +287,20 @@ Test(unwind_table, other_processors)
 
 	cr_assert_eq(read_changed(make_arm64, &err), -ENOTSUP);
 	cr_expect_str_eq(err.text, "call-frame information: not of this processor");
+}
+
+/* Each is asked for each function: two million functions of a thousand segments took 3 s. */
+Test(unwind_table, many_segments)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_image image;
+	struct error err;
+
+	cr_assert_eq(elf_image_open(fd, &image, &err), 0, "%s", err.text);
+	image.nr_text = UNWIND_SEGMENTS_MAX + 1;
+	cr_expect_eq(unwind_table_read(&image, UINT64_MAX, &unwound, &err), -ENOTSUP);
+	elf_image_close(&image);
+	close(fd);
 }
 
 static void move_far(Elf64_Ehdr *elf, Elf64_Phdr *text)

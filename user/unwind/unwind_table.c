@@ -369,6 +369,8 @@ int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
 
 	if (!is_ours(image))
 		return error_set(err, -ENOTSUP, "call-frame information: not of this processor");
+	if (image->nr_text > UNWIND_SEGMENTS_MAX)
+		return error_set(err, -ENOTSUP, "call-frame information: too many segments");
 	drafts = calloc(1, sizeof(*drafts));
 	if (!drafts)
 		return error_no_memory(err, "call-frame information");

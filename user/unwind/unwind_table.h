@@ -20,6 +20,8 @@
 enum {
 	UNWIND_BYTES_MAX = 64 << 20, /* of call-frame information; libLLVM has 5 MiB */
 	UNWIND_ROWS_MAX = 4 << 20, /* libLLVM has 842,173 */
+	UNWIND_SEGMENTS_MAX =
+		16, /* of text, each of which is asked for each function; files have one */
 	UNWIND_GRANULES_MAX = 8 << 20, /* the 2 GiB that x86-64's small code model can reach */
 };
 
@@ -51,7 +53,8 @@ struct unwind_table {
 
 /*
  * From .eh_frame, and for functions that are not in it from .debug_frame. At most bytes_max bytes are
- * read, or UNWIND_BYTES_MAX. -ENOTSUP: a file for another processor; -ENOMEM.
+ * read, or UNWIND_BYTES_MAX. -ENOTSUP: a file for another processor, or with too many segments;
+ * -ENOMEM.
  */
 int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
 		      struct unwind_table *result, struct error *err);
