@@ -44,7 +44,7 @@ HOST_CPPFLAGS = -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen $(FORTIFY) $(CPPF
 HOST_CFLAGS = -std=gnu11 -fPIE $(HARDENING) $(CFLAGS) $(WARNINGS) \
 	$(if $(findstring clang,$(CC)),,$(WARNINGS_GCC)) $(if $(WERROR),-Werror) $(SAN_FLAGS)
 HOST_LDFLAGS = -pie -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(SAN_FLAGS)
-LIBS := -lbpf -ldw -lelf -lz -liberty -lcapstone -lprotobuf-c -lncursesw -ltinfo -lm
+LIBS := -lbpf -ldw -lelf -lz -liberty -lprotobuf-c -lncursesw -ltinfo -lm
 
 CC_STAMP := $(call stamp,cc,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS))
 LD_STAMP := $(call stamp,ld,$(CC) $(HOST_LDFLAGS) $(LIBS))

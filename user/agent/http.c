@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "agent/library.h"
+#include "base/library.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "agent/body.h"
-#include "agent/library.h"
+#include "base/library.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "base/regular_file.h"

@@ -10,6 +10,26 @@
 
 #include <capstone/capstone.h>
 
+#include "base/library.h"
+
+#define CAPSTONE_CALLS(call)                                                                       \
+	call(cs_option) call(cs_open) call(cs_malloc) call(cs_disasm_iter) call(cs_free)           \
+		call(cs_close)
+#define TEXT_OF(number) TEXT_AS_IT_IS(number)
+#define TEXT_AS_IT_IS(number) #number
+
+static struct {
+	CAPSTONE_CALLS(LIBRARY_POINTER)
+} lib;
+static const char *const call_names[] = { CAPSTONE_CALLS(LIBRARY_NAME) };
+
+static int load_capstone(struct error *err)
+{
+	return library_load("libcapstone.so." TEXT_OF(CS_API_MAJOR),
+			    "libcapstone" TEXT_OF(CS_API_MAJOR), call_names,
+			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+}
+
 #define ALLOCATIONS_MAX 16
 #define X86_LENGTH_MAX 15
 
@@ -211,13 +231,13 @@ static int open_capstone(struct disasm *disasm, enum disasm_syntax syntax)
 		free_allocations();
 		return -ENOMEM;
 	}
-	cs_option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
-	if (cs_open(disasm->processor->arch, disasm->processor->mode, &disasm->handle))
+	lib.cs_option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
+	if (lib.cs_open(disasm->processor->arch, disasm->processor->mode, &disasm->handle))
 		return -ENOTSUP;
-	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	lib.cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	if (disasm->processor->arch == CS_ARCH_X86 && syntax == DISASM_ATT)
-		cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	disasm->insn = cs_malloc(disasm->handle);
+		lib.cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	disasm->insn = lib.cs_malloc(disasm->handle);
 	return 0;
 }
 
@@ -231,6 +251,9 @@ int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **res
 		return error_set(err, -ENOTSUP,
 				 "machine %u of the ELF header is none that we disassemble",
 				 machine);
+	ret = load_capstone(err);
+	if (ret)
+		return ret;
 	disasm = calloc(1, sizeof(*disasm));
 	if (!disasm)
 		return error_errno(err, -ENOMEM, "disassembly");
@@ -267,7 +290,7 @@ int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64
 	*result = (struct instruction){ 0 };
 	if (setjmp(memory.environment))
 		return -ENOMEM;
-	if (!cs_disasm_iter(disasm->handle, &at, &size, &address, disasm->insn)) {
+	if (!lib.cs_disasm_iter(disasm->handle, &at, &size, &address, disasm->insn)) {
 		no_instruction(disasm, bytes, size, result);
 		return 0;
 	}
@@ -282,7 +305,7 @@ void disasm_close(struct disasm *disasm)
 {
 	if (!disasm)
 		return;
-	cs_free(disasm->insn, 1);
-	cs_close(&disasm->handle);
+	lib.cs_free(disasm->insn, 1);
+	lib.cs_close(&disasm->handle);
 	free(disasm);
 }

@@ -7,9 +7,10 @@
 #include "base/error.h"
 
 /*
- * Loads libraries that only the agent needs: if we linked with them, they and the thirty libraries
- * they need would cost every command 7 ms and 7 MiB. A header lists the calls of one library, from
- * which are made a struct of pointers, and the names in the same order.
+ * Loads libraries that few commands need: if we linked with them, those of the agent and the thirty
+ * that they need would cost every command 7 ms and 7 MiB, and capstone, whose tables of instructions
+ * are full of pointers, 3 MiB. A header lists the calls of one library, from which are made a struct of
+ * pointers, and the names in the same order.
  */
 #define LIBRARY_POINTER(call) typeof(call) *call;
 #define LIBRARY_NAME(call) #call,

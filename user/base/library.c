@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "agent/library.h"
+#include "base/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ int library_load(const char *file, const char *package, const char *const *names
 	}
 	if (library && i == nr)
 		return 0;
-	error_set(err, -ENOENT, "agent: %.400s", dlerror());
+	error_set(err, -ENOENT, "%.400s", dlerror());
 	error_hint(err, "apt-get install %s", package);
 	memset(to, 0, nr * sizeof(*to));
 	return -ENOENT;
