@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# A command that asks a question on the terminal that it shares with us.
+# A command that asks a question on the terminal that it shares with us; what profiling it takes.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -31,5 +31,14 @@ END
 on_terminal -v "$work/waits"
 grep -qE $'\r\033\\[K[0-9]+ s  [0-9]+ ticks  [0-9]+/s  0 lost' "$work/screen"
 verdict $? run_shows_progress_if_asked
+
+# While the command runs, its parent has loaded all that it loads before the profile is made.
+"$bin" run -o "$work/profile.json" -- sh -c \
+	"cat /proc/\$PPID/maps >'$work/maps'; cat /proc/\$PPID/status >'$work/status'"
+grep -q libbpf "$work/maps" && ! grep -q libcapstone "$work/maps"
+verdict $? run_has_no_disassembler
+peak=$(awk '/^VmHWM/ { print $2 * 1024 }' "$work/status")
+[ "$peak" -lt $((2 * $(stat -c %s /sys/kernel/btf/vmlinux))) ]
+verdict $? run_has_no_copies_of_the_kernels_types
 
 exit "$script_status"

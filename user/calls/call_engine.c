@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "calls.skel.h"
 #include "host/engine/maps.h"
+#include "host/engine/programs.h"
 
 static int extents_init(struct extents *extents, uint32_t elements)
 {
@@ -181,23 +182,29 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 	return ret;
 }
 
-static int load_programs(struct call_engine *engine, const struct call_engine_options *options,
-			 struct error *err)
+static int open_programs(struct call_engine *engine, const struct call_engine_options *options,
+			 const struct programs_file *file, struct error *err)
 {
 	int ret;
 
-	engine->skel = calls_bpf__open();
+	engine->skel = calls_bpf__open_opts(&file->opts);
 	if (!engine->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
 	ret = configure_maps(engine, options);
+	return ret ? error_errno(err, ret, "sizing the maps") : 0;
+}
+
+static int load_programs(struct call_engine *engine, const struct call_engine_options *options,
+			 struct error *err)
+{
+	struct programs_file file;
+	int ret = programs_open(&file, err);
+
+	ret = ret ?: open_programs(engine, options, &file, err);
+	ret = ret ?: programs_load(&file, engine->skel->skeleton, err);
+	programs_close(&file);
 	if (ret)
-		return error_errno(err, ret, "sizing the maps");
-	ret = calls_bpf__load(engine->skel);
-	if (ret) {
-		error_errno(err, ret, "loading the BPF programs");
-		/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
-		return ret == -EINVAL ? -EOPNOTSUPP : ret;
-	}
+		return ret;
 	/* libbpf goes on without this map if its own attempt to make it failed. */
 	if (!engine->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
@@ -213,7 +220,7 @@ static int load_programs(struct call_engine *engine, const struct call_engine_op
 		ret = fill_free_calls(engine, err);
 	if (ret)
 		return ret;
-	ret = calls_bpf__attach(engine->skel);
+	ret = programs_attach(engine->skel->skeleton);
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 

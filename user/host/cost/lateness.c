@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/engine/programs.h"
 #include "host/engine/session.h"
 #include "shared/lateness.h"
 
@@ -57,17 +58,32 @@ static void watch_end(struct lateness_watch *watch)
 	*watch = (struct lateness_watch){ 0 };
 }
 
+static int watch_load(struct lateness_watch *watch)
+{
+	uint64_t function = kernel_function("perf_swevent_hrtimer");
+	struct programs_file file;
+	int ret = function ? programs_open(&file, NULL) : -ENOENT;
+
+	if (ret)
+		return ret;
+	watch->skel = lateness_bpf__open_opts(&file.opts);
+	if (watch->skel) {
+		watch->skel->rodata->clock_function = function;
+		ret = programs_load(&file, watch->skel->skeleton, NULL);
+	}
+	programs_close(&file);
+	if (!watch->skel)
+		return -ENOMEM;
+	return ret ?: programs_attach(watch->skel->skeleton);
+}
+
 /* If lateness cannot be watched, bursts can still be measured. */
 static void watch_begin(struct lateness_watch *watch)
 {
-	uint64_t function = kernel_function("perf_swevent_hrtimer");
 	void *served;
 
-	*watch = (struct lateness_watch){ .skel = function ? lateness_bpf__open() : NULL };
-	if (!watch->skel)
-		return;
-	watch->skel->rodata->clock_function = function;
-	if (lateness_bpf__load(watch->skel) || lateness_bpf__attach(watch->skel)) {
+	*watch = (struct lateness_watch){ 0 };
+	if (watch_load(watch)) {
 		watch_end(watch);
 		return;
 	}

@@ -11,6 +11,16 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/engine/kernel_types.h"
+
+/* All names that are asked for below: types, members, variables and enumerators. */
+static const char names[] =
+	"btf_trace_sched_process_fork\0btf_trace_sched_process_exit\0exit_mm_release\0"
+	".data..percpu\0tick_cpu_sched\0hrtimer_bases\0__irq_regs\0tick_sched\0sched_timer\0"
+	"maple_range_64\0maple_arange_64\0bpf_iter_task_vma\0cgroup_subsys_id\0"
+	"cpuset_cgrp_id\0cpu_cgrp_id\0cpuacct_cgrp_id\0io_cgrp_id\0memory_cgrp_id\0devices_cgrp_id\0"
+	"freezer_cgrp_id\0net_cls_cgrp_id\0perf_event_cgrp_id\0net_prio_cgrp_id\0hugetlb_cgrp_id\0"
+	"pids_cgrp_id\0rdma_cgrp_id\0misc_cgrp_id\0dmem_cgrp_id\0debug_cgrp_id";
 
 static const struct btf_type *find_type(const struct btf *btf, const char *name, uint32_t kind)
 {
@@ -73,46 +83,42 @@ static void read_controllers(const struct btf *btf, struct kernel_btf *result)
 	}
 }
 
-int kernel_btf_read(const struct kernel_btf **result, struct error *err)
+static void fill_known(const struct kernel_types *types, struct kernel_btf *known)
 {
-	static struct kernel_btf known;
-	static bool is_read;
-	struct btf *btf;
+	const struct btf *btf = types->btf;
 
-	*result = &known;
-	if (is_read)
-		return 0;
-	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	if (!btf)
-		return error_errno(err, -errno, "reading the kernel's BTF");
-	known = (struct kernel_btf){
-		.fork_tracepoint = btf__find_by_name_kind(btf, "btf_trace_sched_process_fork",
-							  BTF_KIND_TYPEDEF),
+	*known = (struct kernel_btf){
+		.fork_tracepoint = kernel_types_number(types, "btf_trace_sched_process_fork",
+						       BTF_KIND_TYPEDEF),
 		.exit_arguments = count_arguments(btf, "btf_trace_sched_process_exit"),
-		.exit_mm_release = btf__find_by_name_kind(btf, "exit_mm_release", BTF_KIND_FUNC),
+		.exit_mm_release = kernel_types_number(types, "exit_mm_release", BTF_KIND_FUNC),
+		.can_walk = find_type(btf, "maple_range_64", BTF_KIND_STRUCT) &&
+			    find_type(btf, "maple_arange_64", BTF_KIND_STRUCT) &&
+			    find_type(btf, "bpf_iter_task_vma", BTF_KIND_FUNC),
 		.tick_cpu_sched = percpu_offset(btf, "tick_cpu_sched"),
 		.hrtimer_bases = percpu_offset(btf, "hrtimer_bases"),
 		.irq_regs = percpu_offset(btf, "__irq_regs"),
 		.sched_timer = member_offset(btf, "tick_sched", "sched_timer"),
 	};
-	read_controllers(btf, &known);
-	btf__free(btf);
-	is_read = true;
-	return 0;
+	read_controllers(btf, known);
 }
 
-int kernel_can_walk(struct error *err)
+int kernel_btf_read(const struct kernel_btf **result, struct error *err)
 {
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	bool known;
+	static struct kernel_btf known;
+	static bool is_read;
+	struct kernel_types types;
+	int ret = 0;
 
-	if (!btf)
-		return error_errno(err, -errno, "reading the kernel's BTF");
-	known = find_type(btf, "maple_range_64", BTF_KIND_STRUCT) &&
-		find_type(btf, "maple_arange_64", BTF_KIND_STRUCT) &&
-		find_type(btf, "bpf_iter_task_vma", BTF_KIND_FUNC);
-	btf__free(btf);
-	return known;
+	*result = &known;
+	if (is_read)
+		return 0;
+	ret = kernel_types_read(KERNEL_TYPES, names, sizeof(names), &types, err);
+	if (!ret)
+		fill_known(&types, &known);
+	is_read = !ret;
+	kernel_types_free(&types);
+	return ret;
 }
 
 /* Tries to attach, because ftrace may not reach a function that is in BTF. */
@@ -131,6 +137,14 @@ static bool can_trace(int function)
 	if (prog_fd >= 0)
 		link_fd = bpf_raw_tracepoint_open(NULL, prog_fd);
 	return link_fd >= 0;
+}
+
+int kernel_can_walk(struct error *err)
+{
+	const struct kernel_btf *btf;
+	int ret = kernel_btf_read(&btf, err);
+
+	return ret ?: btf->can_walk;
 }
 
 int exit_hook_find(struct error *err)

@@ -2,19 +2,18 @@
 #ifndef BPFPROFIL_KERNEL_BTF_H
 #define BPFPROFIL_KERNEL_BTF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-/*
- * What is asked of the kernel's BTF. All of it is read at once and then kept, because parsing the
- * BTF takes tens of milliseconds, and keeping it parsed would take some 6 MiB.
- */
+/* What is asked of the kernel's BTF. All of it is read at once and then kept, because that takes 10 ms. */
 struct kernel_btf {
 	int fork_tracepoint; /* type id of the tracepoint's prototype; or a negative errno */
 	int exit_arguments; /* of sched_process_exit with its context; 0: no such tracepoint */
 	int exit_mm_release; /* type id of the function; or a negative errno */
+	bool can_walk; /* it has the tree of mappings, and an iterator over them */
 
 	/* Offsets in a CPU's data, and of a member of struct tick_sched; -1: there is none. */
 	int64_t tick_cpu_sched, hrtimer_bases, irq_regs;

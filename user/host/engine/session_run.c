@@ -14,6 +14,7 @@
 #include "host/engine/kernel_btf.h"
 #include "host/engine/pool.h"
 #include "host/engine/program_cost.h"
+#include "host/engine/programs.h"
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
 #include "host/engine/session.h"
@@ -295,11 +296,12 @@ static int choose_source(struct session *session, struct error *err)
 	return 0;
 }
 
-static int load_session(struct session *session, struct error *err)
+static int load_programs(struct session *session, const struct programs_file *file,
+			 struct error *err)
 {
 	int ret;
 
-	session->skel = host_bpf__open();
+	session->skel = host_bpf__open_opts(&file->opts);
 	if (!session->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
 	ret = configure_session(session, err);
@@ -307,14 +309,18 @@ static int load_session(struct session *session, struct error *err)
 		ret = choose_exit_hook(session, err);
 	if (!ret)
 		ret = choose_source(session, err);
+	return ret ?: programs_load(file, session->skel->skeleton, err);
+}
+
+static int load_session(struct session *session, struct error *err)
+{
+	struct programs_file file;
+	int ret = programs_open(&file, err);
+
+	ret = ret ?: load_programs(session, &file, err);
+	programs_close(&file);
 	if (ret)
 		return ret;
-	ret = host_bpf__load(session->skel);
-	if (ret) {
-		error_errno(err, ret, "loading the BPF programs");
-		/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
-		return ret == -EINVAL ? -EOPNOTSUPP : ret;
-	}
 	/* libbpf goes on without this map if its own attempt to make it failed. */
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
@@ -323,7 +329,7 @@ static int load_session(struct session *session, struct error *err)
 		ret = session_want_cgroups(session, err);
 	if (ret)
 		return ret;
-	ret = host_bpf__attach(session->skel);
+	ret = programs_attach(session->skel->skeleton);
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 

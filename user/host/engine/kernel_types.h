@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_KERNEL_TYPES_H
+#define BPFPROFIL_KERNEL_TYPES_H
+
+#include <bpf/btf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
+/*
+ * The types of the kernel's BTF that have certain names, as a BTF of their own: some 50 KiB of 5 MiB, of
+ * which libbpf has two copies while it reads them. Of a structure there are only the members with these
+ * names, and a pointer points to nothing, or to a function's prototype.
+ */
+struct kernel_types {
+	struct btf *btf;
+	uint32_t *numbers; /* what the kernel calls each type of btf; NULL: the same */
+};
+
+/*
+ * Reads a file in which BTF has no ELF around it; where its form is none that is known here, libbpf reads
+ * all of it. The names, of so many bytes, are one after the other, each with its NUL. Returns 0 or a
+ * negative errno; afterwards the types must be freed in any case.
+ */
+int kernel_types_read(const char *path, const char *names, size_t size, struct kernel_types *result,
+		      struct error *err);
+void kernel_types_free(struct kernel_types *types);
+
+/* The kernel's number of a type; -ENOENT: it has none of that name. */
+int kernel_types_number(const struct kernel_types *types, const char *name, uint32_t kind);
+
+#endif

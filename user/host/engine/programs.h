@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROGRAMS_H
+#define BPFPROFIL_PROGRAMS_H
+
+#include <bpf/libbpf.h>
+
+#include "base/error.h"
+#include "base/util.h"
+
+/*
+ * How an object of BPF programs is loaded without all of the kernel's BTF: libbpf gets the types that the
+ * object refers to (kernel_types.h), and what its programs attach to is looked up here.
+ *
+ *     ret = programs_open(&file, err);
+ *     skel = NAME_bpf__open_opts(&file.opts);
+ *     ret = programs_load(&file, skel->skeleton, err);
+ *     ret = programs_attach(skel->skeleton);
+ *     programs_close(&file);
+ */
+struct programs_file {
+	int fd; /* the types, for libbpf */
+	char path[FD_PATH];
+	struct bpf_object_open_opts opts;
+};
+
+/* Afterwards the file must be closed in any case. Both return 0 or a negative errno. */
+int programs_open(struct programs_file *file, struct error *err);
+int programs_load(const struct programs_file *file, struct bpf_object_skeleton *skeleton,
+		  struct error *err);
+void programs_close(struct programs_file *file);
+
+/*
+ * In place of NAME_bpf__attach, which since libbpf 1.2 passes over programs that were loaded like this.
+ * Returns 0 or a negative errno.
+ */
+int programs_attach(struct bpf_object_skeleton *skeleton);
+
+#endif
