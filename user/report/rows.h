@@ -80,11 +80,18 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 int rows_named(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err);
 
-/* The same, of options that are checked first. */
+/*
+ * Makes a row for each function, and for each bin without one; with callers, which know bins, for each bin
+ * all the same.
+ */
+int rows_of_functions(const struct profile *profile, const struct report_options *options,
+		      struct report_rows *rows, struct error *err);
+
+/* The same as rows_named, of options that are checked first. */
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
-/* Sets the source lines of such rows, from the objects' files. */
+/* Sets the source lines of rows of bins, from the objects' files. */
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
 
