@@ -363,6 +363,36 @@ int json_reader_u64(struct json_reader *json, uint64_t *result)
 	return 0;
 }
 
+/* How many digits of a number of few are at a place; 0: too many, or it begins with 0. */
+static size_t small_number(const char *at, uint64_t *result)
+{
+	size_t nr = 0;
+
+	*result = 0;
+	for (; at[nr] >= '0' && at[nr] <= '9' && nr < MAX_DIGITS; nr++)
+		*result = *result * 10 + (uint64_t)(at[nr] - '0');
+	return nr == MAX_DIGITS || (nr > 1 && *at == '0') ? 0 : nr;
+}
+
+bool json_reader_pair(struct json_reader *json, uint64_t pair[2])
+{
+	const char *at = json->buffer + json->at;
+	size_t nr;
+
+	if (json->filled - json->at < 2 * MAX_DIGITS + 3 || *at++ != '[')
+		return false;
+	nr = small_number(at, &pair[0]);
+	at += nr;
+	if (!nr || *at++ != ',')
+		return false;
+	nr = small_number(at, &pair[1]);
+	at += nr;
+	if (!nr || *at++ != ']')
+		return false;
+	json->at = (size_t)(at - json->buffer);
+	return true;
+}
+
 int json_reader_i64(struct json_reader *json, int64_t *result)
 {
 	int c = json_reader_peek_token(json);

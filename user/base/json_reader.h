@@ -35,6 +35,12 @@ int json_reader_element(struct json_reader *json);
 
 int json_reader_u64(struct json_reader *json, uint64_t *result);
 int json_reader_i64(struct json_reader *json, int64_t *result); /* from -(2^63 - 1) */
+
+/*
+ * Reads [number,number] in one step if that comes next as we write it, which five million bins are. False,
+ * with nothing read: something else comes, or it is not all in the buffer.
+ */
+bool json_reader_pair(struct json_reader *json, uint64_t pair[2]);
 int json_reader_double(struct json_reader *json, double *result);
 int json_reader_bool(struct json_reader *json, bool *result);
 int json_reader_string(struct json_reader *json, char **result); /* the caller frees *result */

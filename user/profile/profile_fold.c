@@ -427,13 +427,16 @@ static size_t add_bins_up(const struct profile_histogram *a, const struct profil
 	const struct profile_bin *y = b->bins, *y_end = y + b->nr_bins;
 	size_t nr = 0;
 
+	/* Without branches, which nobody could predict: half of the time of a merge was spent here. */
 	while (x < x_end && y < y_end) {
-		if (x->index == y->index) {
-			to[nr] = *x++;
-			to[nr++].count += y++->count;
-		} else {
-			to[nr++] = x->index < y->index ? *x++ : *y++;
-		}
+		const uint64_t left = x->index, right = y->index;
+		const bool takes_left = left <= right, takes_right = right <= left;
+
+		to[nr].index = takes_left ? left : right;
+		to[nr++].count =
+			(x->count & -(uint64_t)takes_left) + (y->count & -(uint64_t)takes_right);
+		x += takes_left;
+		y += takes_right;
 	}
 	while (x < x_end)
 		to[nr++] = *x++;

@@ -249,8 +249,10 @@ static int read_tuple(struct reader *r, uint64_t *numbers, size_t nr, size_t nr_
 static int read_bin(struct reader *r, struct profile_bin *bin)
 {
 	uint64_t numbers[2];
-	int ret = read_tuple(r, numbers, 2, 0, "a bin is [index, ticks]");
+	int ret = 0;
 
+	if (!json_reader_pair(r->json, numbers))
+		ret = read_tuple(r, numbers, 2, 0, "a bin is [index, ticks]");
 	if (!ret)
 		*bin = (struct profile_bin){ numbers[0], numbers[1] };
 	return ret;
