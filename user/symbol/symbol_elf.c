@@ -318,12 +318,20 @@ static int frame_symbols_add(struct symbol_table *table, const struct elf_image 
 	return ret;
 }
 
+/* Where a file's sections are. A large file has a million symbols, and libelf would look each one up. */
+struct section_place {
+	uint64_t end;
+	bool is_code;
+	bool exists;
+};
+
 struct symbol_section {
-	Elf *elf;
 	const struct elf_frames *frames;
+	const struct section_place *places;
+	size_t nr_places;
 	Elf_Data *symbols;
 	Elf_Data *extended; /* section indices that do not fit st_shndx, or NULL */
-	size_t strings;
+	Elf_Data *strings;
 	size_t nr;
 };
 
@@ -337,13 +345,10 @@ static bool is_elf_function(const GElf_Sym *symbol)
 /*
  * Untyped symbols are taken if they are in code; aarch64's $x and $d only mark where code starts.
  */
-static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section,
+static bool names_text(const GElf_Sym *symbol, const struct section_place *section,
 		       const struct symbol_spec *spec)
 {
-	if (is_elf_function(symbol))
-		return true;
-	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) &&
-	       spec->name[0] != '$';
+	return is_elf_function(symbol) || (section->is_code && spec->name[0] != '$');
 }
 
 static unsigned int symbol_rank(const GElf_Sym *symbol)
@@ -358,23 +363,29 @@ static unsigned int symbol_rank(const GElf_Sym *symbol)
 }
 
 static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
-			    GElf_Shdr *section, struct symbol_spec *spec)
+			    const struct section_place **section, struct symbol_spec *spec)
 {
 	Elf32_Word index = 0;
 
 	if (!gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
+		return false;
+	if (!is_elf_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return false;
 	if (symbol->st_shndx != SHN_XINDEX)
 		index = symbol->st_shndx;
 	if (index == SHN_UNDEF ||
 	    (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
 		return false;
-	if (!gelf_getshdr(elf_getscn(from->elf, index), section))
+	if (index >= from->nr_places || !from->places[index].exists)
 		return false;
-	spec->name = elf_image_bytes(from->elf, from->strings, symbol->st_name, &spec->name_length);
+	*section = &from->places[index];
+	if (!symbol->st_name || symbol->st_name >= from->strings->d_size)
+		return false;
+	spec->name = (const char *)from->strings->d_buf + symbol->st_name;
+	spec->name_length = min_size(from->strings->d_size - symbol->st_name, ELF_NAME_MAX);
 	/* Old libraries have symbol versions in the names. */
 	spec->versioned = true;
-	return spec->name && symbol->st_name;
+	return true;
 }
 
 /*
@@ -394,16 +405,16 @@ static void bound_unsized_symbols(const struct symbol_section *from, uint64_t ad
 static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 		      const struct symbol_section *from, size_t i)
 {
+	const struct section_place *section;
 	struct symbol_spec spec = { 0 };
-	GElf_Shdr section;
 	GElf_Sym symbol;
 
 	if (!read_elf_symbol(from, i, &symbol, &section, &spec) ||
-	    !names_text(&symbol, &section, &spec) ||
+	    !names_text(&symbol, section, &spec) ||
 	    !elf_image_offset(image, symbol.st_value, &spec.offset))
 		return 0;
 	spec.size = symbol.st_size;
-	spec.limit = spec.offset + (section.sh_addr + section.sh_size - symbol.st_value);
+	spec.limit = spec.offset + (section->end - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
 	if (!spec.size)
 		bound_unsized_symbols(from, symbol.st_value, &spec);
@@ -427,15 +438,15 @@ static Elf_Data *extended_indices(Elf *elf, size_t symbols)
 }
 
 static int add_section(struct symbol_table *table, const struct elf_image *image,
-		       const struct elf_frames *frames, Elf *elf, Elf_Scn *section,
+		       struct symbol_section from, Elf *elf, Elf_Scn *section,
 		       const GElf_Shdr *header)
 {
-	struct symbol_section from = { .elf = elf, .frames = frames, .strings = header->sh_link };
 	size_t i;
 	int ret = 0;
 
 	from.symbols = elf_getdata(section, NULL);
-	if (!from.symbols || !header->sh_entsize)
+	from.strings = elf_rawdata(elf_getscn(elf, header->sh_link), NULL);
+	if (!from.symbols || !from.strings || !from.strings->d_buf || !header->sh_entsize)
 		return 0;
 	from.extended = extended_indices(elf, elf_ndxscn(section));
 	from.nr = from.symbols->d_size / header->sh_entsize;
@@ -444,15 +455,40 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 	return ret;
 }
 
+/* NULL: no memory. */
+static struct section_place *find_sections(Elf *elf, size_t *nr)
+{
+	struct section_place *places;
+	GElf_Shdr header;
+	size_t i;
+
+	if (elf_getshdrnum(elf, nr))
+		*nr = 0;
+	places = calloc(*nr + 1, sizeof(*places));
+	for (i = 0; places && i < *nr; i++)
+		if (gelf_getshdr(elf_getscn(elf, i), &header))
+			places[i] = (struct section_place){
+				.end = header.sh_addr + header.sh_size,
+				.is_code = header.sh_flags & SHF_EXECINSTR,
+				.exists = true
+			};
+	return places;
+}
+
 /* From .symtab and .dynsym of elf, which is image's own file or its debug file. */
 static int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
 			   bool *has_symtab)
 {
 	struct elf_frames frames;
+	struct symbol_section from = { .frames = &frames };
+	cleanup_free struct section_place *places = find_sections(elf, &from.nr_places);
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int ret = 0;
 
+	if (!places)
+		return -ENOMEM;
+	from.places = places;
 	elf_frames_find(image, &frames);
 	while (!ret && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
@@ -460,7 +496,7 @@ static int elf_symbols_add(struct symbol_table *table, const struct elf_image *i
 		if (header.sh_type == SHT_SYMTAB)
 			*has_symtab = true;
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
-			ret = add_section(table, image, &frames, elf, section, &header);
+			ret = add_section(table, image, from, elf, section, &header);
 	}
 	return ret;
 }
