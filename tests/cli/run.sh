@@ -34,7 +34,7 @@ verdict $? run_shows_progress_if_asked
 
 # While the command runs, its parent has loaded all that it loads before the profile is made.
 "$bin" run -o "$work/profile.json" -- sh -c \
-	"cat /proc/\$PPID/maps >'$work/maps'; cat /proc/\$PPID/status >'$work/status'"
+	"cat /proc/\$PPID/maps >'$work/maps'; cat /proc/\$PPID/status >'$work/status'" >/dev/null 2>&1
 grep -q libbpf "$work/maps" && ! grep -q libcapstone "$work/maps"
 verdict $? run_has_no_disassembler
 peak=$(awk '/^VmHWM/ { print $2 * 1024 }' "$work/status")

@@ -152,11 +152,27 @@ static void cut(struct sampled *sampled, size_t times)
 	}
 }
 
+/* How much of BPF maps is in this process. */
+static size_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	size_t start, stop, sum = 0;
+	char line[512];
+
+	cr_assert(file);
+	while (fgets(line, sizeof(line), file))
+		if (strstr(line, "bpf-map") && sscanf(line, "%zx-%zx", &start, &stop) == 2)
+			sum += stop - start;
+	fclose(file);
+	return sum;
+}
+
 /* Ends the command; the last piece's total is the independent count less all others. */
 static void finish(struct sampled *sampled)
 {
 	struct session_live live;
 	struct error err = { 0 };
+	size_t mapped;
 
 	kill(sampled->child.pid, SIGKILL);
 	child_wait(&sampled->child);
@@ -171,6 +187,9 @@ static void finish(struct sampled *sampled)
 	/* Nothing is left. */
 	take(sampled);
 	cr_assert_eq(sampled->total - sampled->throttled, live.total);
+	mapped = mapped_bytes();
+	session_unmap(sampled->session);
+	cr_expect_lt(mapped_bytes(), mapped / 2, "most of what is mapped are counters");
 }
 
 static void end(struct sampled *sampled)

@@ -467,11 +467,10 @@ static struct section_place *find_sections(Elf *elf, size_t *nr)
 	places = calloc(*nr + 1, sizeof(*places));
 	for (i = 0; places && i < *nr; i++)
 		if (gelf_getshdr(elf_getscn(elf, i), &header))
-			places[i] = (struct section_place){
-				.end = header.sh_addr + header.sh_size,
-				.is_code = header.sh_flags & SHF_EXECINSTR,
-				.exists = true
-			};
+			places[i] =
+				(struct section_place){ .end = header.sh_addr + header.sh_size,
+							.is_code = header.sh_flags & SHF_EXECINSTR,
+							.exists = true };
 	return places;
 }
 

@@ -141,6 +141,12 @@ uint64_t pool_bytes(const struct pool *pool)
 	       (uint64_t)pool->dirs.present * pool->dirs.element_size;
 }
 
+void pool_unmap(struct pool *pool)
+{
+	chunked_array_unmap(&pool->pages);
+	chunked_array_unmap(&pool->dirs);
+}
+
 void pool_free(struct pool *pool)
 {
 	chunked_array_free(&pool->pages);

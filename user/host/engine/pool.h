@@ -44,6 +44,8 @@ struct window_dir *pool_dir(const struct pool *pool, uint32_t number);
 /* Bytes of kernel memory in use. */
 uint64_t pool_bytes(const struct pool *pool);
 
+/* When all is taken: counters that are mapped are memory of this process too. */
+void pool_unmap(struct pool *pool);
 void pool_free(struct pool *pool);
 
 #endif

@@ -148,6 +148,9 @@ int session_stop(struct session *session, struct error *err);
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
+/* After the last take, because to find names takes memory too: nothing can be taken any more. */
+void session_unmap(struct session *session);
+
 /*
  * Closes the files that nobody runs any more: those without a tick in the last two takes, and those
  * whose ticks in the last were all of processes or cgroups that have ended. Call it when the objects

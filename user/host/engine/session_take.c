@@ -291,6 +291,11 @@ int session_take(struct session *session, struct profile **result, struct error 
 	return profile_since(session, true, result, err);
 }
 
+void session_unmap(struct session *session)
+{
+	pool_unmap(&session->pool);
+}
+
 int session_peek(struct session *session, struct profile **result, struct error *err)
 {
 	return profile_since(session, false, result, err);

@@ -145,6 +145,8 @@ static int take_part(struct result *result, struct session *session, struct prof
 {
 	int ret = session_take(session, profile, err);
 
+	if (last)
+		session_unmap(session);
 	if (!ret && add_result_part(result, *profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret)
