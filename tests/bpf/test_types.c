@@ -81,6 +81,7 @@ static off_t given(const struct programs_file *file)
 		cr_assert_eq(programs_open(&file, &err), 0, "%s", err.text);                       \
 		few = name##_bpf__open_opts(&file.opts);                                           \
 		want_all(few->obj);                                                                \
+		cr_assert_eq(programs_find_types(&file, few->obj, &err), 0, "%s", err.text);       \
 		cr_assert_eq(programs_load(&file, few->skeleton, &err), 0, "%s", err.text);        \
 		cr_expect_gt(compare_objects(few->obj, all->obj), 0);                              \
 		cr_expect_lt(given(&file), 256 << 10, "few types are given");                      \

@@ -183,13 +183,16 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 }
 
 static int open_programs(struct call_engine *engine, const struct call_engine_options *options,
-			 const struct programs_file *file, struct error *err)
+			 struct programs_file *file, struct error *err)
 {
 	int ret;
 
 	engine->skel = calls_bpf__open_opts(&file->opts);
 	if (!engine->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
+	ret = programs_find_types(file, engine->skel->obj, err);
+	if (ret)
+		return ret;
 	ret = configure_maps(engine, options);
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }

@@ -69,7 +69,8 @@ static int watch_load(struct lateness_watch *watch)
 	watch->skel = lateness_bpf__open_opts(&file.opts);
 	if (watch->skel) {
 		watch->skel->rodata->clock_function = function;
-		ret = programs_load(&file, watch->skel->skeleton, NULL);
+		ret = programs_find_types(&file, watch->skel->obj, NULL) ?:
+			      programs_load(&file, watch->skel->skeleton, NULL);
 	}
 	programs_close(&file);
 	if (!watch->skel)

@@ -14,13 +14,18 @@
 #include "host/engine/kernel_types.h"
 
 /* All names that are asked for below: types, members, variables and enumerators. */
-static const char names[] =
+static const char text[] =
 	"btf_trace_sched_process_fork\0btf_trace_sched_process_exit\0exit_mm_release\0"
 	".data..percpu\0tick_cpu_sched\0hrtimer_bases\0__irq_regs\0tick_sched\0sched_timer\0"
 	"maple_range_64\0maple_arange_64\0bpf_iter_task_vma\0cgroup_subsys_id\0"
 	"cpuset_cgrp_id\0cpu_cgrp_id\0cpuacct_cgrp_id\0io_cgrp_id\0memory_cgrp_id\0devices_cgrp_id\0"
 	"freezer_cgrp_id\0net_cls_cgrp_id\0perf_event_cgrp_id\0net_prio_cgrp_id\0hugetlb_cgrp_id\0"
 	"pids_cgrp_id\0rdma_cgrp_id\0misc_cgrp_id\0dmem_cgrp_id\0debug_cgrp_id";
+
+const struct kernel_btf_names kernel_btf_names = { text, sizeof(text) };
+
+static struct kernel_btf known;
+static bool is_known;
 
 static const struct btf_type *find_type(const struct btf *btf, const char *name, uint32_t kind)
 {
@@ -83,11 +88,13 @@ static void read_controllers(const struct btf *btf, struct kernel_btf *result)
 	}
 }
 
-static void fill_known(const struct kernel_types *types, struct kernel_btf *known)
+void kernel_btf_know(const struct kernel_types *types)
 {
 	const struct btf *btf = types->btf;
 
-	*known = (struct kernel_btf){
+	if (is_known)
+		return;
+	known = (struct kernel_btf){
 		.fork_tracepoint = kernel_types_number(types, "btf_trace_sched_process_fork",
 						       BTF_KIND_TYPEDEF),
 		.exit_arguments = count_arguments(btf, "btf_trace_sched_process_exit"),
@@ -100,23 +107,21 @@ static void fill_known(const struct kernel_types *types, struct kernel_btf *know
 		.irq_regs = percpu_offset(btf, "__irq_regs"),
 		.sched_timer = member_offset(btf, "tick_sched", "sched_timer"),
 	};
-	read_controllers(btf, known);
+	read_controllers(btf, &known);
+	is_known = true;
 }
 
 int kernel_btf_read(const struct kernel_btf **result, struct error *err)
 {
-	static struct kernel_btf known;
-	static bool is_read;
 	struct kernel_types types;
 	int ret = 0;
 
 	*result = &known;
-	if (is_read)
+	if (is_known)
 		return 0;
-	ret = kernel_types_read(KERNEL_TYPES, names, sizeof(names), &types, err);
+	ret = kernel_types_read(KERNEL_TYPES, text, sizeof(text), &types, err);
 	if (!ret)
-		fill_known(&types, &known);
-	is_read = !ret;
+		kernel_btf_know(&types);
 	kernel_types_free(&types);
 	return ret;
 }

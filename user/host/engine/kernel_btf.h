@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "host/engine/kernel_types.h"
 
 /* What is asked of the kernel's BTF. All of it is read at once and then kept, because that takes 10 ms. */
 struct kernel_btf {
@@ -32,6 +33,14 @@ struct kernel_btf {
  * reads for all others.
  */
 int kernel_btf_read(const struct kernel_btf **result, struct error *err);
+
+/* The names of the types that this is read from, for who reads others too, and what is found of them. */
+struct kernel_btf_names {
+	const char *text;
+	size_t size;
+};
+extern const struct kernel_btf_names kernel_btf_names;
+void kernel_btf_know(const struct kernel_types *types);
 
 /*
  * Whether callers can be had, which takes the tree of mappings as bpf/mapletree.bpf.h reads it, and an

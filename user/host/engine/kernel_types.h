@@ -11,7 +11,7 @@
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /*
- * The types of the kernel's BTF that have certain names, as a BTF of their own: some 50 KiB of 5 MiB, of
+ * The types of the kernel's BTF that have certain names, as a BTF of their own: some 8 KiB of 5 MiB, of
  * which libbpf has two copies while it reads them. Of a structure there are only the members with these
  * names, and a pointer points to nothing, or to a function's prototype.
  */

@@ -10,7 +10,7 @@
 
 #include <bpf/bpf.h>
 
-#include "host/engine/kernel_types.h"
+#include "host/engine/kernel_btf.h"
 
 /* What a program attaches to, by its section: "tp_btf/NAME" is the type btf_trace_NAME. */
 static const struct section {
@@ -87,6 +87,7 @@ int programs_open(struct programs_file *file, struct error *err)
 
 void programs_close(struct programs_file *file)
 {
+	kernel_types_free(&file->types);
 	close_fd(&file->fd);
 }
 
@@ -132,20 +133,26 @@ static int read_types(const struct bpf_object *object, struct kernel_types *type
 	FILE *to = open_memstream(&names, &size);
 	int ret = to ? write_names(object, to) : -ENOMEM;
 
-	if (to && fclose(to))
-		ret = -ENOMEM;
+	if (to) {
+		fwrite(kernel_btf_names.text, 1, kernel_btf_names.size, to);
+		ret = fclose(to) ? -ENOMEM : ret;
+	}
 	return ret ? error_no_memory(err, "names of types") :
 		     kernel_types_read(KERNEL_TYPES, names, size, types, err);
 }
 
-static int give_types(const struct programs_file *file, const struct kernel_types *types,
-		      struct error *err)
+int programs_find_types(struct programs_file *file, const struct bpf_object *object,
+			struct error *err)
 {
+	int ret = read_types(object, &file->types, err);
 	const char *bytes;
 	uint32_t size, done;
 	ssize_t part = 0;
 
-	bytes = btf__raw_data(types->btf, &size);
+	if (ret)
+		return ret;
+	kernel_btf_know(&file->types);
+	bytes = btf__raw_data(file->types.btf, &size);
 	for (done = 0; bytes && part >= 0 && done < size; done += part)
 		part = write(file->fd, bytes + done, size - done);
 	return bytes && part >= 0 ? 0 : error_no_memory(err, "the kernel's types");
@@ -154,18 +161,14 @@ static int give_types(const struct programs_file *file, const struct kernel_type
 int programs_load(const struct programs_file *file, struct bpf_object_skeleton *skeleton,
 		  struct error *err)
 {
-	struct kernel_types types = { 0 };
-	int ret = read_types(*skeleton->obj, &types, err);
+	int ret;
 
-	ret = ret ?: give_types(file, &types, err);
-	if (!ret) {
-		loading = &types;
-		ret = bpf_object__load_skeleton(skeleton);
-		loading = NULL;
-		if (ret)
-			error_errno(err, ret, "loading the BPF programs");
-	}
-	kernel_types_free(&types);
+	loading = &file->types;
+	ret = bpf_object__load_skeleton(skeleton);
+	loading = NULL;
+	if (!ret)
+		return 0;
+	error_errno(err, ret, "loading the BPF programs");
 	/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
 	return ret == -EINVAL ? -EOPNOTSUPP : ret;
 }

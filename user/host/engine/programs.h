@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/util.h"
+#include "host/engine/kernel_types.h"
 
 /*
  * How an object of BPF programs is loaded without all of the kernel's BTF: libbpf gets the types that the
@@ -13,6 +14,7 @@
  *
  *     ret = programs_open(&file, err);
  *     skel = NAME_bpf__open_opts(&file.opts);
+ *     ret = programs_find_types(&file, skel->obj, err);
  *     ret = programs_load(&file, skel->skeleton, err);
  *     ret = programs_attach(skel->skeleton);
  *     programs_close(&file);
@@ -21,10 +23,16 @@ struct programs_file {
 	int fd; /* the types, for libbpf */
 	char path[FD_PATH];
 	struct bpf_object_open_opts opts;
+	struct kernel_types types;
 };
 
-/* Afterwards the file must be closed in any case. Both return 0 or a negative errno. */
+/*
+ * Afterwards the file must be closed in any case. All return 0 or a negative errno. To find the types
+ * also reads what kernel_btf_read() is asked for later.
+ */
 int programs_open(struct programs_file *file, struct error *err);
+int programs_find_types(struct programs_file *file, const struct bpf_object *object,
+			struct error *err);
 int programs_load(const struct programs_file *file, struct bpf_object_skeleton *skeleton,
 		  struct error *err);
 void programs_close(struct programs_file *file);

@@ -296,15 +296,16 @@ static int choose_source(struct session *session, struct error *err)
 	return 0;
 }
 
-static int load_programs(struct session *session, const struct programs_file *file,
-			 struct error *err)
+static int load_programs(struct session *session, struct programs_file *file, struct error *err)
 {
 	int ret;
 
 	session->skel = host_bpf__open_opts(&file->opts);
 	if (!session->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
-	ret = configure_session(session, err);
+	ret = programs_find_types(file, session->skel->obj, err);
+	if (!ret)
+		ret = configure_session(session, err);
 	if (!ret)
 		ret = choose_exit_hook(session, err);
 	if (!ret)
