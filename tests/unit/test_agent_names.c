@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Who is in a cgroup, whether that is wanted, and what it is called. */
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,10 +156,12 @@ static bool find(const char *cgroup, struct kubelet_names *names)
 	return kubelet_names_find(".", &parts, names);
 }
 
+/* Where kubelet makes no links to logs. */
 Test(agent_names, only_container_of_a_pod)
 {
 	struct kubelet_names names;
 
+	cr_assert_eq(rmdir("containers"), 0);
 	cr_expect(!find(IN_POD, &names), "no folder yet");
 	make_folder("pods/shop_web-0_99999999-2222-3333-4444-555555555555");
 	make_folder("pods/shop_web-0_" POD);
@@ -185,8 +188,25 @@ Test(agent_names, one_of_several_containers)
 	make_folder("containers/web-0_shop_envoy-" ID ".log");
 	cr_expect(find(IN_POD, &names));
 	cr_expect_str_eq(names.container, "envoy");
-	/* The sandbox is none of those that have logs. */
-	cr_expect(!find("/kubepods/pod" POD "/" SANDBOX, &names) || !names.container[0]);
+}
+
+/* Kubelet makes the folder of a container's logs while only the pod's sandbox runs. */
+Test(agent_names, a_sandbox_has_no_container)
+{
+	struct kubelet_names names;
+
+	make_folder("pods/shop_web-0_" POD);
+	make_folder("pods/shop_web-0_" POD "/nginx");
+	cr_expect_not(find("/kubepods/pod" POD "/" SANDBOX, &names));
+	cr_expect_str_eq(names.pod, "web-0");
+	cr_expect_str_eq(names.container, "");
+	cr_expect_not(find(IN_POD, &names), "not yet");
+	cr_expect_str_eq(names.container, "");
+	make_folder("containers/web-0_shop_nginx-" ID ".log");
+	cr_expect_not(find("/kubepods/pod" POD "/" SANDBOX, &names));
+	cr_expect_str_eq(names.container, "");
+	cr_expect(find(IN_POD, &names));
+	cr_expect_str_eq(names.container, "nginx");
 }
 
 Test(agent_names, names_that_no_one_gave)
@@ -202,6 +222,7 @@ Test(agent_names, names_that_no_one_gave)
 	cr_expect_str_eq(names.namespace, "");
 	cr_expect_str_eq(names.pod, "");
 	make_folder("pods/shop_web-0_" POD);
+	cr_assert_eq(rmdir("containers"), 0);
 	make_folder("pods/shop_web-0_" POD "/UPPER");
 	cr_expect(!find(IN_POD, &names));
 	cr_expect_str_eq(names.container, "");
@@ -230,10 +251,12 @@ Test(agent_names, whose_ticks_are_wanted)
 	/* It is not known yet, so there is no answer to keep. */
 	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
 	make_folder("pods/shop-a_web-0_" POD);
-	make_folder("pods/shop-a_web-0_" POD "/nginx");
+	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
+	make_folder("containers/web-0_shop-a_nginx-" ID ".log");
 	cr_expect_eq(judge(both, 2, IN_POD), SPACE_WANTED);
 	cr_expect_eq(judge(&not_envoy, 1, IN_POD), SPACE_WANTED);
 	cr_expect_eq(judge(both, 2, "/system.slice/ssh.service"), SPACE_LEFT_OUT);
+	cr_assert_eq(rmdir("containers/web-0_shop-a_nginx-" ID ".log"), 0);
 	make_folder("containers/web-0_shop-a_envoy-" ID ".log");
 	cr_expect_eq(judge(both, 2, IN_POD), SPACE_LEFT_OUT);
 	cr_expect_eq(judge(units, 2, "/system.slice/ssh.service/inner"), SPACE_WANTED);
@@ -314,10 +337,80 @@ Test(agent_names, rules_hold_for_any_number_of_cgroups)
 	identities_close(choice.identities);
 }
 
-/* A profile whose only split is of that cgroup, labelled; the name of its service. */
+/* A profile whose only split is of that cgroup. */
+static struct profile *profile_of(const char *cgroup)
+{
+	struct profile *profile = sample_profile();
+
+	profile->splits = calloc(1, sizeof(*profile->splits));
+	profile->splits[0] = (struct profile_split){ .target = 1, .cgroup = strdup(cgroup) };
+	profile->nr_splits = 1;
+	return profile;
+}
+
+static const char *label_of(const struct profile *profile, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_labels; i++)
+		if (!strcmp(profile->labels[i].key, key))
+			return profile->labels[i].value;
+	return "";
+}
+
+/* A Job's pod may be deleted long before the profile is made. */
+Test(agent_names, pods_that_are_gone)
+{
+	cleanup_profile struct profile *profile = profile_of(IN_POD);
+	struct agent_choice choice = { 0 };
+	struct error err = { 0 };
+	struct pollfd again = { .events = POLLIN };
+
+	make_folder("pods/shop_job-0_" POD);
+	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
+	again.fd = identities_fd(choice.identities);
+	cr_expect_eq(poll(&again, 1, 0), 0);
+	choice_meet(&choice, IN_POD);
+	make_folder("containers/job-0_shop_task-" ID ".log");
+	cr_assert_eq(poll(&again, 1, -1), 1);
+	identities_look_again(choice.identities);
+	cr_assert_eq(rmdir("containers/job-0_shop_task-" ID ".log"), 0);
+	cr_assert_eq(rmdir("pods/shop_job-0_" POD), 0);
+	cr_assert_eq(choice_label(&choice, profile), 0);
+	cr_expect_str_eq(label_of(profile, "k8s.namespace.name"), "shop");
+	cr_expect_str_eq(label_of(profile, "k8s.pod.name"), "job-0");
+	cr_expect_str_eq(label_of(profile, "k8s.container.name"), "task");
+	identities_close(choice.identities);
+}
+
+/* One that is met while another waits is looked up again too. */
+Test(agent_names, pods_that_are_gone_one_after_the_other)
+{
+	const char *other = "/kubepods/pod" POD "/" OTHER;
+	struct identities *identities;
+	struct error err = { 0 };
+	struct pollfd again = { .events = POLLIN };
+
+	make_folder("pods/shop_job-0_" POD);
+	cr_assert_eq(identities_open(".", &identities, &err), 0, "%s", err.text);
+	again.fd = identities_fd(identities);
+	identities_find(identities, IN_POD);
+	usleep(300000);
+	identities_find(identities, other);
+	cr_assert_eq(poll(&again, 1, -1), 1);
+	identities_look_again(identities);
+	make_folder("containers/job-0_shop_late-" OTHER ".log");
+	cr_assert_eq(poll(&again, 1, -1), 1);
+	identities_look_again(identities);
+	cr_assert_eq(rmdir("containers/job-0_shop_late-" OTHER ".log"), 0);
+	cr_expect_str_eq(identities_find(identities, other)->names.container, "late");
+	identities_close(identities);
+}
+
+/* The name of the service of such a profile, labelled. */
 static void name(const char *template, const char *cgroup, char ret[256])
 {
-	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = profile_of(cgroup);
 	struct agent_choice choice = { .service = template,
 				       .labels = { { "team", "a\"b" } },
 				       .nr_labels = 1 };
@@ -328,9 +421,6 @@ static void name(const char *template, const char *cgroup, char ret[256])
 	size_t i;
 	bool team = false;
 
-	profile->splits = calloc(1, sizeof(*profile->splits));
-	profile->splits[0] = (struct profile_split){ .target = 1, .cgroup = strdup(cgroup) };
-	profile->nr_splits = 1;
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	cr_assert_eq(choice_label(&choice, profile), 0);
 	cr_assert_eq(samples_build(&samples, profile,
@@ -353,7 +443,9 @@ Test(agent_names, services)
 	char got[256];
 
 	make_folder("pods/shop_web-0_" POD);
-	make_folder("pods/shop_web-0_" POD "/nginx");
+	name(NULL, IN_POD, got);
+	cr_expect_str_eq(got, "shop/web-0");
+	make_folder("containers/web-0_shop_nginx-" ID ".log");
 	name(NULL, IN_POD, got);
 	cr_expect_str_eq(got, "shop/nginx");
 	name("{host}:{pod}", IN_POD, got);
@@ -380,14 +472,16 @@ Test(agent_names, services_of_unnamed_containers)
 	char got[256];
 
 	make_folder("pods/shop_web-0_" POD);
-	make_folder("pods/shop_web-0_" POD "/nginx");
-	make_folder("pods/shop_web-0_" POD "/envoy");
 	name(NULL, "/kubepods/pod" POD "/" SANDBOX, got);
-	cr_expect_str_eq(got, "e123456789ab");
+	cr_expect_str_eq(got, "shop/web-0");
 	name("{namespace}-{container}", "/kubepods/pod" POD "/" SANDBOX, got);
+	cr_expect_str_eq(got, "shop/web-0");
+	cr_assert_eq(rmdir("pods/shop_web-0_" POD), 0);
+	name(NULL, "/kubepods/pod" POD "/" SANDBOX, got);
 	cr_expect_str_eq(got, "e123456789ab");
 	name("{container}", "/system.slice/docker-" ID ".scope", got);
 	cr_expect_str_eq(got, "0123456789ab");
+	make_folder("pods/shop_web-0_" POD);
 	name("{namespace}", "/kubepods/pod" POD "/" SANDBOX, got);
 	cr_expect_str_eq(got, "shop");
 }

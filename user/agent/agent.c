@@ -101,7 +101,7 @@ struct run {
 	struct phase_options phases; /* a single phase without end */
 	struct watchdog watchdog;
 	int timer_fd; /* for the watchdog */
-	int wake_fd; /* readable when the timer expires or a scrape has something to do */
+	int wake_fd; /* readable when a timer expires or a scrape has something to do */
 	struct scrapes scrapes;
 	bool has_scrapes;
 	struct listener *listener; /* NULL: no address to listen on */
@@ -281,6 +281,7 @@ static int open_wake(struct run *run, struct error *err)
 		return ret;
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (run->wake_fd < 0 || epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->timer_fd, &event) ||
+	    epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, identities_fd(run->agent->identities), &event) ||
 	    (run->has_scrapes && epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->scrapes.fd, &event)))
 		return error_errno(err, -errno, "agent: epoll");
 	run->loop.ended_fd = run->wake_fd;
@@ -398,6 +399,7 @@ static void feed_watchdog(struct run *run)
 static void wake(struct run *run)
 {
 	feed_watchdog(run);
+	identities_look_again(run->agent->identities);
 	if (!run->has_scrapes)
 		return;
 	/* A failure is reported, and its ticks go into the next part. */

@@ -253,7 +253,8 @@ const struct opt agent_choice_opts[] = {
 	{ .name = "service",
 	  .arg = "TEMPLATE",
 	  .help = "a service's name, of {unit}, {container}, {pod}, {namespace}, {cgroup} and {host}",
-	  .fallback = "{namespace}/{container}, else {container}, {unit} or {cgroup}",
+	  .fallback = "{namespace}/{container}, else {namespace}/{pod}, {container}, {unit} or "
+		      "{cgroup}",
 	  .set = set_service,
 	  .field = FIELD(agent.choice.service) },
 	{ 0 }

@@ -209,7 +209,8 @@ static bool name_service(const struct agent_choice *choice, const struct of *of,
 {
 	if (choice->service && fill_in(choice->service, of, ret))
 		return true;
-	return fill_in("{namespace}/{container}", of, ret) || fill_in("{container}", of, ret);
+	return fill_in("{namespace}/{container}", of, ret) ||
+	       fill_in("{namespace}/{pod}", of, ret) || fill_in("{container}", of, ret);
 }
 
 static int label_cgroup(const struct agent_choice *choice, struct profile *profile,

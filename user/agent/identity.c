@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "base/output.h"
@@ -14,6 +16,7 @@
 #define PROFILES_KEPT_FULL 1 /* or of so many if there is no room */
 /* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
 #define PATIENCE_NS (10 * UINT64_C(1000000000))
+#define AGAIN_NS (UINT64_C(1000000000)) /* after the first look, when there is a link */
 #define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
 
 struct entry {
@@ -21,6 +24,7 @@ struct entry {
 	struct cgroup_identity identity;
 	uint64_t since; /* when it was first looked up */
 	unsigned int turn; /* the turn in which it was last looked up */
+	bool again; /* it is looked up once more before the next profile */
 	bool asked; /* the runtimes were asked for its name, */
 	unsigned int answers; /* and had answered so often before that */
 };
@@ -32,6 +36,7 @@ struct identities {
 	size_t room;
 	unsigned int turn;
 	uint64_t patience_ns;
+	int again_fd; /* a timer: the first entry with `again` is due */
 	struct container_names *containers;
 	struct cgroup_identity spare; /* of a cgroup for which there is no room */
 	bool said_full;
@@ -159,6 +164,24 @@ static bool has_room(struct identities *identities)
 	return false;
 }
 
+static void set_timer(const struct identities *identities, uint64_t due_ns)
+{
+	const struct itimerspec when = { .it_value = timespec_of(due_ns) };
+
+	timerfd_settime(identities->again_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* The timer of the first that waits is that of the others too, which are due behind it. */
+static void expect_again(struct identities *identities, struct entry *entry)
+{
+	struct itimerspec armed = { 0 };
+
+	entry->again = true;
+	timerfd_gettime(identities->again_fd, &armed);
+	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
+		set_timer(identities, entry->since + AGAIN_NS);
+}
+
 static int add(struct identities *identities, const char *cgroup)
 {
 	struct entry *entry;
@@ -175,6 +198,9 @@ static int add(struct identities *identities, const char *cgroup)
 		(identities->nr - at) * sizeof(entry));
 	identities->list[at] = entry;
 	identities->nr++;
+	look(identities, entry);
+	if (!entry->identity.complete && entry->identity.parts.pod[0])
+		expect_again(identities, entry);
 	return 0;
 }
 
@@ -205,10 +231,37 @@ const struct cgroup_identity *identities_find(struct identities *identities, con
 		if (add(identities, cgroup))
 			return look_once(identities, cgroup);
 		at = place_of(identities, cgroup);
+	} else {
+		look(identities, identities->list[at]);
 	}
 	identities->list[at]->turn = identities->turn;
-	look(identities, identities->list[at]);
 	return &identities->list[at]->identity;
+}
+
+int identities_fd(const struct identities *identities)
+{
+	return identities->again_fd;
+}
+
+void identities_look_again(struct identities *identities)
+{
+	uint64_t now = monotonic_ns(), next = 0, expired;
+	struct entry *entry;
+	size_t i;
+
+	if (read(identities->again_fd, &expired, sizeof(expired)) != sizeof(expired))
+		return;
+	for (i = 0; i < identities->nr; i++) {
+		entry = identities->list[i];
+		if (entry->again && now >= entry->since + AGAIN_NS) {
+			entry->again = false;
+			look(identities, entry);
+		} else if (entry->again && (!next || entry->since + AGAIN_NS < next)) {
+			next = entry->since + AGAIN_NS;
+		}
+	}
+	if (next)
+		set_timer(identities, next);
 }
 
 void identities_set_patience(struct identities *identities, uint64_t ns)
@@ -229,6 +282,9 @@ int identities_open(const char *logs, struct identities **result, struct error *
 	if (!identities)
 		return error_errno(err, -ENOMEM, "agent");
 	identities->patience_ns = PATIENCE_NS;
+	identities->again_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (identities->again_fd < 0)
+		return error_errno(err, -errno, "agent: timer");
 	identities->logs = strdup(logs);
 	if (!identities->logs)
 		return error_errno(err, -ENOMEM, "agent");
@@ -242,6 +298,8 @@ void identities_close(struct identities *identities)
 	if (!identities)
 		return;
 	container_names_close(identities->containers);
+	if (identities->again_fd >= 0)
+		close(identities->again_fd);
 	for (i = 0; i < identities->nr; i++)
 		entry_free(identities->list[i]);
 	free(identities->list);

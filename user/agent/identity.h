@@ -33,6 +33,13 @@ void identities_close(struct identities *identities); /* NULL is fine */
  */
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup);
 
+/*
+ * Readable when there are cgroups in pods to look up again: a container's name is known a moment after it
+ * has begun, and may be gone when the next profile is made.
+ */
+int identities_fd(const struct identities *identities);
+void identities_look_again(struct identities *identities);
+
 /* How long after a cgroup was first looked up kubelet may name it; 10 s unless this is called. */
 void identities_set_patience(struct identities *identities, uint64_t ns);
 

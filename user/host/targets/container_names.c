@@ -42,8 +42,8 @@ static bool ends_in(const char *text, const char *end)
 	return length >= of && !strcmp(text + length - of, end);
 }
 
-/* Calls visit() until it says that it has found what it wants. */
-static void each_entry(const char *path, bool (*visit)(const char *name, void *context),
+/* Calls visit() until it says that it has found what it wants. False: there is no such folder. */
+static bool each_entry(const char *path, bool (*visit)(const char *name, void *context),
 		       void *context)
 {
 	DIR *folder = opendir(path);
@@ -51,11 +51,12 @@ static void each_entry(const char *path, bool (*visit)(const char *name, void *c
 	unsigned int left = ENTRIES_MAX;
 
 	if (!folder)
-		return;
+		return errno != ENOENT;
 	while (left-- && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.' && visit(entry->d_name, context))
 			break;
 	closedir(folder);
+	return true;
 }
 
 struct search {
@@ -63,8 +64,8 @@ struct search {
 	struct kubelet_names *names;
 	char folder[NAME_MAX + 1]; /* of the pod */
 	char prefix[2 * KUBELET_NAME_MAX + 2]; /* of its containers' names */
-	unsigned int nr; /* number of its containers that were found */
-	bool named; /* the one that is searched for is among them */
+	unsigned int nr; /* number of its containers' folders */
+	bool named; /* the container has a log */
 };
 
 /* NAMESPACE_POD_UID; neither name can contain an underscore. */
@@ -97,7 +98,6 @@ static bool visit_log(const char *name, void *context)
 
 	if (strncmp(name, search->prefix, prefix) != 0)
 		return false;
-	search->nr++;
 	snprintf(end, sizeof(end), "-%s.log", search->parts->container);
 	search->named = ends_in(name, end) && strlen(name) > prefix + strlen(end) &&
 			take_name(name + prefix, strlen(name) - prefix - strlen(end),
@@ -113,7 +113,10 @@ static bool visit_container(const char *name, void *context)
 	return !take_name(name, strlen(name), search->names->container) || search->nr > 1;
 }
 
-/* If no log has the container's id, the pod's only folder must be its own. */
+/*
+ * Of a kubelet that makes no links to logs. Elsewhere it would be wrong: a container's folder is there
+ * before it begins, when the pod's sandbox is all that runs.
+ */
 static bool find_only_container(const char *logs, struct search *search)
 {
 	char path[PATH_MAX];
@@ -142,9 +145,9 @@ bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
 		return true;
 	snprintf(search.prefix, sizeof(search.prefix), "%s_%s_", result->pod, result->namespace);
 	snprintf(path, sizeof(path), "%s/containers", logs);
-	each_entry(path, visit_log, &search);
-	/* The pod's sandbox, which has a cgroup too, has no log. */
-	return search.named || (!search.nr && find_only_container(logs, &search));
+	if (each_entry(path, visit_log, &search))
+		return search.named;
+	return find_only_container(logs, &search);
 }
 
 #define ANSWERS_MAX 8192

@@ -71,8 +71,9 @@ struct kubelet_names {
  *     LOGS/pods/NAMESPACE_POD_UID/CONTAINER/
  *     LOGS/containers/POD_NAMESPACE_CONTAINER-ID.log
  *
- * If a pod has several containers, only the second tells which one it is, shortly after it has
- * begun. True: these folders will never say more about it.
+ * Only the second tells which container it is, shortly after it has begun; a pod's sandbox, which has
+ * a cgroup too, has no log. Where there is no second folder at all, a pod's only container is it. True:
+ * these folders will never say more about it.
  */
 bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
 			struct kubelet_names *result);
