@@ -278,6 +278,19 @@ static struct profile *part_of_time(double duty_percent, uint64_t sampled_ns)
 	return read_back(profile);
 }
 
+/* What no agent saw before either. */
+Test(merge, times_without_an_agent)
+{
+	struct profile *a = part_of_time(0, 0), *b = part_of_time(0, 0), *sum;
+
+	a->sampling.unsampled_ns = 5;
+	b->sampling.unsampled_ns = 7;
+	sum = sum_of(a, b);
+	cr_expect_eq(sum->sampling.unsampled_ns, 12);
+	cr_expect_eq(sum->duration_ns, 2000);
+	profile_free(sum);
+}
+
 /* A part that was sampled all the time has sampled all its duration. */
 Test(merge, duties)
 {

@@ -196,6 +196,7 @@ Test(profile_io, rates_and_costs_round_trip)
 	sampling->cost = (struct profile_cost){ 1.5, 1.25, 12345.5, 250.75, 0.5 };
 	sampling->duty_percent = 12.5;
 	sampling->sampled_ns = 250000001;
+	sampling->unsampled_ns = 12500000003;
 	text = text_of(profile, &size);
 	sampling->delivered = NULL;
 	sampling->segments = NULL;
@@ -214,6 +215,7 @@ Test(profile_io, rates_and_costs_round_trip)
 	cr_assert_eq(sampling->cost.fixed_percent, 0.5);
 	cr_assert_eq(sampling->duty_percent, 12.5);
 	cr_assert_eq(sampling->sampled_ns, 250000001);
+	cr_assert_eq(sampling->unsampled_ns, 12500000003);
 	profile_free(read);
 }
 

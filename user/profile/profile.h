@@ -176,6 +176,7 @@ struct profile_sampling {
 	double measured_hz;
 	double duty_percent; /* how much of the time was to be sampled; 0: all, or parts differ */
 	uint64_t sampled_ns; /* how much of the duration was; 0: all */
+	uint64_t unsampled_ns; /* before it, since the last profile of an agent that ended; 0: none */
 	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
 	size_t nr_delivered;
 	struct profile_segment *segments; /* if the period changed during the run; else NULL */

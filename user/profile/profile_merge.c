@@ -364,6 +364,8 @@ static void join_duties(struct profile *sum, const struct profile *part)
 	if (profile_is_partly_sampled(sum) || profile_is_partly_sampled(part))
 		sum->sampling.sampled_ns =
 			add_saturating(profile_sampled_ns(sum), profile_sampled_ns(part));
+	sum->sampling.unsampled_ns =
+		add_saturating(sum->sampling.unsampled_ns, part->sampling.unsampled_ns);
 	if (sum->sampling.duty_percent != part->sampling.duty_percent)
 		sum->sampling.duty_percent = 0;
 }

@@ -663,6 +663,7 @@ static int read_sampling(struct reader *r, void *member)
 		FIELD(profile_sampling, measured_hz, read_double),
 		FIELD(profile_sampling, duty_percent, read_double, .optional = true),
 		FIELD(profile_sampling, sampled_ns, read_u64, .optional = true),
+		FIELD(profile_sampling, unsampled_ns, read_u64, .optional = true),
 		LIST(profile_sampling, delivered, read_u64, .optional = true),
 		LIST(profile_sampling, segments, read_segment, .optional = true),
 		FIELD(profile_sampling, cost, read_cost, .optional = true),

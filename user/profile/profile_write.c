@@ -181,6 +181,8 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 		put_double(stream, ", \"duty_percent\": ", sampling->duty_percent);
 	if (sampling->sampled_ns || sampling->duty_percent > 0)
 		put_u64(stream, ", \"sampled_ns\": ", sampling->sampled_ns);
+	if (sampling->unsampled_ns)
+		put_u64(stream, ", \"unsampled_ns\": ", sampling->unsampled_ns);
 	put_delivered(stream, sampling);
 	put_segments(stream, sampling);
 	if (sampling->cost.budget_percent > 0)

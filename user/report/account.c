@@ -230,6 +230,9 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 			100 * rows_ns(profile, options) / (double)profile->duration_ns);
 	if (sampling->sampled_ns)
 		fprintf(out, ", of which %.3f s were sampled", (double)sampling->sampled_ns / 1e9);
+	if (sampling->unsampled_ns)
+		fprintf(out, ", and %.3f s more had no agent",
+			(double)sampling->unsampled_ns / 1e9);
 }
 
 static double kernel_ns(const struct profile *profile, const struct report_options *options)
