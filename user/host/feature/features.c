@@ -21,6 +21,7 @@
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
 #include "host/engine/session.h"
+#include "host/targets/cgroups.h"
 
 /* What the kernel's BPF can do, found by loading programs of a few instructions. */
 
@@ -573,6 +574,37 @@ static void probe_callers(struct feature_answer *answer)
 				   "the kernel's mappings are not in a tree that is known");
 }
 
+static bool is_of_kubelet(const char *directory, const void *wanted)
+{
+	(void)wanted;
+	return strstr(directory, "kubepods");
+}
+
+/* A container sees the node's pods in its cgroups, and their names only in a folder that it was given. */
+static void probe_pods(struct feature_answer *answer)
+{
+	struct cgroup_places places = { 0 };
+	struct cgroups cgroups;
+	bool are_here;
+
+	if (cgroups_read(&cgroups, "/proc", NULL)) {
+		not_tried(answer, -ENOMEM);
+		return;
+	}
+	cgroup_places_find(&places, &cgroups, is_of_kubelet, NULL, NULL);
+	are_here = places.nr;
+	cgroup_places_free(&places);
+	cgroups_free(&cgroups);
+	if (!are_here)
+		feature_answer_set(answer, FEATURE_OK, NULL, "no pods run here");
+	else if (access("/var/log/pods", F_OK))
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "-v /var/log:/var/log:ro, or the hostPath /var/log",
+				   "there is no /var/log/pods: pods have no names");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "in /var/log/pods");
+}
+
 /* In a reader's order, because a missing feature explains those below it. */
 static const struct feature features[] = {
 	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
@@ -600,6 +632,7 @@ static const struct feature features[] = {
 	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
 	{ "tick_cost", "what --source tick takes from a busy CPU", false, probe_tick_cost },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
+	{ "pods", "kubelet's folders, for names of pods", false, probe_pods },
 	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
 };
 
