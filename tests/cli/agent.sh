@@ -124,7 +124,6 @@ wait_for 2 'otlp .* every 2 s'
 cp "$work/conf" "$work/good"
 for line in "dir = $work/absent" 'otlp = localhost:4318' "listen = 127.0.0.1:$port" "dir = $work/files"; do
 	echo "$line" >>"$work/conf"
-	kill -HUP "$agent"
 	wait_for $((++refused)) 'the options stay as they were'
 	cp "$work/good" "$work/conf"
 done
@@ -260,10 +259,15 @@ verdict $? agent_without_cap_bpf
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |
 	sed 's/cap_/+/g')
 rm "$work"/kept/*
-beside_a_loop timeout --foreground 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent -q \
-	--dir "$work/kept" --interval 1 2>"$work/err"
+read -ra options <<<"$(sed -n 's/^ExecStart=.*bpfprofil agent //p' user/systemd/bpfprofil-agent.service.in |
+	sed "s|/etc/bpfprofil|$work/etc|; s|/var/lib/bpfprofil|$work/state|")"
+mkdir "$work/etc" "$work/state"
+printf 'dir = %s\ninterval = 1\notlp = http://127.0.0.1:%s\n' "$work/kept" "$port" >"$work/etc/agent.conf"
+beside_a_loop timeout --foreground 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent \
+	"${options[@]}" 2>"$work/err"
 # What it takes is known without CAP_SYS_ADMIN.
-if [ -n "$(ls "$work/kept")" ] && [ ! -s "$work/err" ] &&
+if [ -n "$(ls "$work/kept")" ] && [ -n "$(ls "$work"/state/spool/*/*.gz)" ] &&
+	[ "$(grep -cv 'trying again' "$work/err")" = "$(grep -c ' waits\? in ' "$work/err")" ] &&
 	python3 -c 'import gzip, json, sys
 costs = [json.load(gzip.open(path))["sampling"].get("cost", {}) for path in sys.argv[1:]]
 assert any(cost.get("percent", 0) > 0 for cost in costs), costs' "$work"/kept/*.gz; then
@@ -298,7 +302,8 @@ def metrics(**headers):
             values[name] = float(value)
     return text, values
 assert get("/healthz") == (200, b"ok\n")
-assert get("/readyz")[0] == 200
+while get("/readyz")[0] != 200:
+    time.sleep(0.1)
 for path in "/", "/debug/pprof/", "/debug/pprof/heap", "/metrics/", "/debug/pprof/profile/":
     assert get(path)[0] == 404, path
 for seconds in "0", "301", "-1", "x", "", "1.5":

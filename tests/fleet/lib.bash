@@ -65,7 +65,6 @@ start_agent() {
 
 lower_duty() {
 	echo 'duty = 25' >agent.conf
-	kill -HUP "$agent"
 }
 
 # end PID: and waits for it; its status.

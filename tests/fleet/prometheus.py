@@ -43,7 +43,7 @@ assert len(set(seen.values())) >= 3 and max(seen.values()) <= total, (seen, tota
 assert any(value in sums for value in seen.values() if value), (seen, sums)
 for name in "bpfprofil_export_ticks_total", "bpfprofil_cpu_seconds_total", "bpfprofil_handler_seconds_total":
     assert max(ask(f"sum({name})").values()) > 0, name
-assert set(ask("sum(bpfprofil_undelivered_ticks_total{sink=~'dir.*'})").values()) == {0.0}
+assert set(ask("sum(bpfprofil_undelivered_ticks_total{kind='dir'})").values()) == {0.0}
 # Each service's seconds, of which "[other]" has the rest, add up to those of all.
 cpu = ask("bpfprofil_cpu_seconds_total")
 for name in "service", "function":
@@ -51,7 +51,7 @@ for name in "service", "function":
     assert of_services.keys() == cpu.keys() and len(cpu) > 3, (name, of_services, cpu)
     assert all(abs(of_services[at] - value) < 1e-6 for at, value in cpu.items()), (name, of_services, cpu)
 # A request has one answer; one may be counted between the two. The first of the gRPC server was: later.
-requests = ask("sum(bpfprofil_export_requests_total{sink!~'dir.*'})")
+requests = ask("sum(bpfprofil_export_requests_total{kind!='dir'})")
 assert all(abs(requests[at] - value) <= 1 for at, value in ask("sum(bpfprofil_exports_total)").items())
 for code in "grpc-0", "grpc-8", "grpc-14":
     assert max(ask(f"bpfprofil_exports_total{{code='{code}'}}").values()) > 0, code

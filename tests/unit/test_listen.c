@@ -16,6 +16,7 @@
 
 #include "sample.h"
 #include "test_scrape_fixture.h"
+#include "test_sink_fixture.h"
 
 #define REQUEST_MS 1000
 #define BYTE_MS 20 /* less than any limit of silence */
@@ -350,4 +351,63 @@ Test(listen, profiles_need_a_token, .init = start_plain)
 	cr_expect_eq(status_of("/debug/pprof/heap", reply, sizeof(reply)), 401);
 	cr_expect_eq(status_of("/metrics", reply, sizeof(reply)), 200);
 	cr_expect_eq(status_of("/readyz", reply, sizeof(reply)), 200);
+}
+
+static bool is_failing(struct sink *sink)
+{
+	struct sink_counts counts;
+
+	sink_count(sink, &counts);
+	return counts.failing;
+}
+
+static int ready(char reply[1024])
+{
+	return status_of("/readyz", reply, 1024);
+}
+
+/* As kubelet asks: a wrong URL is never ready, and a backend that is away changes nothing. */
+Test(listen, readiness)
+{
+	const char *const answers[] = { OK, SAY("503 Later"), OK, SAY("401 No"), OK, NULL };
+	const struct listen_options options = { .address = "0", .request_ms = REQUEST_MS };
+	struct listen_sources sources = { .figures = &figures, .scrapes = &scrapes, .nr_sinks = 1 };
+	cleanup_profile struct profile *profile = sample_profile();
+	char reply[1024];
+	struct error err = { 0 };
+	struct backend backend;
+	struct sink *sink;
+	size_t i;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	sources.sinks = &sink;
+	stop_run();
+	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
+	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
+	cr_expect_eq(ready(reply), 503);
+	cr_expect(strstr(reply, "v1development/profiles: has taken nothing yet\n"), "%s", reply);
+	for (i = 0; i < 2; i++) {
+		sink_put(sink, profile);
+		sink_settle(sink);
+		cr_expect_eq(ready(reply), 200);
+		cr_expect(strstr(reply, "v1development/profiles: ok\n"), "%s", reply);
+	}
+	sink_put(sink, profile);
+	sink_settle(sink);
+	cr_expect_eq(ready(reply), 503);
+	cr_expect(strstr(reply, "v1development/profiles: refuses\n"), "%s", reply);
+	sink_put(sink, profile);
+	sink_settle(sink);
+	cr_expect_eq(ready(reply), 200);
+	sink_backend_stop(&backend);
+	sink_put(sink, profile);
+	do
+		usleep(5000);
+	while (!is_failing(sink));
+	cr_expect_eq(ready(reply), 200);
+	cr_expect(strstr(reply, "v1development/profiles: away\n"), "%s", reply);
+	stop_run();
+	sink_close(sink, 0);
+	start_run(REQUEST_MS);
 }

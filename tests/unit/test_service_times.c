@@ -8,7 +8,7 @@
 
 /* What whoever takes rates sees: a counter only increases, or is a new one that begins at 0. */
 struct series {
-	char name[128];
+	char name[512];
 	uint64_t ns;
 };
 
@@ -32,7 +32,7 @@ static void scrape_services(struct scrape *scrape, struct service_times *times)
 
 	scrape->nr = 0;
 	for (i = 0; i < times->nr; i++)
-		show(scrape, times->list[i].name, "", times->list[i].time.ns);
+		show(scrape, times->list[i].labels, "", times->list[i].time.ns);
 	show(scrape, "[other]", "", times->other);
 }
 
@@ -45,9 +45,9 @@ static void scrape_functions(struct scrape *scrape, struct service_times *times)
 	for (i = 0; i < times->nr; i++, service++) {
 		cr_assert_leq(service->nr, times->most);
 		for (j = 0; j < service->nr; j++)
-			show(scrape, service->name, service->list[j].name,
+			show(scrape, service->labels, service->list[j].name,
 			     service->list[j].time.ns);
-		show(scrape, service->name, "[other]", service->other);
+		show(scrape, service->labels, "[other]", service->other);
 	}
 	show(scrape, "[other]", "[other]", times->other);
 }
@@ -212,5 +212,41 @@ Test(service_times, go_on_with_other_options)
 		expect_increase(&times, ns + add(&times, profile));
 		cr_expect_eq(times.nr, 2);
 	}
+	service_times_free(&times);
+}
+
+/* Each pod is told apart, by the names that cadvisor has; one of no pod has none of them. */
+Test(service_times, have_pods)
+{
+	static const char *const wanted[] = {
+		"service=\"shop/\\\"api\",namespace=\"shop\",pod=\"api-0\",container=\"task\"",
+		"service=\"shop/\\\"api\",namespace=\"shop\",pod=\"api-1\",container=\"task\"",
+	};
+	static const char *const pods[] = { "api-0", "api-1" };
+	struct service_times times = { .wanted = true };
+	cleanup_profile struct profile *profile = sample_profile_of_services(3, 2);
+	uint64_t ns;
+	size_t i, named = 0;
+
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = 12345678901;
+	for (i = 0; i < 2; i++) {
+		const char *cgroup = profile->histograms[i].cgroup;
+
+		cr_assert_eq(profile_add_label(profile, cgroup, "service.name", "shop/\"api"), 0);
+		cr_assert_eq(profile_add_label(profile, cgroup, "k8s.namespace.name", "shop"), 0);
+		cr_assert_eq(profile_add_label(profile, cgroup, "k8s.pod.name", pods[i]), 0);
+		cr_assert_eq(profile_add_label(profile, cgroup, "k8s.container.name", "task"), 0);
+	}
+	ns = add(&times, profile);
+	expect_increase(&times, ns);
+	for (i = 0; i < times.nr; i++) {
+		named += !strcmp(times.list[i].labels, wanted[0]);
+		named += !strcmp(times.list[i].labels, wanted[1]);
+		cr_expect_eq(!strstr(times.list[i].labels, "pod="),
+			     !strstr(times.list[i].labels, "shop"), "%s", times.list[i].labels);
+	}
+	cr_expect_eq(named, 2);
+	cr_expect_gt(times.nr, 2);
 	service_times_free(&times);
 }

@@ -120,6 +120,62 @@ Test(sink, gives_up_what_is_refused)
 	}
 }
 
+/* Whether a backend would ever take what it is asked, which is not so of one that is merely away. */
+Test(sink, refuses_for_good)
+{
+	static const struct {
+		const char *answer;
+		bool refusing;
+	} all[] = { { SAY("200 OK"), false },	    { SAY("401 Unauthorized"), true },
+		    { SAY("403 Forbidden"), true }, { SAY("404 Not Found"), true },
+		    { SAY("301 Moved"), true },	    { SAY("413 Too Large"), true },
+		    { SAY("500 Error"), false },    { SAY("501 Not Implemented"), false } };
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const char *const answers[] = { all[i].answer, NULL };
+		struct backend backend;
+		struct sink_counts counts = sink_deliver(answers, &backend, 1);
+
+		cr_expect_eq(counts.refusing, all[i].refusing, "%s", all[i].answer);
+		cr_expect_eq(counts.last_success != 0, !i, "%s", all[i].answer);
+		cr_expect_eq(counts.failing, i != 0, "%s", all[i].answer);
+	}
+}
+
+/* As when a Collector restarts: it took things before and does so again. */
+Test(sink, refuses_until_it_takes_one)
+{
+	const char *const answers[] = { OK,
+					SAY("503 Later"),
+					OK,
+					SAY("403 Forbidden"),
+					SAY("403 Forbidden"),
+					SAY("503 Later"),
+					OK,
+					NULL };
+	cleanup_profile struct profile *profile = sample_profile();
+	struct backend backend;
+	struct sink_counts counts;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	sink_put(sink, profile);
+	sink_settle(sink);
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	cr_expect_not(counts.refusing);
+	sink_put(sink, profile);
+	cr_expect(sink_settle(sink).refusing);
+	sink_put(sink, profile);
+	cr_expect(sink_settle(sink).refusing);
+	sink_put(sink, profile);
+	cr_expect_not(sink_settle(sink).refusing);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+}
+
 /* A part was accepted: it is not sent again, and is reported as lost. */
 Test(sink, partial_success)
 {

@@ -344,17 +344,27 @@ Test(sink_parts, metrics)
 	figures_write(&figures, &of, &(struct figures_form){ .functions = true }, out);
 	fclose(out);
 	assert_line(page, "# TYPE bpfprofil_exports_total counter");
-	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"413\"} 1", sink_name(sink));
-	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"400\"} 1", sink_name(sink));
-	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"4xx\"} 1", sink_name(sink));
-	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"503\"} 1", sink_name(sink));
-	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"200\"} 1", sink_name(sink));
-	assert_line(page, "bpfprofil_export_requests_total{sink=\"%s\"} 5", sink_name(sink));
+	assert_line(page, "bpfprofil_exports_total{kind=\"otlp\",url=\"%s\",code=\"413\"} 1",
+		    sink_place(sink));
+	assert_line(page, "bpfprofil_exports_total{kind=\"otlp\",url=\"%s\",code=\"400\"} 1",
+		    sink_place(sink));
+	assert_line(page, "bpfprofil_exports_total{kind=\"otlp\",url=\"%s\",code=\"4xx\"} 1",
+		    sink_place(sink));
+	assert_line(page, "bpfprofil_exports_total{kind=\"otlp\",url=\"%s\",code=\"503\"} 1",
+		    sink_place(sink));
+	assert_line(page, "bpfprofil_exports_total{kind=\"otlp\",url=\"%s\",code=\"200\"} 1",
+		    sink_place(sink));
+	assert_line(page, "bpfprofil_export_requests_total{kind=\"otlp\",url=\"%s\"} 5",
+		    sink_place(sink));
 	/* Both services of the first profile. */
-	assert_line(page, "bpfprofil_undelivered_ticks_total{sink=\"%s\",cause=\"refused\"} %lu",
-		    sink_name(sink), total);
-	assert_line(page, "bpfprofil_undelivered_ticks_total{sink=\"%s\",cause=\"too large\"} 0",
-		    sink_name(sink));
+	assert_line(
+		page,
+		"bpfprofil_undelivered_ticks_total{kind=\"otlp\",url=\"%s\",cause=\"refused\"} %lu",
+		sink_place(sink), total);
+	assert_line(
+		page,
+		"bpfprofil_undelivered_ticks_total{kind=\"otlp\",url=\"%s\",cause=\"too large\"} 0",
+		sink_place(sink));
 	sink_close(sink, 0);
 	sink_backend_stop(&backend);
 	figures_close(&figures);

@@ -2,7 +2,10 @@
 #include "agent/agent.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -89,7 +93,9 @@ static int privileges_drop(const struct privileges *keep, struct error *err)
 	return 0;
 }
 
-#define PATIENCE_NS UINT64_C(5000000000)
+#define PATIENCE_NS (5 * SECOND_NS)
+/* With a duty the first window is in it: there are six in an interval, but one in ten seconds at least. */
+#define FIRST_NS (10 * SECOND_NS)
 
 /* Sampling between two readings of the options. */
 struct run {
@@ -101,6 +107,7 @@ struct run {
 	struct phase_options phases; /* a single phase without end */
 	struct watchdog watchdog;
 	int timer_fd; /* for the watchdog */
+	int watch_fd; /* of the folder that the file of options is in; -1: none */
 	int wake_fd; /* readable when a timer expires or a scrape has something to do */
 	struct scrapes scrapes;
 	bool has_scrapes;
@@ -112,12 +119,17 @@ struct run {
 static void deliver(void *context, const struct profile *profile)
 {
 	struct run *run = context;
+	struct agent *agent = run->agent;
 	size_t i;
 
+	agent->until_ns = session_since_ns(run->loop.session);
 	if (!profile->ticks.total)
-		return;
-	for (i = 0; i < run->agent->nr_sinks; i++)
-		sink_put(run->agent->sinks[i], profile);
+		agent->hole_ns = profile->sampling.unsampled_ns;
+	for (i = 0; i < agent->nr_sinks; i++) {
+		if (profile->ticks.total)
+			sink_put(agent->sinks[i], profile);
+		sink_note_until(agent->sinks[i], agent->until_ns);
+	}
 }
 
 static void observe(void *context, struct profile *part)
@@ -128,11 +140,14 @@ static void observe(void *context, struct profile *part)
 
 	if (choice_label(&run->options->choice, part))
 		print_message(NULL, "agent: out of memory: some labels are missing");
+	part->sampling.unsampled_ns = run->agent->hole_ns;
+	run->agent->hole_ns = 0;
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
 	figures_add(&run->agent->figures, part,
 		    &(struct figures_session){ .handler_ns = cost.all_ns,
 					       .cost = run->loop.spending.cost,
+					       .unsampled_ns = run->agent->unsampled_ns,
 					       .memory = live.memory,
 					       .memory_limit = run->options->sampling.memory });
 	if (run->has_scrapes)
@@ -265,14 +280,36 @@ static int open_timer(struct run *run, struct error *err)
 	return 0;
 }
 
+/*
+ * The folder is watched, because a file is replaced by another of its name, and a ConfigMap's by another
+ * target of a link beside it. Without a watch there is SIGHUP.
+ */
+static void open_watch(struct run *run)
+{
+	char *folder = run->options->config ? strdup(run->options->config) : NULL;
+
+	run->watch_fd = folder ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
+	if (run->watch_fd >= 0 && inotify_add_watch(run->watch_fd, dirname(folder),
+						    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO) < 0)
+		close_fd(&run->watch_fd);
+	free(folder);
+}
+
+static int add_wake(const struct run *run, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
 /* Sets up what wakes the loop, besides what it knows itself. */
 static int open_wake(struct run *run, struct error *err)
 {
-	struct epoll_event event = { .events = EPOLLIN };
 	int ret = open_timer(run, err);
 
 	if (ret)
 		return ret;
+	open_watch(run);
 	if (run->options->listen.address) {
 		ret = scrapes_open(&run->scrapes, err);
 		run->has_scrapes = true;
@@ -280,9 +317,9 @@ static int open_wake(struct run *run, struct error *err)
 	if (ret)
 		return ret;
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (run->wake_fd < 0 || epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->timer_fd, &event) ||
-	    epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, identities_fd(run->agent->identities), &event) ||
-	    (run->has_scrapes && epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->scrapes.fd, &event)))
+	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
+	    add_wake(run, identities_fd(run->agent->identities)) ||
+	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
 		return error_errno(err, -errno, "agent: epoll");
 	run->loop.ended_fd = run->wake_fd;
 	return 0;
@@ -294,7 +331,8 @@ static int open_listener(struct run *run, struct error *err)
 	const struct listen_sources sources = { .figures = &run->agent->figures,
 						.scrapes = &run->scrapes,
 						.sinks = run->sinks,
-						.nr_sinks = run->nr_sinks };
+						.nr_sinks = run->nr_sinks,
+						.identities = run->agent->identities };
 
 	if (!run->options->listen.address)
 		return 0;
@@ -321,6 +359,40 @@ static int find_targets(struct run *run, struct error *err)
 	if (!ret && run->options->sampling.split == SPLIT_CGROUP)
 		ret = find_cgroups(run, err);
 	return ret;
+}
+
+/* What was not sampled since an earlier session, which may have been another agent's. */
+static void find_hole(struct run *run)
+{
+	struct agent *agent = run->agent;
+	uint64_t begin_ns = session_since_ns(run->loop.session), until;
+	size_t i;
+
+	for (i = 0; i < run->nr_sinks; i++) {
+		until = sink_until(run->sinks[i]);
+		if (until > agent->until_ns)
+			agent->until_ns = until;
+	}
+	if (!agent->until_ns || agent->until_ns >= begin_ns)
+		return;
+	agent->hole_ns += begin_ns - agent->until_ns;
+	agent->unsampled_ns += begin_ns - agent->until_ns;
+	agent->until_ns = begin_ns;
+}
+
+/*
+ * Times are random, so that hosts that were started together do not deliver together. Only the first
+ * profile comes early, because who rolls this out wants to know soon whether a sink takes it.
+ */
+static void choose_cuts(struct sample_loop *loop)
+{
+	uint64_t now = monotonic_ns(), interval = loop->options->interval_ns;
+
+	loop->cut_ns = now + chance_below(interval) + 1;
+	if (interval <= FIRST_NS)
+		return;
+	loop->then_ns = loop->cut_ns;
+	loop->cut_ns = now + FIRST_NS + chance_below(SECOND_NS);
 }
 
 static int prepare(struct run *run, struct error *err)
@@ -351,18 +423,46 @@ static int prepare(struct run *run, struct error *err)
 		return ret;
 	ret = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
 			   err);
-	/*
-	 * The first time is random, so that hosts that were started together do not deliver
-	 * together.
-	 */
-	run->loop.cut_ns = monotonic_ns() + chance_below(sampling->interval_ns) + 1;
-	return ret ? ret : open_listener(run, err);
+	if (ret)
+		return ret;
+	find_hole(run);
+	choose_cuts(&run->loop);
+	return open_listener(run, err);
+}
+
+/* A pod's name is cut to the 64 bytes of a host's. */
+static bool is_pods_name(const char *host)
+{
+	char pattern[sizeof(LOGS_OF_PODS) + 2 * HOST_NAME_MAX];
+	glob_t found;
+	bool ret;
+
+	snprintf(pattern, sizeof(pattern), LOGS_OF_PODS "/*_%s*_*", host);
+	ret = !glob(pattern, GLOB_NOSORT, NULL, &found);
+	if (ret)
+		globfree(&found);
+	return ret;
+}
+
+/* It would be another host after each restart, and whoever groups by hosts would not see which it is. */
+static void say_whose_name(const struct agent_choice *choice)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	size_t i;
+
+	for (i = 0; i < choice->nr_labels; i++)
+		if (!strcmp(choice->labels[i].key, "host.name"))
+			return;
+	if (!gethostname(host, sizeof(host) - 1) && *host && is_pods_name(host))
+		print_message("--label host.name=NODE",
+			      "agent: host.name is %s, which is a pod's and not the node's", host);
 }
 
 static void say_what_runs(const struct run *run)
 {
 	size_t i;
 
+	say_whose_name(&run->options->choice);
 	if (run->options->sampling.split == SPLIT_NONE)
 		print_message(
 			NULL,
@@ -408,11 +508,30 @@ static void wake(struct run *run)
 	scrapes_turn(&run->scrapes);
 }
 
+/* Whatever else happens in the folder changes nothing. A file that is being replaced is not there. */
+static bool is_reconfigured(const struct run *run)
+{
+	const struct stat *read_as = &run->options->config_read;
+	char news[4096];
+	struct stat now;
+
+	if (run->watch_fd < 0)
+		return false;
+	while (read(run->watch_fd, news, sizeof(news)) > 0)
+		;
+	return !stat(run->options->config, &now) &&
+	       (now.st_dev != read_as->st_dev || now.st_ino != read_as->st_ino ||
+		now.st_size != read_as->st_size || now.st_mtim.tv_sec != read_as->st_mtim.tv_sec ||
+		now.st_mtim.tv_nsec != read_as->st_mtim.tv_nsec);
+}
+
 static enum agent_end sample(struct run *run)
 {
 	enum sample_event event;
 
 	do {
+		if (is_reconfigured(run))
+			return AGENT_RELOAD;
 		event = sample_run(&run->loop);
 		if (event == SAMPLE_ENDED)
 			wake(run);
@@ -434,6 +553,7 @@ static void finish(struct run *run)
 		close_sinks(run->sinks, run->nr_sinks, 0);
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
+	close_fd(&run->watch_fd);
 	if (run->wake_fd >= 0)
 		close(run->wake_fd);
 	result_free(&run->result);
@@ -483,7 +603,11 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 
 enum agent_end agent_run(struct agent *agent, struct agent_options *options, struct error *err)
 {
-	struct run run = { .agent = agent, .options = options, .timer_fd = -1, .wake_fd = -1 };
+	struct run run = { .agent = agent,
+			   .options = options,
+			   .timer_fd = -1,
+			   .watch_fd = -1,
+			   .wake_fd = -1 };
 	enum agent_end end = AGENT_FAILED;
 	int ret;
 

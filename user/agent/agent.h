@@ -2,6 +2,8 @@
 #ifndef BPFPROFIL_AGENT_H
 #define BPFPROFIL_AGENT_H
 
+#include <sys/stat.h>
+
 #include "agent/choice.h"
 #include "agent/figures.h"
 #include "agent/listen.h"
@@ -19,13 +21,15 @@ struct agent_options {
 	size_t nr_sinks;
 	struct listen_options listen;
 	struct agent_choice choice; /* its identities are the agent's */
+	const char *config; /* the file that they are from; NULL: none */
+	struct stat config_read; /* what it was just before it was read; all 0: not there */
 };
 
 enum agent_end {
 	AGENT_FAILED,
 	AGENT_NOT_BEGUN, /* with these options; sinks are as they were */
 	AGENT_STOPPED, /* by SIGTERM or SIGINT */
-	AGENT_RELOAD, /* by SIGHUP: pending profiles are kept */
+	AGENT_RELOAD, /* by SIGHUP or another file of options: pending profiles are kept */
 };
 
 struct agent {
@@ -33,6 +37,9 @@ struct agent {
 	size_t nr_sinks;
 	struct figures figures;
 	struct identities *identities;
+	uint64_t until_ns; /* the host was sampled until then, by monotonic_ns(); 0: it is not known */
+	uint64_t hole_ns; /* since then, until sampling began; for the next profile */
+	uint64_t unsampled_ns; /* all of these times */
 	bool ready; /* systemd has been told that it is ready */
 };
 

@@ -14,7 +14,7 @@
 #define RETRY_NS UINT64_C(5000000000)
 #define RETRY_MOST_NS UINT64_C(30000000000)
 #define UNREADABLE_NS UINT64_C(3600000000000)
-#define TIMEOUT_MS 10000
+#define TIMEOUT_MS 30000
 #define PENDING (UINT64_C(8) << 20)
 #define SPOOL (UINT64_C(64) << 20)
 #define PENDING_MIN (64 << 10)
@@ -199,7 +199,7 @@ const struct opt agent_delivery_opts[] = {
 	{ .name = "timeout",
 	  .arg = "T",
 	  .help = "the longest that a request may take",
-	  .fallback = "10",
+	  .fallback = "30",
 	  .set = set_timeout,
 	  .field = FIELD(http.timeout_ms) },
 	{ .name = "headers-file",
@@ -303,7 +303,7 @@ const struct opt agent_config_opts[] = { { .name = "config",
 					   .arg = "FILE",
 					   .value = VALUE_FILE,
 					   .help = "options as \"name = value\" in each line; read "
-						   "again after SIGHUP",
+						   "again when it changes",
 					   .set = opt_set_string,
 					   .field = FIELD(config) },
 					 { 0 } };

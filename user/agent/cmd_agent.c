@@ -28,7 +28,9 @@ static bool read_all(int argc, char **argv, struct agent_arguments *arguments, i
 	if (config) {
 		agent_arguments_free(arguments);
 		agent_arguments_init(arguments);
-		arguments->config = config;
+		arguments->config = arguments->agent.config = config;
+		if (stat(config, &arguments->agent.config_read))
+			arguments->agent.config_read = (struct stat){ 0 };
 		code = agent_config_read(&command_agent, arguments, &err);
 		if (!code &&
 		    !command_parse(&command_agent, argc, argv, arguments, &first, ret_status))
@@ -51,8 +53,11 @@ static void free_arguments(struct agent_arguments *arguments)
 	free(arguments);
 }
 
-static void say_unchanged(void)
+/* What was read is no news any more, although it does not work. */
+static void keep(struct agent_arguments *former, const struct agent_arguments *read)
 {
+	if (read)
+		former->agent.config_read = read->agent.config_read;
 	print_message(NULL, "agent: the options stay as they were");
 }
 
@@ -63,7 +68,7 @@ static struct agent_arguments *reload(int argc, char **argv, struct agent_argume
 	int status;
 
 	if (!read || !read_all(argc, argv, read, &status)) {
-		say_unchanged();
+		keep(former, read);
 		free_arguments(read);
 		return NULL;
 	}
@@ -82,7 +87,7 @@ static enum agent_end run_on(int argc, char **argv, struct agent *agent,
 	do {
 		end = agent_run(agent, &(*arguments)->agent, &err);
 		if (end == AGENT_NOT_BEGUN && former) {
-			say_unchanged();
+			keep(former, *arguments);
 			free_arguments(*arguments);
 			*arguments = former;
 			former = NULL;

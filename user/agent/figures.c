@@ -10,6 +10,7 @@
 #include "bpfprofil/version.h"
 
 #define OTHER "[other]"
+#define OTHER_LABELS "service=\"" OTHER "\""
 
 void figures_open(struct figures *figures)
 {
@@ -81,19 +82,6 @@ static void put_head(const struct page *page, const char *name, const char *type
 	put_whole_head(page, whole, type, help);
 }
 
-/* A backslash, a quote and a newline are escaped, as both formats demand. */
-static void put_label(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\\' || *text == '"')
-			fputc('\\', out);
-		if (*text == '\n')
-			fputs("\\n", out);
-		else
-			fputc(*text, out);
-	}
-}
-
 static void put_plain(const struct page *page, const char *name, uint64_t value)
 {
 	fprintf(page->out, "bpfprofil_%s %" PRIu64 "\n", name, value);
@@ -102,7 +90,7 @@ static void put_plain(const struct page *page, const char *name, uint64_t value)
 /* Behind the last label. */
 static void put_value(const struct page *page, uint64_t ns)
 {
-	fprintf(page->out, "\"} %" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+	fprintf(page->out, "} %" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
 static void put_seconds(const struct page *page, const char *name, uint64_t ns)
@@ -115,7 +103,7 @@ static void put_outcome(const struct page *page, const char *outcome, const char
 			uint64_t ticks)
 {
 	fprintf(page->out, "bpfprofil_ticks_total{outcome=\"%s\",cause=\"", outcome);
-	put_label(page->out, cause);
+	service_label_write(page->out, cause);
 	fprintf(page->out, "\"} %" PRIu64 "\n", ticks);
 }
 
@@ -134,22 +122,20 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 	put_plain(page, "ticks_seen_total", ticks->total);
 }
 
-static void put_service(const struct page *page, const char *service, uint64_t ns)
+static void put_service(const struct page *page, const char *labels, uint64_t ns)
 {
-	fputs("bpfprofil_service_cpu_seconds_total{service=\"", page->out);
-	put_label(page->out, service);
+	fprintf(page->out, "bpfprofil_service_cpu_seconds_total{%s", labels);
 	put_value(page, ns);
 }
 
-static void put_function(const struct page *page, const char *service, const char *name,
+static void put_function(const struct page *page, const char *labels, const char *name,
 			 const char *object, uint64_t ns)
 {
-	fputs("bpfprofil_function_cpu_seconds_total{service=\"", page->out);
-	put_label(page->out, service);
-	fputs("\",function=\"", page->out);
-	put_label(page->out, name);
+	fprintf(page->out, "bpfprofil_function_cpu_seconds_total{%s,function=\"", labels);
+	service_label_write(page->out, name);
 	fputs("\",object=\"", page->out);
-	put_label(page->out, object);
+	service_label_write(page->out, object);
+	fputc('"', page->out);
 	put_value(page, ns);
 }
 
@@ -162,21 +148,21 @@ static void put_functions(const struct page *page, const struct service_times *t
 		 "CPU time of a service by its hottest functions.");
 	for (; service < end; service++) {
 		for (i = 0; i < service->nr; i++)
-			put_function(page, service->name, service->list[i].name,
+			put_function(page, service->labels, service->list[i].name,
 				     service->list[i].object, service->list[i].time.ns);
-		put_function(page, service->name, OTHER, "", service->other);
+		put_function(page, service->labels, OTHER, "", service->other);
 	}
-	put_function(page, OTHER, OTHER, "", times->other);
+	put_function(page, OTHER_LABELS, OTHER, "", times->other);
 }
 
 static void put_services(const struct page *page, const struct service_times *times)
 {
 	size_t i;
 
-	put_head(page, "service_cpu_seconds", "counter", "CPU time by service.");
+	put_head(page, "service_cpu_seconds", "counter", "CPU time by service and pod.");
 	for (i = 0; i < times->nr; i++)
-		put_service(page, times->list[i].name, times->list[i].time.ns);
-	put_service(page, OTHER, times->other);
+		put_service(page, times->list[i].labels, times->list[i].time.ns);
+	put_service(page, OTHER_LABELS, times->other);
 	if (times->most && page->form.functions)
 		put_functions(page, times);
 }
@@ -213,6 +199,9 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
 	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
 	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
+	put_head(page, "unsampled_seconds", "counter",
+		 "Time between agents and sessions, of which nothing is known.");
+	put_seconds(page, "unsampled_seconds_total", session->unsampled_ns);
 	put_ratio(page, "duty_ratio", "Part of the time that is sampled.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
@@ -278,6 +267,14 @@ static const struct sink_figure sink_figures[] = {
 	  COUNT(last_success) },
 };
 
+/* Behind the name: which sink it is of, and more labels may follow. */
+static void put_which(const struct page *page, struct sink *sink)
+{
+	fprintf(page->out, "{kind=\"%s\",url=\"", sink_kind(sink));
+	service_label_write(page->out, sink_place(sink));
+	fputc('"', page->out);
+}
+
 static void put_sink(const struct page *page, const struct sink_figure *figure, struct sink *sink)
 {
 	struct sink_counts counts;
@@ -285,19 +282,19 @@ static void put_sink(const struct page *page, const struct sink_figure *figure, 
 
 	sink_count(sink, &counts);
 	memcpy(&value, (const char *)&counts + figure->offset, sizeof(value));
-	fprintf(page->out, "bpfprofil_%s%s{sink=\"", figure->name,
+	fprintf(page->out, "bpfprofil_%s%s", figure->name,
 		!strcmp(figure->type, "counter") ? "_total" : "");
-	put_label(page->out, sink_name(sink));
-	fprintf(page->out, "\"} %" PRIu64 "\n", value);
+	put_which(page, sink);
+	fprintf(page->out, "} %" PRIu64 "\n", value);
 }
 
 /* A counter of a sink, with one label more. */
 static void put_by(const struct page *page, const char *name, struct sink *sink, const char *label,
 		   const char *word, uint64_t value)
 {
-	fprintf(page->out, "bpfprofil_%s_total{sink=\"", name);
-	put_label(page->out, sink_name(sink));
-	fprintf(page->out, "\",%s=\"%s\"} %" PRIu64 "\n", label, word, value);
+	fprintf(page->out, "bpfprofil_%s_total", name);
+	put_which(page, sink);
+	fprintf(page->out, ",%s=\"%s\"} %" PRIu64 "\n", label, word, value);
 }
 
 static void put_losses(const struct page *page, const struct figures_of_sinks *of)

@@ -16,6 +16,7 @@ struct figures_session {
 	struct profile_cost cost; /* handler_ns 0: not known yet */
 	uint64_t memory; /* kernel memory for histograms, in bytes */
 	uint64_t memory_limit;
+	uint64_t unsampled_ns; /* before it and earlier ones, since agents began */
 };
 
 /* What was counted and what sampling cost since the agent began, for /metrics. */

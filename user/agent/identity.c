@@ -2,6 +2,9 @@
 #include "agent/identity.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -39,6 +42,7 @@ struct identities {
 	int again_fd; /* a timer: the first entry with `again` is due */
 	struct container_names *containers;
 	struct cgroup_identity spare; /* of a cgroup for which there is no room */
+	atomic_bool lacks_logs;
 	bool said_full;
 };
 
@@ -182,6 +186,21 @@ static void expect_again(struct identities *identities, struct entry *entry)
 		set_timer(identities, entry->since + AGAIN_NS);
 }
 
+/* A container that was given no such folder would else be silent about it. */
+static void look_for_logs(struct identities *identities)
+{
+	char path[PATH_MAX];
+	bool lack;
+
+	snprintf(path, sizeof(path), "%s/pods", identities->logs);
+	lack = access(path, F_OK) && errno == ENOENT;
+	if (lack && !atomic_exchange(&identities->lacks_logs, lack))
+		print_message("-v /var/log:/var/log:ro, or the hostPath /var/log",
+			      "agent: pods run here, but have no names: there is no %s", path);
+	else if (!lack)
+		atomic_store(&identities->lacks_logs, false);
+}
+
 static int add(struct identities *identities, const char *cgroup)
 {
 	struct entry *entry;
@@ -199,6 +218,8 @@ static int add(struct identities *identities, const char *cgroup)
 	identities->list[at] = entry;
 	identities->nr++;
 	look(identities, entry);
+	if (entry->identity.parts.pod[0])
+		look_for_logs(identities);
 	if (!entry->identity.complete && entry->identity.parts.pod[0])
 		expect_again(identities, entry);
 	return 0;
@@ -236,6 +257,11 @@ const struct cgroup_identity *identities_find(struct identities *identities, con
 	}
 	identities->list[at]->turn = identities->turn;
 	return &identities->list[at]->identity;
+}
+
+bool identities_lack_logs(const struct identities *identities)
+{
+	return atomic_load(&identities->lacks_logs);
 }
 
 int identities_fd(const struct identities *identities)

@@ -27,6 +27,10 @@ struct identities;
 int identities_open(const char *logs, struct identities **result, struct error *err);
 void identities_close(struct identities *identities); /* NULL is fine */
 
+/* Whether pods run here, and kubelet's folder of their names was not there for the last one. */
+#define LOGS_OF_PODS "/var/log/pods"
+bool identities_lack_logs(const struct identities *identities);
+
 /*
  * Only one thread may call this; what it returns is valid until the next call. If there are too many
  * cgroups, or there is no memory, a further one's identity is complete at once.

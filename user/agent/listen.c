@@ -391,28 +391,45 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 		      &body);
 }
 
-/* The agent is ready if what is counted is delivered. */
+/* Of a sink, for /readyz; NULL: it is ready. */
+static const char *why_not_ready(const struct sink_counts *counts)
+{
+	if (counts->refusing)
+		return "refuses";
+	return counts->last_success ? NULL : "has taken nothing yet";
+}
+
+/*
+ * Whether each sink takes what it is sent. One that did and is away makes nobody unready: nothing is
+ * lost by it, and no other pod would do better.
+ */
 static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Connection *connection)
 {
 	struct bytes body = { 0 };
 	FILE *out = open_memstream(&body.data, &body.size);
 	struct sink_counts counts;
-	bool failing = false;
+	const char *why;
+	bool ready = true;
 	size_t i;
 
 	if (!out)
 		return MHD_NO;
 	for (i = 0; i < listener->sources.nr_sinks; i++) {
 		sink_count(listener->sources.sinks[i], &counts);
-		failing = failing || counts.failing;
+		why = why_not_ready(&counts);
+		ready = ready && !why;
 		fprintf(out, "%s: %s\n", sink_name(listener->sources.sinks[i]),
-			counts.failing ? "away" : "ok");
+			why		       ?:
+				counts.failing ? "away" :
+						 "ok");
 	}
+	if (listener->sources.identities && identities_lack_logs(listener->sources.identities))
+		fputs("names: pods have none, because " LOGS_OF_PODS " is not here\n", out);
 	if (fclose(out)) {
 		bytes_free(&body);
 		return MHD_NO;
 	}
-	return answer(connection, failing ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
+	return answer(connection, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
 		      "text/plain; charset=utf-8", &body);
 }
 

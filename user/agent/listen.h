@@ -3,6 +3,7 @@
 #define BPFPROFIL_LISTEN_H
 
 #include "agent/figures.h"
+#include "agent/identity.h"
 #include "agent/scrape.h"
 
 /* The HTTP server: /metrics, /debug/pprof/profile, /healthz, /readyz. */
@@ -23,6 +24,7 @@ struct listen_sources {
 	struct scrapes *scrapes;
 	struct sink *const *sinks;
 	size_t nr_sinks;
+	const struct identities *identities; /* NULL: it is not known whether pods have names */
 };
 
 struct listener;

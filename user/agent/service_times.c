@@ -51,7 +51,7 @@ static void resize(struct service_time *service, size_t most)
 static void free_service(struct service_time *service)
 {
 	resize(service, 0);
-	free(service->name);
+	free(service->labels);
 }
 
 static void forget(struct service_times *times, size_t at)
@@ -87,30 +87,30 @@ static bool make_room(struct service_times *times)
 	return true;
 }
 
-static size_t place_of(const struct service_times *times, const char *name)
+static size_t place_of(const struct service_times *times, const char *labels)
 {
-	return BISECT(i, times->nr, strcmp(times->list[i].name, name) < 0);
+	return BISECT(i, times->nr, strcmp(times->list[i].labels, labels) < 0);
 }
 
-static struct service_time *find_service(struct service_times *times, const char *name)
+static struct service_time *find_service(struct service_times *times, const char *labels)
 {
-	size_t at = place_of(times, name);
+	size_t at = place_of(times, labels);
 
-	return at < times->nr && !strcmp(times->list[at].name, name) ? &times->list[at] : NULL;
+	return at < times->nr && !strcmp(times->list[at].labels, labels) ? &times->list[at] : NULL;
 }
 
-static struct service_time *new_service(struct service_times *times, const char *name)
+static struct service_time *new_service(struct service_times *times, const char *labels)
 {
 	struct service_time added = { .turn = times->turn };
 	size_t at;
 
 	if (!make_room(times))
 		return NULL;
-	at = place_of(times, name);
-	added.name = strdup(name);
-	if (!added.name ||
+	at = place_of(times, labels);
+	added.labels = strdup(labels);
+	if (!added.labels ||
 	    grow((void **)&times->list, &times->room, times->nr + 1, sizeof(added))) {
-		free(added.name);
+		free(added.labels);
 		return NULL;
 	}
 	memmove(&times->list[at + 1], &times->list[at], (times->nr - at) * sizeof(added));
@@ -192,13 +192,13 @@ static void add_functions(size_t most, struct service_time *service, const struc
 }
 
 typedef uint64_t (*service_visit)(struct service_times *times, const struct samples *samples,
-				  const struct sample_service *of, const char *name);
+				  const struct sample_service *of, const char *labels);
 
 /* All that have time now are busy before one has to make room. */
 static uint64_t mark_busy(struct service_times *times, const struct samples *samples,
-			  const struct sample_service *of, const char *name)
+			  const struct sample_service *of, const char *labels)
 {
-	struct service_time *service = time_of(samples, of) ? find_service(times, name) : NULL;
+	struct service_time *service = time_of(samples, of) ? find_service(times, labels) : NULL;
 	size_t i;
 
 	if (!service || service->turn == times->turn)
@@ -211,13 +211,13 @@ static uint64_t mark_busy(struct service_times *times, const struct samples *sam
 
 /* Returns the time that is counted as this service's. */
 static uint64_t add_time(struct service_times *times, const struct samples *samples,
-			 const struct sample_service *of, const char *name)
+			 const struct sample_service *of, const char *labels)
 {
 	uint64_t ns = time_of(samples, of);
-	struct service_time *service = ns ? find_service(times, name) : NULL;
+	struct service_time *service = ns ? find_service(times, labels) : NULL;
 
 	if (ns && !service)
-		service = new_service(times, name);
+		service = new_service(times, labels);
 	if (!service)
 		return 0;
 	service->time.ns += ns;
@@ -225,17 +225,73 @@ static uint64_t add_time(struct service_times *times, const struct samples *samp
 	return ns;
 }
 
+void service_label_write(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\' || *text == '"')
+			fputc('\\', out);
+		if (*text == '\n')
+			fputs("\\n", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static const char *attribute_of(const struct resource *resource, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < resource->nr; i++)
+		if (!strcmp(resource->all[i].key, key))
+			return resource->texts.all[resource->all[i].value];
+	return NULL;
+}
+
+/* Of a pod what cadvisor calls it, so that the two can be joined. The caller frees it; NULL: no memory. */
+static char *labels_of(const struct resource *resource)
+{
+	static const char *const names[][2] = { { "k8s.namespace.name", "namespace" },
+						{ "k8s.pod.name", "pod" },
+						{ "k8s.container.name", "container" } };
+	char *labels = NULL;
+	const char *value;
+	size_t size, i;
+	FILE *out = open_memstream(&labels, &size);
+
+	if (!out)
+		return NULL;
+	fputs("service=\"", out);
+	service_label_write(out, resource->texts.all[resource->all[0].value]);
+	fputc('"', out);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		value = attribute_of(resource, names[i][0]);
+		if (!value)
+			continue;
+		fprintf(out, ",%s=\"", names[i][1]);
+		service_label_write(out, value);
+		fputc('"', out);
+	}
+	if (!fclose(out))
+		return labels;
+	free(labels);
+	return NULL;
+}
+
 static uint64_t each_service(struct service_times *times, const struct samples *samples,
 			     service_visit visit)
 {
 	struct resource resource;
 	uint64_t sum = 0;
+	char *labels;
 	size_t i;
 
 	for (i = 1; i < samples->nr_services; i++) {
+		labels = NULL;
 		if (!resource_of(&resource, samples, &samples->services[i]))
-			sum += visit(times, samples, &samples->services[i],
-				     resource.texts.all[resource.all[0].value]);
+			labels = labels_of(&resource);
+		if (labels)
+			sum += visit(times, samples, &samples->services[i], labels);
+		free(labels);
 		resource_free(&resource);
 	}
 	return sum;

@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "profile/profile.h"
 
 #define SERVICES_MAX 1000
 
 /*
- * CPU time, by service and by the hottest functions of each, as counters. What those of services
+ * CPU time, by service and pod and by the hottest functions of each, as counters. What those of services
  * increase by adds up to all CPU time, and what those of a service's functions increase by to its
  * own, because there is an "[other]" of each kind: for services beyond SERVICES_MAX, and for
  * functions that are not among the hottest. Who has had no time for long, or has become cold, makes
@@ -31,7 +32,7 @@ struct function_time {
 };
 
 struct service_time {
-	char *name;
+	char *labels; /* of its series: service="shop/api",namespace="shop",pod="api-0",... */
 	struct cpu_counter time;
 	struct function_time *list;
 	size_t nr;
@@ -42,12 +43,15 @@ struct service_time {
 struct service_times {
 	bool wanted; /* else all is "[other]", which costs nothing */
 	size_t most; /* functions of each service */
-	struct service_time *list; /* ascending by name */
+	struct service_time *list; /* ascending by labels */
 	size_t nr;
 	size_t room;
 	uint64_t other; /* ns of all other services */
 	unsigned int turn;
 };
+
+/* A label's value: a backslash, a quote and a newline are escaped, as all formats of metrics demand. */
+void service_label_write(FILE *out, const char *text);
 
 /*
  * Adds a part, which has cpu_ns in all. Without memory for a service or a function it is one of the

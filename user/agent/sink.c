@@ -95,6 +95,7 @@ struct delivery {
 	uint64_t retry_after_s;
 	uint64_t ticks; /* that it is about */
 	uint64_t rejected; /* profiles that the backend rejected when it took others */
+	bool is_wrong; /* what it was asked, so that it may never take anything */
 	bool asked; /* a request was made, and answered with this: */
 	size_t code; /* of codes.h */
 	size_t bytes;
@@ -176,6 +177,17 @@ static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
 	otlp__response__free_unpacked(answer, NULL);
 }
 
+/* Another address or token is wanted, and no other time; so 404 for who has no such pipeline. */
+static bool is_wrong(const struct http_reply *reply)
+{
+	if (reply->outcome != HTTP_REFUSED && reply->outcome != HTTP_TOO_LARGE)
+		return false;
+	if (reply->code != 200)
+		return reply->code < 500;
+	/* gRPC's for "unknown" and "internal" are what a server says of itself. */
+	return reply->grpc != GRPC_UNSAID && reply->grpc != 2 && reply->grpc != 13;
+}
+
 /* Sends the next request, of which there must be one. Returns 0, or -ENOMEM: it was not sent. */
 static int delivery_post(struct http *http, struct requests *requests, struct delivery *delivery)
 {
@@ -190,6 +202,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 		delivery->asked = true;
 		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
 		delivery->outcome = reply.outcome;
+		delivery->is_wrong = is_wrong(&reply);
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes = body.size;
 		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
@@ -202,18 +215,31 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 
 /* A sink ends, or takes over what waits in another one. */
 
+#define SPOOLED_NS SECOND_NS
+
+/* What is on disk is the next agent's, which should not be kept from sampling. */
+static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns)
+{
+	bool is_spooled = sink->pending.spool && !sink->pending.spool_failed;
+
+	return is_spooled && patience_ns > SPOOLED_NS ? SPOOLED_NS : patience_ns;
+}
+
 /*
  * Ends a sink's thread. No request begins after patience_ns; one in progress gets until
  * end_ns to finish.
  */
 static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {
-	struct timespec due = timespec_of(monotonic_ns() + patience_ns + end_ns);
+	struct timespec due;
 
 	if (!sink->has_thread)
 		return;
 	sink->has_thread = false;
 	sink_end(sink, patience_ns);
+	pthread_mutex_lock(&sink->lock);
+	due = timespec_of(monotonic_ns() + patience_of(sink, patience_ns) + end_ns);
+	pthread_mutex_unlock(&sink->lock);
 	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
 		return;
 	pthread_mutex_lock(&sink->lock);
@@ -420,6 +446,8 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	/* A backend that took no part of it is failing, whatever its answers mean. */
 	if (!left && !sink->accepted)
 		sink->counts.failing = true;
+	if (!left || sink->accepted)
+		sink->counts.refusing = !sink->accepted && delivery->is_wrong;
 	sink->under_way_ticks = left ? pending_ticks(part) : 0;
 	go_on = go_on && !(left && is_over(sink));
 	pthread_mutex_unlock(&sink->lock);
@@ -721,6 +749,24 @@ void sink_put(struct sink *sink, const struct profile *profile)
 	pthread_mutex_unlock(&sink->lock);
 }
 
+void sink_note_until(struct sink *sink, uint64_t ns)
+{
+	pthread_mutex_lock(&sink->lock);
+	if (sink->pending.spool)
+		spool_note_until(sink->pending.spool, ns);
+	pthread_mutex_unlock(&sink->lock);
+}
+
+uint64_t sink_until(struct sink *sink)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&sink->lock);
+	ns = sink->pending.spool ? spool_until(sink->pending.spool) : 0;
+	pthread_mutex_unlock(&sink->lock);
+	return ns;
+}
+
 void sink_count(struct sink *sink, struct sink_counts *result)
 {
 	size_t i;
@@ -744,6 +790,16 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 const char *sink_name(const struct sink *sink)
 {
 	return sink->name;
+}
+
+const char *sink_kind(const struct sink *sink)
+{
+	return sink_words[sink->options.kind];
+}
+
+const char *sink_place(const struct sink *sink)
+{
+	return strchr(sink->name, ' ') + 1;
 }
 
 static void say_left(struct sink *sink)
@@ -777,7 +833,7 @@ void sink_end(struct sink *sink, uint64_t patience_ns)
 		return;
 	pthread_mutex_lock(&sink->lock);
 	sink->closing = true;
-	sink->until_ns = monotonic_ns() + patience_ns;
+	sink->until_ns = monotonic_ns() + patience_of(sink, patience_ns);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 }

@@ -80,6 +80,7 @@ struct sink_counts {
 	uint64_t merged; /* how often two pending ones were added up */
 	uint64_t last_success; /* in seconds since 1970; 0: none yet */
 	bool failing;
+	bool refusing; /* since then for what it was asked, and not for a failure of its own */
 };
 
 struct sink;
@@ -108,10 +109,18 @@ int sink_start(struct sink *sink, struct sink *before, struct error *err);
 /* The profile stays the caller's. */
 void sink_put(struct sink *sink, const struct profile *profile);
 
+/* Notes in its spool, if it has one, until when the host was sampled, for the next agent. */
+void sink_note_until(struct sink *sink, uint64_t ns);
+
+/* What the former agent noted; 0: nothing. */
+uint64_t sink_until(struct sink *sink);
+
 void sink_count(struct sink *sink, struct sink_counts *result);
 
-/* The name for messages: its option, and its URL without a password. */
+/* The name for messages: its option, and its place, which is its URL without a password. */
 const char *sink_name(const struct sink *sink);
+const char *sink_kind(const struct sink *sink);
+const char *sink_place(const struct sink *sink);
 
 /* Says that no request is to begin after that time; NULL is fine. */
 void sink_end(struct sink *sink, uint64_t patience_ns);

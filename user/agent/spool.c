@@ -16,8 +16,10 @@
 #include "base/util.h"
 
 #define NEW_NAME ".new"
+#define UNTIL_NAME "sampled-until"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
+#define BOOT_BYTES 64
 #define NUMBER_MAX (UINT64_MAX >> 8) /* in a name: sums of many do not overflow */
 
 struct spool {
@@ -318,6 +320,47 @@ void spool_remove(const struct spool *spool, const struct spool_entry *entry)
 
 	name_entry(entry, name);
 	unlinkat(spool->fd, name, 0);
+}
+
+/* The clock begins anew with each start of the host, which has an id. "": it cannot be had. */
+static void read_boot(char ret[BOOT_BYTES])
+{
+	if (read_first_line("/proc/sys/kernel/random/boot_id", ret, BOOT_BYTES))
+		ret[0] = '\0';
+}
+
+void spool_note_until(const struct spool *spool, uint64_t ns)
+{
+	char boot[BOOT_BYTES], line[128];
+	struct bytes bytes = { .data = line };
+
+	read_boot(boot);
+	bytes.size = (size_t)snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot, ns);
+	if (!*boot || write_new(spool, &bytes) ||
+	    renameat(spool->fd, NEW_NAME, spool->fd, UNTIL_NAME)) {
+		unlinkat(spool->fd, NEW_NAME, 0);
+		unlinkat(spool->fd, UNTIL_NAME, 0);
+	}
+}
+
+uint64_t spool_until(const struct spool *spool)
+{
+	cleanup_fd int fd =
+		openat(spool->fd, UNTIL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char boot[BOOT_BYTES], line[128] = "", *value;
+	struct stat st;
+	uint64_t ns;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_own_file(&st) ||
+	    read(fd, line, sizeof(line) - 1) <= 0)
+		return 0;
+	read_boot(boot);
+	line[strcspn(line, "\n")] = '\0';
+	value = strchr(line, ' ');
+	if (!value)
+		return 0;
+	*value++ = '\0';
+	return strcmp(line, boot) || parse_u64(value, &ns) ? 0 : ns;
 }
 
 void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)

@@ -73,6 +73,13 @@ int spool_advance(struct spool *spool, struct spool_entry *entry, const struct d
 int spool_read(const struct spool *spool, const struct spool_entry *entry);
 void spool_remove(const struct spool *spool, const struct spool_entry *entry);
 
+/*
+ * Notes until when this host was sampled, as of monotonic_ns(), for the next agent; what cannot be noted
+ * is forgotten. spool_until() returns what the last one noted since the host was started; 0: none did.
+ */
+void spool_note_until(const struct spool *spool, uint64_t ns);
+uint64_t spool_until(const struct spool *spool);
+
 /* Calls its file NAME.bad, which no agent reads or removes. */
 void spool_set_aside(const struct spool *spool, const struct spool_entry *entry);
 

@@ -376,6 +376,9 @@ static void cut_when_due(struct sample_loop *loop)
 	/* What was counted before a pause goes into the same file as what comes after it. */
 	if (!loop->paused)
 		cut(loop);
+	if (loop->then_ns)
+		loop->cut_ns = loop->then_ns;
+	loop->then_ns = 0;
 	now = monotonic_ns();
 	if (now >= loop->cut_ns)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;

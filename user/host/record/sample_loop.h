@@ -69,6 +69,7 @@ struct sample_loop {
 	bool muted; /* it is off by --duty */
 	struct signalfd_siginfo signal; /* the last one received */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
+	uint64_t then_ns; /* when the one after it is; 0: an interval later */
 	bool begun; /* the loop has been started */
 	bool paused; /* between phases, or before the first one */
 	bool over; /* it will not sample again */

@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What whoever rolls agents out over a fleet relies on: readiness, a file of options that is replaced, a
+# restart, and what is said of a pod that was not given what it needs.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent_fleet || exit "$script_status"
+
+# A backend that answers with the status in a file.
+cat >"$work/backend.py" <<'end'
+import http.server, sys
+class Backend(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(int(open(sys.argv[2]).read()))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Backend).serve_forever()
+end
+
+agent='' backend='' spinner=''
+pod=/kubepods/pod$(cat /proc/sys/kernel/random/uuid)
+group=$pod/$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
+
+clean_up() {
+	end_in_groups "$agent $backend $spinner" "$group" "$pod" /kubepods
+	rm -rf "$work"
+}
+trap clean_up EXIT
+
+# until_true COMMAND...: for two minutes; if it never is, it is the test that fails
+until_true() {
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		! "$@" || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+said() {
+	grep -q -e "$1" "$work/err"
+}
+
+# readyz: how it is answered, and the lines of it
+readyz() {
+	curl -s -o "$work/ready" -w '%{http_code}' "http://127.0.0.1:$listen/readyz"
+}
+
+is_ready() {
+	[ "$(readyz)" = 200 ]
+}
+
+is_in_readyz() {
+	readyz >/dev/null
+	grep -q -e "$1" "$work/ready"
+}
+
+# requests CODE: how many were answered so
+requests() {
+	curl -s "http://127.0.0.1:$listen/metrics" | awk -v code="code=\"$1\"" '
+		/^bpfprofil_exports_total/ && index($0, code) { n = $2 } END { print n + 0 }'
+}
+
+# was_answered CODE N: more often than that
+was_answered() {
+	[ "$(requests "$1")" -gt "$2" ]
+}
+
+end_agent() {
+	kill -TERM "$agent"
+	wait "$agent"
+	agent=
+}
+
+port=$(tests/lib/free_port) listen=$(tests/lib/free_port)
+sh -c 'while :; do :; done' &
+spinner=$!
+echo 404 >"$work/status"
+python3 "$work/backend.py" "$port" "$work/status" &
+backend=$!
+
+# As kubelet mounts a ConfigMap: a link to a link, of which the inner one is replaced.
+mkdir -p "$work/conf/..1" "$work/conf/..2"
+printf 'otlp = http://127.0.0.1:%s\ninterval = 1h\nduty = 100\n' "$port" >"$work/conf/..1/agent.conf"
+sed 's/1h/1/' "$work/conf/..1/agent.conf" >"$work/conf/..2/agent.conf"
+ln -s ..1 "$work/conf/..data"
+ln -s ..data/agent.conf "$work/conf/agent.conf"
+"$bin" agent --config "$work/conf/agent.conf" --listen "127.0.0.1:$listen" 2>"$work/err" &
+agent=$!
+until_true said 'listening at port'
+until_true is_in_readyz 'has taken nothing yet'
+! is_ready
+verdict $? agent_not_ready_before_delivery
+# Long before the interval is over.
+until_true is_in_readyz 'refuses' && ! is_ready
+verdict $? agent_not_ready_with_a_wrong_url
+echo 200 >"$work/status"
+ln -s ..2 "$work/conf/..new"
+mv -T "$work/conf/..new" "$work/conf/..data"
+until_true said 'every 1 s' && until_true is_ready
+verdict $? agent_follows_a_config_map
+for status in 503 500; do
+	echo "$status" >"$work/status"
+	until_true was_answered "$status" 1 && is_ready
+	verdict $? "agent_ready_while_away_$status"
+	echo 200 >"$work/status"
+	until_true is_in_readyz ': ok'
+done
+echo 401 >"$work/status"
+until_true is_in_readyz 'refuses' && ! is_ready
+verdict $? agent_not_ready_when_refused
+# What does not work changes nothing, is said once, and is forgotten when it is mended.
+mkdir "$work/conf/..3" "$work/conf/..4"
+echo 'intervall = 3' >"$work/conf/..3/agent.conf"
+sed 's/1h/7/' "$work/conf/..1/agent.conf" >"$work/conf/..4/agent.conf"
+ln -s ..3 "$work/conf/..new"
+mv -T "$work/conf/..new" "$work/conf/..data"
+until_true said "unknown option '--intervall'"
+echo 200 >"$work/status"
+until_true is_ready && [ "$(grep -c 'the options stay as they were' "$work/err")" = 1 ]
+verdict $? agent_config_that_is_wrong
+ln -s ..4 "$work/conf/..new"
+mv -T "$work/conf/..new" "$work/conf/..data"
+until_true said 'every 7 s'
+verdict $? agent_config_that_is_mended
+end_agent
+kill "$backend"
+wait "$backend" 2>/dev/null
+
+# One agent after the other while a backend is away: no tick is lost, and what nobody sampled is said.
+counted() {
+	sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err" "$work/before" | awk '{ sum += $1 } END { print sum }'
+}
+run_until_spooled() {
+	"$bin" agent --otlp "http://127.0.0.1:$port" --spool "$work/spool" --interval 1 --duty 100 \
+		--listen "127.0.0.1:$listen" 2>"$work/err" &
+	agent=$!
+	until_true has_files "$1"
+}
+has_files() {
+	[ "$(find "$work/spool" -name '*.json.gz' 2>/dev/null | wc -l)" -ge "$1" ]
+}
+run_until_spooled 2
+end_agent
+mv "$work/err" "$work/before"
+run_until_spooled 6
+curl -s "http://127.0.0.1:$listen/metrics" >"$work/metrics"
+end_agent
+cat >"$work/read.py" <<'end'
+import glob, gzip, json, re, sys
+folder, counted, metrics = sys.argv[1:]
+profiles = [json.load(gzip.open(path)) for path in sorted(glob.glob(folder + "/*/*.gz"))]
+assert sum(profile["ticks"]["total"] for profile in profiles) == int(counted), counted
+holes = [ns for profile in profiles if (ns := profile["sampling"].get("unsampled_ns"))]
+said = float(re.search(r"^bpfprofil_unsampled_seconds_total (\S+)$", open(metrics).read(), re.M)[1])
+assert len(holes) == 1 and 0 < holes[0] < 120e9, holes
+assert abs(said - holes[0] / 1e9) < 1e-6, (said, holes)
+assert "unsampled_ns" not in profiles[0]["sampling"]
+end
+python3 "$work/read.py" "$work/spool" "$(counted)" "$work/metrics"
+verdict $? agent_restart_is_accounted
+"$bin" merge -o "$work/sum.json" "$work"/spool/*/*.gz && "$bin" report "$work/sum.json" | grep -q ' s more had no agent'
+verdict $? agent_restart_is_reported
+python3 "$work/backend.py" "$port" "$work/status" &
+backend=$!
+run_until_spooled 0
+has_no_files() {
+	! has_files 1
+}
+until_true has_no_files && until_true is_ready
+verdict $? agent_takes_a_spool_over
+end_agent
+
+# in_a_pod COMMAND...: instead of this shell, with that name and a /var/log that has folders of $pods only
+in_a_pod() {
+	exec unshare --mount --uts --propagation private sh -c 'mount -t tmpfs none /var/log
+		for pod in $pods; do mkdir -p "/var/log/pods/$pod"; done
+		hostname agent-x7
+		exec "$@"' sh "$@"
+}
+in_group "$group" sh -c 'while :; do :; done' &
+spinner+=" $!"
+export pods=''
+in_a_pod "$bin" agent -q --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
+agent=$!
+until_true said 'pods run here, but have no names: there is no /var/log/pods' &&
+	until_true is_in_readyz 'names: pods have none, because /var/log/pods is not here'
+verdict $? agent_without_logs
+end_agent
+(in_a_pod "$bin" doctor --quick) >"$work/doctor"
+grep -A 2 '^limited  pods' "$work/doctor" | grep -q 'there is no /var/log/pods'
+verdict $? doctor_without_logs
+pods="bpfprofil_agent-x7_$(cat /proc/sys/kernel/random/uuid)"
+(in_a_pod "$bin" doctor --quick) | grep -q '^ok  *pods'
+verdict $? doctor_with_logs
+in_a_pod "$bin" agent --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
+agent=$!
+until_true said 'listening at port'
+said "host.name is agent-x7, which is a pod's and not the node's" && ! said 'pods run here, but have no names'
+verdict $? agent_named_after_its_pod
+end_agent
+in_a_pod "$bin" agent --label host.name=node-1 --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
+agent=$!
+until_true said 'listening at port'
+! said 'host.name is'
+verdict $? agent_named_after_its_node
+end_agent
+# A pod that was not given the node's processes.
+unshare --pid --fork --mount-proc "$bin" agent --listen "127.0.0.1:$listen" 2>"$work/err"
+[ $? = 1 ] && said 'hostPID: true (Kubernetes)'
+verdict $? agent_without_host_pids
+
+exit "$script_status"
