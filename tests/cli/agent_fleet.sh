@@ -180,6 +180,7 @@ end_agent
 
 # in_a_pod COMMAND...: instead of this shell, with that name and a /var/log that has folders of $pods only
 in_a_pod() {
+	# shellcheck disable=SC2016 # the inner shell's
 	exec unshare --mount --uts --propagation private sh -c 'mount -t tmpfs none /var/log
 		for pod in $pods; do mkdir -p "/var/log/pods/$pod"; done
 		hostname agent-x7
