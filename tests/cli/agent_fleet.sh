@@ -189,7 +189,7 @@ in_a_pod() {
 in_group "$group" sh -c 'while :; do :; done' &
 spinner+=" $!"
 export pods=''
-in_a_pod "$bin" agent -q --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
+in_a_pod "$bin" agent --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
 agent=$!
 until_true said 'pods run here, but have no names: there is no /var/log/pods' &&
 	until_true is_in_readyz 'names: pods have none, because /var/log/pods is not here'
@@ -213,6 +213,35 @@ until_true said 'listening at port'
 ! said 'host.name is'
 verdict $? agent_named_after_its_node
 end_agent
+# A Job that ran between two profiles, and whose pod is deleted: kubelet has made the link to its log meanwhile.
+pods=''
+mkdir "$work/files"
+in_a_pod "$bin" agent --dir "$work/files" --interval 1h --duty 100 --listen "127.0.0.1:$listen" 2>"$work/err" &
+agent=$!
+until_true said 'listening at port'
+uid=$(cat /proc/sys/kernel/random/uuid) id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
+logs=/proc/$agent/root/var/log
+mkdir -p "$logs/pods/shop_job-0_$uid/task" "$logs/containers"
+in_group "/kubepods/pod$uid/$id" timeout 1 sh -c 'while :; do :; done' &
+job=$!
+sleep 0.3
+: >"$logs/containers/job-0_shop_task-$id.log"
+wait "$job"
+sleep 5
+rm -r "$logs/pods/shop_job-0_$uid" "$logs/containers"
+for mount in $(cgroup_mounts); do
+	rmdir "$mount/kubepods/pod$uid/$id" "$mount/kubepods/pod$uid" 2>/dev/null
+done
+end_agent
+python3 -c 'import glob, gzip, json, sys
+names = set()
+for path in glob.glob(sys.argv[1] + "/*.gz"):
+    for label in json.load(gzip.open(path))["labels"]:
+        if sys.argv[2] in (label["cgroup"] or ""):
+            names.add((label["key"], label["value"]))
+assert {("k8s.namespace.name", "shop"), ("k8s.pod.name", "job-0"), ("k8s.container.name", "task"),
+        ("service.name", "shop/task")} == names, names' "$work/files" "$id"
+verdict $? agent_names_a_job_that_is_gone
 # A pod that was not given the node's processes.
 unshare --pid --fork --mount-proc "$bin" agent --listen "127.0.0.1:$listen" 2>"$work/err"
 [ $? = 1 ] && said 'hostPID: true (Kubernetes)'

@@ -496,10 +496,24 @@ static void feed_watchdog(struct run *run)
 		notify(NOTIFY_WATCHDOG);
 }
 
+/* It is known a second after the first pod was met, and would else be seen in a backend alone. */
+static void say_nameless(struct run *run)
+{
+	struct agent *agent = run->agent;
+
+	if (agent->said_nameless || run->options->sampling.verbosity < 0 ||
+	    !identities_lack_logs(agent->identities))
+		return;
+	print_message("-v /var/log:/var/log:ro, or the hostPath /var/log",
+		      "agent: pods run here, but have no names: there is no " LOGS_OF_PODS);
+	agent->said_nameless = true;
+}
+
 static void wake(struct run *run)
 {
 	feed_watchdog(run);
 	identities_look_again(run->agent->identities);
+	say_nameless(run);
 	if (!run->has_scrapes)
 		return;
 	/* A failure is reported, and its ticks go into the next part. */

@@ -40,6 +40,7 @@ struct agent {
 	uint64_t until_ns; /* the host was sampled until then, by monotonic_ns(); 0: it is not known */
 	uint64_t hole_ns; /* since then, until sampling began; for the next profile */
 	uint64_t unsampled_ns; /* all of these times */
+	bool said_nameless; /* that pods have no names */
 	bool ready; /* systemd has been told that it is ready */
 };
 

@@ -186,19 +186,13 @@ static void expect_again(struct identities *identities, struct entry *entry)
 		set_timer(identities, entry->since + AGAIN_NS);
 }
 
-/* A container that was given no such folder would else be silent about it. */
+/* A container may not have been given the folder. */
 static void look_for_logs(struct identities *identities)
 {
 	char path[PATH_MAX];
-	bool lack;
 
 	snprintf(path, sizeof(path), "%s/pods", identities->logs);
-	lack = access(path, F_OK) && errno == ENOENT;
-	if (lack && !atomic_exchange(&identities->lacks_logs, lack))
-		print_message("-v /var/log:/var/log:ro, or the hostPath /var/log",
-			      "agent: pods run here, but have no names: there is no %s", path);
-	else if (!lack)
-		atomic_store(&identities->lacks_logs, false);
+	atomic_store(&identities->lacks_logs, access(path, F_OK) && errno == ENOENT);
 }
 
 static int add(struct identities *identities, const char *cgroup)

@@ -220,9 +220,11 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 /* What is on disk is the next agent's, which should not be kept from sampling. */
 static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns)
 {
-	bool is_spooled = sink->pending.spool && !sink->pending.spool_failed;
-
-	return is_spooled && patience_ns > SPOOLED_NS ? SPOOLED_NS : patience_ns;
+	if (!sink->pending.spool || sink->pending.spool_failed)
+		return patience_ns;
+	if (sink->counts.failing)
+		return 0;
+	return patience_ns > SPOOLED_NS ? SPOOLED_NS : patience_ns;
 }
 
 /*
