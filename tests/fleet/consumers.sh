@@ -81,7 +81,7 @@ agent_asked() {
 	verdict $? openmetrics
 	end "$agent"
 	verdict $? agent_ends
-	python3 "$here/prometheus.py" "$prometheus" files "$here/../../user/grafana/agents.promql"
+	python3 "$here/prometheus.py" "$prometheus" files "$here/../../user/grafana/prometheus.promql"
 	verdict $? prometheus
 	python3 "$here/raw.py" raw
 	verdict $? go_pprof_sums
@@ -142,8 +142,16 @@ duties() {
 	return $status
 }
 
+# Each rule of Prometheus is true of one host and not of another.
+rules() {
+	cp "$here/../../user/prometheus/rules.yaml" "$here/rules.test.yaml" . &&
+		promtool check rules rules.yaml && promtool test rules rules.test.yaml
+}
+
 # shipped: what is under user/ for those who run it.
 shipped() {
+	rules
+	verdict $? rules
 	if [ -n "${FLEET_NETWORK:-}" ]; then
 		duties && node "$here/grafana.mjs" "$bin" duties cpu.stats
 		verdict $? grafana

@@ -88,6 +88,13 @@ assert(change.every(one => one.file === old.file));
 if (change.length < 50)
 	near(sum(change, 'change'), 0);
 
+const builds = ask('builds');
+assert(builds.length > 1);
+for (const one of builds)
+	near(one.seconds, seconds([...times, newer], line => line.MappingFileNames[0] === one.file && build(line) === one.build));
+near(sum(builds.filter(one => one.file === old.file), 'share'), 1);
+assert.equal(builds.find(one => one.file === old.file).build, 'ffff');
+
 // Another profiler's has ticks alone: they count by their period, and ours not once more.
 const ticks = structuredClone(lines.find(line => line.SampleType === 'samples'));
 Object.assign(ticks, { ServiceName: 'elsewhere', Values: [7], Period: 52631578 });
@@ -95,16 +102,58 @@ insert([ticks]);
 near(sum(ask('containers', '^elsewhere$'), 'seconds'), 7 * 0.052631578);
 near(sum(ask('containers'), 'seconds'), all + newer.Values[0] / 1e9 + 7 * 0.052631578);
 
-const board = JSON.parse(read('fleet.json'));
-const asked = board.panels.flatMap(panel => panel.targets ?? []);
+// One host has no other to be compared with. A second one, where all of a service is in one function: that has
+// so much more of it, and the service's other functions have as much less.
+assert.deepEqual(ask('node-against-fleet').filter(one => one.service === 'twin'), []);
+const twins = older.map(line => ({ ...structuredClone(line), ServiceName: 'twin' }));
+const alone = structuredClone(twins.find(line => line.FunctionNames[0] === old.function));
+alone.ResourceAttributes['host.name'] = 'elsewhere';
+insert([...twins, alone]);
+const differs = ask('node-against-fleet', '^twin$').filter(one => one.host === 'elsewhere');
+near(differs.find(one => one.function === old.function).here, 1);
+near(differs.find(one => one.function === old.function).elsewhere, seconds(twins, one => one.FunctionNames[0] === old.function) / seconds(twins));
+
+// A pod's container, and one of which only the id is known.
+const pod = structuredClone(twins[0]), nameless = structuredClone(twins[0]);
+pod.ServiceName = 'shop/web';
+Object.assign(pod.ResourceAttributes, { 'k8s.pod.uid': 'u', 'k8s.namespace.name': 'shop', 'k8s.pod.name': 'web-1',
+	'k8s.container.name': 'web' });
+nameless.ServiceName = '0123456789ab';
+nameless.ResourceAttributes['container.id'] = '0123456789ab';
+insert([pod, nameless]);
+const [of_pod, ...more] = ask('pods');
+assert.deepEqual([of_pod.namespace, of_pod.pod, of_pod.container, more], ['shop', 'web-1', 'web', []]);
+near(of_pod.cores, pod.Values[0] / 1e9 / (to - from));
+assert.deepEqual(ask('unnamed-services').filter(one => Number(one.nameless)).map(one => one.service), ['0123456789ab']);
+near(sum(ask('unnamed-services', '^twin$'), 'unknown'), seconds([...twins, alone], one => one.FunctionNames[0] === '[unknown]'));
+
+// At eleven in the evening, and at noon before that.
+const midnight = Number(session.query('SELECT toUnixTimestamp(toStartOfDay(now()))', 'TSV'));
+const night = [-1, -12].map(hours => ({ ...structuredClone(twins[0]), ServiceName: 'night',
+	Timestamp: `${midnight + hours * 3600}.000000000` }));
+insert(night);
+const [of_night, ...others] = ask('last-night', '^night$');
+assert.deepEqual(others, []);
+near(of_night.seconds, night[0].Values[0] / 1e9);
+near(of_night.share, 1);
+
+// The dashboards ask just what the files do.
+const boards = ['clickhouse', 'prometheus'].map(name => JSON.parse(read(`${name}.json`)));
+const asked = boards.map(board => board.panels.flatMap(panel => panel.targets ?? []));
 const files = readdirSync(folder).filter(name => name.endsWith('.sql'));
-assert.deepEqual(asked.filter(one => one.rawSql).map(one => one.rawSql).sort(),
-		 files.map(name => read(name).replace(/^.*\n/, '').trim()).sort());
-assert.deepEqual(asked.filter(one => one.expr).map(one => one.expr),
-		 read('agents.promql').trim().split('\n').filter(line => !line.startsWith('#')));
-assert.equal(files.length, 5);
+assert.deepEqual(asked[0].map(one => one.rawSql).sort(), files.map(name => read(name).replace(/^.*\n/, '').trim()).sort());
+assert.deepEqual(asked[1].map(one => one.expr).sort(),
+		 read('prometheus.promql').trim().split('\n').filter(line => !line.startsWith('#')).sort());
+assert.equal(files.length, 10);
+for (const board of boards) {
+	const ids = board.panels.map(panel => panel.id);
+	assert.equal(new Set(ids).size, ids.length);
+	// No panel is on top of another.
+	const boxes = board.panels.map(panel => panel.gridPos);
+	for (const [i, one] of boxes.entries())
+		assert(boxes.every((two, j) => i >= j || one.x + one.w <= two.x || two.x + two.w <= one.x ||
+			one.y + one.h <= two.y || two.y + two.h <= one.y), `${board.panels[i].title} is below another`);
+}
 // At perf's clock there is no such metric without CAP_SYS_ADMIN.
-for (const panel of board.panels.filter(one => one.targets?.[0].expr?.includes('handler_seconds')))
+for (const panel of boards[1].panels.filter(one => one.targets?.[0].expr.includes('cost_ratio')))
 	assert.match(panel.fieldConfig.defaults.noValue, /CAP_SYS_ADMIN/);
-const ids = board.panels.map(panel => panel.id);
-assert.equal(new Set(ids).size, ids.length);
