@@ -156,7 +156,7 @@ shipped() {
 		duties && node "$here/grafana.mjs" "$bin" duties cpu.stats
 		verdict $? grafana
 	fi
-	node "$here/kubernetes.mjs" "$here"/../../user/kubernetes/*.yaml
+	node "$here/kubernetes.mjs" "$here"/../../user/kubernetes/{,operator/}*.yaml
 	verdict $? kubernetes
 }
 

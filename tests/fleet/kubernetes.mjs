@@ -43,6 +43,10 @@ assert.equal(agent.securityContext.readOnlyRootFilesystem, true);
 assert.equal(agent.securityContext.privileged, false);
 assert.equal(agent.securityContext.allowPrivilegeEscalation, false);
 assert.deepEqual(agent.securityContext.capabilities.drop, ['ALL']);
-assert(agent.volumeMounts.every(mount => mount.readOnly));
+assert.deepEqual(agent.volumeMounts.filter(mount => !mount.readOnly).map(mount => mount.name), ['spool']);
+// Where profiles go is a choice: who applies the file as it is shall have no backend that refuses.
+const config = find('ConfigMap').data['agent.conf'];
+assert(!/^(otlp|pyroscope|parca|dir) *=/m.test(config));
+assert.equal(config.match(/^spool = (.*)$/m)[1], agent.volumeMounts.find(mount => mount.name === 'spool').mountPath);
 assert(agent.resources.limits.memory && agent.resources.limits.cpu);
 assert(!all.some(one => /Role/.test(one.kind)));
