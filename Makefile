@@ -100,6 +100,7 @@ PKGS_CHECK := g++ libcriterion-dev libjson-c-dev libclang-rt-14-dev linux-perf m
 	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
 PKGS_DEB := build-essential debhelper dpkg-dev
 PKGS_IMAGE := mmdebstrap umoci runc
+PKGS_KUBERNETES := etcd-server containerd containernetworking-plugins dnsmasq-base iproute2 openssl
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
@@ -107,8 +108,9 @@ PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
-	$(if $(filter check deb check-deb image check-image deps,$(GOALS)),$(PKGS_DEB)) \
-	$(if $(filter image check-image deps,$(GOALS)),$(PKGS_IMAGE)) \
+	$(if $(filter check deb check-deb image check-image check-kubernetes deps,$(GOALS)),$(PKGS_DEB)) \
+	$(if $(filter image check-image check-kubernetes deps,$(GOALS)),$(PKGS_IMAGE)) \
+	$(if $(filter check-kubernetes,$(GOALS)),$(PKGS_KUBERNETES)) \
 	$(if $(filter check check-deb deps,$(GOALS)),lintian) \
 	$(if $(filter check-vm deps,$(GOALS))$(filter -g,$(BENCH_ARGS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
