@@ -120,13 +120,12 @@ check-image: image | deps ## The container image: runs under runc as on Kubernet
 check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
 	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
 
-# BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts only; the programs and other
-# profilers are in tests/bench/bench.mk.
-bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
+# BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts only.
+bench: $(BIN) | deps ## Measure what our sampling costs by itself
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
-bench-readme: ## Put the tables of the last `make bench` into bpfprofil-cost(7), the medians into the README
-	$(Q)tests/bench/publish $(BUILD)/bench/table.md user/man/bpfprofil-cost.7 README.md
+bench-readme: ## Put the tables of the last `make bench-peers` into bpfprofil-cost(7), some medians into the README
+	$(Q)tests/bench/publish $(BUILD)/bench user/man/bpfprofil-cost.7 README.md
 
 # BENCH_ARGS="-l 'processes-1 processes-100'" for part of it, "-g '1 2:64'" for guests with more
 # CPUs.
@@ -143,11 +142,12 @@ bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts,
 bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
 	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
 
-# BENCH_ARGS="-r 1 -s 30" for a quick look; ebpf-profiler is measured where it is in PATH.
-bench-agents: $(BIN) | deps ## Measure what an agent for the whole host costs, beside OpenTelemetry's
-	$(Q)tests/bench/agents $(BENCH_ARGS) $(BUILD)
+# BENCH_ARGS="-r 3 -F 99 -l 'gcc redis' -A 1" for a quick look, -a to add to what there is. What other
+# profilers cost is measured where they are in PATH; some are in Debian.
+bench-peers: $(BIN) | deps ## Measure what profilers of a whole host, and agents, cost beside real loads
+	$(Q)tests/bench/peers/run $(BENCH_ARGS) $(BUILD)
 
 .PHONY: tests check $(LAYERS:%=check-%) check-deb check-image check-vm bench bench-readme bench-scale bench-truth \
-	bench-servers bench-agents fuzz
+	bench-servers bench-peers fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(SANITIZED_OBJ))

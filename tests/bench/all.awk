@@ -3,8 +3,7 @@
 # Makes tables of the windows that `all` recorded; see grid.awk. A handler's figure is net of the
 # empty program under the same load in the same round.
 
-# perf ends with the signal that stops it: 2 is SIGINT.
-field["status"] != 0 && (field["tool"] != "perf" || field["status"] != 2) { failed[field["tool"]]++; next }
+field["status"] != 0 { failed[field["tool"]]++; next }
 
 field["tool"] == "none" {
 	bare[field["round"]] += field["calls"] / field["held_ns"] / 2
@@ -86,8 +85,6 @@ function load_row(load, tool,   key) {
 END {
 	name["empty"] = "empty BPF program"
 	name["bpfprofil"] = "bpfprofil attach"
-	name["bpftrace"] = "bpftrace, by pid and pc"
-	name["perf"] = "perf record -a"
 	n = split(loads, load, " ")
 	for (i = 1; i <= n; i++)
 		told[load[i]] = load[i] ~ /^[0-9]/ ? load[i] " processes" : load[i]
@@ -102,8 +99,6 @@ END {
 	for (i = 1; i <= n; i++) {
 		load_row(load[i], "empty")
 		load_row(load[i], "bpfprofil")
-		load_row(load[i], "bpftrace")
-		load_row(load[i], "perf")
 	}
 	flush_grid()
 	if (count["hit", "all"])

@@ -27,6 +27,14 @@ $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
 
+# One loop, which gprof and libc's profil() count too.
+BENCH_STEADY := $(BUILD)/bench/steady $(BUILD)/bench/steady-gprof $(BUILD)/bench/steady-libc
+$(BUILD)/bench/steady-gprof: private BENCH_HOW := -pg
+$(BUILD)/bench/steady-libc: private BENCH_HOW := -DLIBC -no-pie
+$(BENCH_STEADY): tests/bench/steady.c tests/bench/bench.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) -D_GNU_SOURCE= $(BENCH_HOW) $< -o $@
+
 # Makes more of something than a host has: a static program, and text that it copies.
 $(BUILD)/bench/many: tests/bench/many.c tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
@@ -45,10 +53,12 @@ $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/
 
 bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS) $(BUILD)/soak/brief
 
+bench-peers: $(BUILD)/bench/empty $(BENCH_STEADY) $(BUILD)/soak/brief
+
 bench-scale: $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/many $(BUILD)/bench/stub
 
 bench-truth: $$(WL_OUT)/bursts | $(BUILD)/bench/
 
 bench-servers: $(BUILD)/bench/gets
 
-DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)
+DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_STEADY:%=%.d) $(BENCH_OBJECTS:%=%.d)

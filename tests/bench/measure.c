@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Measures one window of the workload under one profiler, or the time of one command; prints
- * key=value pairs on one line. See usage() and run.
+ * Measures one window of the workload under one profiler; prints key=value pairs on one line. See usage() and run.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
@@ -68,7 +67,6 @@ static void usage(void)
 	fputs("usage: measure -m none [OPTIONS]\n"
 	      "       measure -m beside [OPTIONS] -- PROFILER...  (ends at SIGINT)\n"
 	      "       measure -m wrap [OPTIONS] -- PROFILER...    (the workload is appended)\n"
-	      "       measure -m time [OPTIONS] -- COMMAND...\n"
 	      "  -b DIR    the built programs          -o FILE  PROFILER's stdout; stderr is FILE.err\n"
 	      "  -n NAME   its BPF program's name      -p N     hot pages per object; 0: the clock\n"
 	      "  -w SEC    warm-up                     -k KIB   memory touched per call\n"
@@ -359,41 +357,6 @@ static int run_window(char **argv, int argc)
 	return 0;
 }
 
-/* A descriptor of the command's BPF program, kept past its end; -1 if none was asked for. */
-static int hold_prog(uint32_t after)
-{
-	int fd = -1;
-
-	while (*opt.prog && fd < 0 && !ended(profiler)) {
-		fd = prog_open(find_prog(after, opt.prog));
-		if (fd < 0)
-			sleep_for(POLL_NS / 1e9);
-	}
-	return fd;
-}
-
-static int run_time(char **argv)
-{
-	uint32_t after = newest_prog();
-	uint64_t start_ns, end_ns;
-	struct prog_cost handler;
-	struct rusage usage;
-	int status, prog;
-
-	if (*opt.prog && bpf_enable_stats(BPF_STATS_RUN_TIME) < 0)
-		give_up("cannot switch the kernel's BPF statistics on: run as root");
-	start_ns = now_ns();
-	profiler = spawn(argv, opt.output);
-	prog = hold_prog(after);
-	wait4(profiler, &status, 0, &usage);
-	end_ns = now_ns();
-	handler = prog_fd_cost(prog);
-	printf("status=%d time_ns=%llu peak_kib=%ld runs=%llu run_ns=%llu\n", status,
-	       (unsigned long long)(end_ns - start_ns), usage.ru_maxrss,
-	       (unsigned long long)handler.runs, (unsigned long long)handler.ns);
-	return 0;
-}
-
 static void set_option(int c)
 {
 	switch (c) {
@@ -441,7 +404,5 @@ int main(int argc, char **argv)
 	needs_command = strcmp(opt.mode, "none");
 	if (needs_command != (optind < argc))
 		usage();
-	if (!strcmp(opt.mode, "time"))
-		return run_time(argv + optind);
 	return run_window(argv + optind, argc - optind);
 }

@@ -10,15 +10,6 @@ $1 == "window" {
 
 field["status"] != 0 { failed[field["tool"]]++ }
 
-$1 == "true" && field["status"] == 0 { add("true", field["tool"], field["time_ns"] / 1e6) }
-
-$1 == "compile" && field["status"] == 0 {
-	add("compile", field["tool"], field["time_ns"] / 1e6)
-	if (field["runs"] > 0)
-		add("churn", field["tool"], field["run_ns"] / field["runs"])
-	add_misses("churn_miss", field["tool"])
-}
-
 $1 == "window" && field["tool"] == "none" {
 	bare[field["round"], field["group"]] = field["calls"] / field["held_ns"]
 	groups[field["round"]] = field["group"]
@@ -132,15 +123,6 @@ function taken_table(   id, part, tool, n, j) {
 	flush_grid()
 }
 
-function command_table(   m, j, tool) {
-	row("command|ms for true|ms for 20 gcc -c, 1 kHz")
-	m = split("none " tools " perf-no-bpf", tool, " ")
-	for (j = 1; j <= m; j++)
-		if (count["true", tool[j]])
-			row(runs_it[tool[j]] "|" cell("true", tool[j]) "|" cell("compile", tool[j]))
-	flush_grid()
-}
-
 function remarks(   n, i, hz, key, tool) {
 	n = split(rates, hz, " ")
 	for (i = 1; i <= n; i++) {
@@ -148,9 +130,6 @@ function remarks(   n, i, hz, key, tool) {
 		if (count["miss", key])
 			print "- translation misses at " hz[i] " Hz, start included: " cell("miss", key) " %"
 	}
-	if (count["churn", "bpfprofil"])
-		print "- 20 gcc -c: handler " cell("churn", "bpfprofil") " ns gross, translation misses " \
-			cell("churn_miss", "bpfprofil") " %"
 	if (retried + disturbed > 0)
 		print "- the host was busy: " retried " of " windows " windows repeated, in " \
 			disturbed + 0 " the workload still had less than 95 % of its CPUs"
@@ -162,21 +141,12 @@ END {
 	name["empty"] = "empty BPF program"
 	name["bpfprofil"] = "bpfprofil run"
 	name["tick"] = "bpfprofil run --source tick"
-	name["bpftrace"] = "bpftrace, by pc"
-	name["bcc"] = "BCC profile"
-	name["perf"] = "perf record"
 	name["budget-0.5"] = "bpfprofil run --budget 0.5"
 	name["budget-1"] = "bpfprofil run --budget 1"
 	name["budget-5"] = "bpfprofil run --budget 5"
-	runs_it["none"] = "the command alone"
-	runs_it["bpfprofil"] = "bpfprofil run -- command"
-	runs_it["perf"] = "perf record -- command"
-	runs_it["perf-no-bpf"] = "perf record --no-bpf-event -- command"
-	runs_it["bpftrace"] = "bpftrace -c command"
 	pair_up()
 	noise()
 	cost_table()
 	taken_table()
-	command_table()
 	remarks()
 }

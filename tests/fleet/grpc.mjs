@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// grpc.mjs PORT FILE LIMIT: a server with OpenTelemetry's method; each request it takes is added to FILE, behind
-// its size as a varint. The first is answered with UNAVAILABLE, and those of more than LIMIT bytes with
-// RESOURCE_EXHAUSTED.
+// grpc.mjs PORT FILE LIMIT [REFUSED]: a server with OpenTelemetry's method; each request it takes is added to FILE,
+// behind its size as a varint. The first, or the first REFUSED, are answered with UNAVAILABLE, and those of more
+// than LIMIT bytes with RESOURCE_EXHAUSTED.
 import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const grpc = createRequire(`${process.cwd()}/`)('@grpc/grpc-js');
-const [port, file, limit] = process.argv.slice(2);
+const [port, file, limit, refused = 1] = process.argv.slice(2);
 const bytes = message => message;
 const server = new grpc.Server({ 'grpc.max_receive_message_length': Number(limit) });
 let calls = 0;
@@ -20,7 +20,7 @@ server.addService({
 	},
 }, {
 	Export: (call, answer) => {
-		if (calls++ < 1)
+		if (calls++ < refused)
 			return answer({ code: grpc.status.UNAVAILABLE, details: 'not yet' });
 		const size = [];
 		for (let left = call.request.length; ; left = Math.floor(left / 128)) {

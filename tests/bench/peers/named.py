@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""named.py FILE BEGIN: how many samples of the requests that FILE has from BEGIN on, each behind its size
-as a varint, have a named function as their innermost one, in per cent. FILE: see tests/fleet/grpc.mjs.
-
-What only says where the text is (OBJECT, OBJECT+0x1234, [anonymous text of a process], [lost: exit]) is no
-name."""
+"""named.py FILE BEGIN: how many samples the requests have that FILE has from BEGIN on, each behind its size
+as a varint, and how many of these have no named function as their innermost one. FILE: see
+tests/fleet/grpc.mjs."""
 import os
-import re
 import sys
 
 from google.protobuf import proto
 from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2
 
+from tools import unnamed
+
 Request = profiles_service_pb2.ExportProfilesServiceRequest
-
-
-PLACE = re.compile(r".*\+0x[0-9a-f]+|\[.*\]")
 
 
 def is_named(tables, place):
@@ -24,7 +20,7 @@ def is_named(tables, place):
     function = tables.function_table[location.lines[0].function_index]
     name = tables.string_table[function.name_strindex]
     file = tables.string_table[tables.mapping_table[location.mapping_index].filename_strindex]
-    return bool(name) and not PLACE.fullmatch(name) and name != os.path.basename(file)
+    return not unnamed(name) and name != os.path.basename(file)
 
 
 def weights(request):
@@ -43,7 +39,5 @@ def weights(request):
 
 with open(sys.argv[1], "rb") as file:
     file.seek(int(sys.argv[2]))
-    requests = iter(lambda: proto.parse_length_prefixed(Request, file), None)
-    found = [pair for request in requests for pair in weights(request)]
-total = sum(weight for weight, _ in found)
-print(100 * sum(weight for weight, has_name in found if has_name) / total if total else "nan")
+    found = [pair for request in iter(lambda: proto.parse_length_prefixed(Request, file), None) for pair in weights(request)]
+print(sum(weight for weight, _ in found), sum(weight for weight, has_name in found if not has_name))

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Makes tables of the windows that `run` recorded: a table for each figure, with a row for each profiler and
+rate and a column for each load; medians, with the least and the greatest in brackets."""
+import json
+import os
+import statistics
+import time
+
+import loads
+
+README_LOADS = "gcc g++ storm redis python"
+README_RATE = "99"
+
+
+def number(value):
+    if value < 0:
+        return "-" + number(-value)
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(values):
+    if not values:
+        return "-"
+    median = number(statistics.median(values))
+    return median if len(values) == 1 else f"{median} ({number(min(values))} to {number(max(values))})"
+
+
+def grid(rows):
+    """As Markdown whose columns are aligned as plain text too."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rows = [rows[0], ["-" * width for width in widths], *rows[1:]]
+    return ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
+
+
+def host_line():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), os.uname().machine)
+    return f"{time.strftime('%Y-%m-%d')}, kernel {os.uname().release}, {os.cpu_count()} CPUs, {model}"
+
+
+class Rows:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.all = [json.loads(line) for line in file]
+        self.windows = self.of("window")
+        bare, floor = {}, {}
+        for row in self.of("bare"):
+            bare.setdefault((row["round"], row["load"]), []).append(row["work"])
+        self.bare = {key: statistics.mean(work) for key, work in bare.items()}
+        self.noise = {}
+        for (_, load), work in bare.items():
+            if len(work) == 2:
+                self.noise.setdefault(load, []).append(100 * abs(work[0] - work[1]) / statistics.mean(work))
+        for row in self.windows:
+            if row["tool"] == "empty" and row["runs"]:
+                floor[row["round"], row["load"], row["hz"]] = row["run_ns"] / row["runs"]
+        self.floor = floor
+
+    def of(self, kind):
+        return [row for row in self.all if row["kind"] == kind]
+
+    # The empty program of the nearest rate: what it costs is the kernel's clock, at any rate.
+    def net(self, row):
+        floors = {hz: ns for (at, load, hz), ns in self.floor.items() if (at, load) == (row["round"], row["load"])}
+        if row["tool"] == "empty" or not row.get("runs") or not floors:
+            return None
+        return row["run_ns"] / row["runs"] - floors[min(floors, key=lambda hz: abs(hz - row["hz"]))]
+
+    def slower(self, row):
+        bare = self.bare.get((row["round"], row["load"]))
+        return 100 * (row["work"] / bare - 1) if bare else None
+
+    def values(self, figure, **which):
+        rows = [row for row in self.windows if all(row[key] == value for key, value in which.items())]
+        return [value for value in map(lambda row: figure(self, row), rows) if value is not None]
+
+
+def plain(key):
+    return lambda _, row: row.get(key) if row["tool"] != "empty" else None
+
+
+def share(key, of):
+    def figure(_, row):
+        return 100 * row[key] / row[of] if row.get(key) is not None and row.get(of) else None
+
+    return figure
+
+
+def found(_, row):
+    return 100 * row["found"] / row["hz"] / row["due"] if row.get("found") is not None else None
+
+
+FIGURES = (
+    ("handler, ns net of the empty program", Rows.net),
+    ("CPU time of the load, % more", Rows.slower),
+    ("own CPU time beside the load, % of a CPU", plain("own")),
+    ("own CPU time from start to table, s", plain("cpu")),
+    ("from the signal to the table of names, s", plain("end")),
+    ("peak RSS, MiB", plain("peak")),
+    ("kernel memory, MiB: maps, buffers of perf", plain("kernel")),
+    ("written or sent, KiB", plain("kib")),
+    ("ticks found, % of what the host's CPU time had", found),
+    ("of these without a name, %", share("nameless", "found")),
+    ("of these with their whole chain, %", share("chains", "found")),
+)
+
+
+def kinds(rows, told):
+    """Tools with their rates, by the rate as it was asked for."""
+    seen = {}
+    for row in rows.windows:
+        seen.setdefault((row["rate"], row["tool"]), row["hz"])
+        told.setdefault(row["tool"], row.get("told"))
+    order = list(told)
+    return sorted(seen.items(), key=lambda one: (one[0][0] == "default", one[1] if one[0][0] != "default" else 0, order.index(one[0][1])))
+
+
+def figure_table(rows, told, title, figure):
+    names = [name for name in loads.LOADS if any(row["load"] == name for row in rows.windows)]
+    table = [[title, "Hz", *(loads.LOADS[name][0] for name in names)]]
+    for (rate, tool), hz in kinds(rows, told):
+        cells = [cell(rows.values(figure, rate=rate, tool=tool, load=name)) for name in names]
+        if set(cells) != {"-"}:
+            table.append([told[tool], str(hz), *cells])
+    return grid(table) if len(table) > 1 else []
+
+
+def start_table(rows):
+    table = [["a command that does nothing", "ms", "CPU, ms", "peak RSS, MiB"]]
+    for name in dict.fromkeys(row["told"] for row in rows.of("start")):
+        of = [row for row in rows.of("start") if row["told"] == name]
+        table.append([name, *(cell([row[key] for row in of]) for key in ("ms", "cpu", "peak"))])
+    return grid(table) if len(table) > 1 else []
+
+
+def agent_table(rows, told):
+    table = [["load", "agent", "own CPU, %", "BPF, %", "start, s of CPU", "anonymous, MiB", "RSS, MiB", "kernel, MiB", "sent a minute, KiB", "no name, %"]]
+    phases = rows.of("agent")
+    for name in dict.fromkeys(row["load"] for row in phases):
+        for tool in dict.fromkeys(row["tool"] for row in phases):
+            of = [row for row in phases if (row["load"], row["tool"]) == (name, tool)]
+            cells = [cell([row[key] for row in of]) for key in ("own", "bpf", "start", "anon", "rss", "kernel", "sent")]
+            cells.append(cell([100 * row["nameless"] / row["found"] for row in of if row["found"]]))
+            table.append([loads.LOADS[name][0], told[tool], *cells])
+    return grid(table) if phases else []
+
+
+def remarks(rows):
+    noise = "; ".join(f"{loads.LOADS[name][0]} {number(statistics.median(of))} %" for name, of in rows.noise.items())
+    yield f"- CPU time of the bare load, before and after all profilers of a round, differed by (median): {noise}"
+    for text in dict.fromkeys(row["why"] for row in rows.of("missing")):
+        yield f"- not measured: {text}"
+    failed = [f"{row['told']} ({loads.LOADS[row['load']][0]})" for row in rows.of("failed")]
+    for text in dict.fromkeys(failed):
+        yield f"- {text} failed {failed.count(text)} times, left out"
+    slow = [row for row in rows.windows if not row.get("whole", True)]
+    for text in dict.fromkeys(f"{row['tool']} at {row['hz']} Hz" for row in slow):
+        yield f"- {text} was ended before it had made its table, and has what it had until then"
+
+
+def short(rows, head):
+    """The README's: loads that people have, in a row each."""
+    columns = (
+        ("ns: attach", "ours", Rows.net), ("bpftrace by pc", "bpftrace", Rows.net), ("ns: --callers", "callers", Rows.net),
+        ("bpftrace ustack", "ustack", Rows.net), ("BCC", "bcc", Rows.net), ("OTel", "otel", Rows.net),
+        ("s: attach", "ours", plain("end")), ("--callers", "callers", plain("end")), ("perf", "perf", plain("end")),
+        ("perf dwarf", "perf-dwarf", plain("end")),
+    )
+    table = [[f"medians, {README_RATE} Hz", *(title for title, *_ in columns)]]
+    for name in README_LOADS.split():
+        values = [rows.values(figure, rate=README_RATE, tool=tool, load=name) for _, tool, figure in columns]
+        if any(values):
+            table.append([loads.LOADS[name][0], *(cell(of).split(" (")[0] for of in values)])
+    return ["", *grid(table), "", head, ""]
+
+
+def write(bench, args, profilers, agents):
+    rows = Rows(f"{bench}/peers.raw")
+    told = {tool.name: tool.told for tool in [*profilers, *agents]}
+    rounds = len({row["round"] for row in rows.windows})
+    head = f"{host_line()}, {rounds} rounds"
+    text = [f"{head}, work of some {args.s:g} s; median (min to max)", ""]
+    for title, figure in FIGURES:
+        text += [*figure_table(rows, told, title, figure), ""]
+    text += [*start_table(rows), "", *agent_table(rows, told), "", *remarks(rows)]
+    for name, lines in (("peers.md", text), ("peers.short.md", short(rows, head))):
+        with open(f"{bench}/{name}", "w", encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n")
+    print("\n".join(text))
