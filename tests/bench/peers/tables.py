@@ -129,7 +129,7 @@ def start_table(rows):
     table = [["a command that does nothing", "ms", "CPU, ms", "peak RSS, MiB"]]
     for name in dict.fromkeys(row["told"] for row in rows.of("start")):
         of = [row for row in rows.of("start") if row["told"] == name]
-        table.append([name, *(cell([row[key] for row in of]) for key in ("ms", "cpu", "peak"))])
+        table.append([name, *(cell([row[key] for row in of if row[key]]) for key in ("ms", "cpu", "peak"))])
     return grid(table) if len(table) > 1 else []
 
 
@@ -161,16 +161,15 @@ def remarks(rows):
 def short(rows, head):
     """The README's: loads that people have, in a row each."""
     columns = (
-        ("ns: attach", "ours", Rows.net), ("bpftrace by pc", "bpftrace", Rows.net), ("ns: --callers", "callers", Rows.net),
-        ("bpftrace ustack", "ustack", Rows.net), ("BCC", "bcc", Rows.net), ("OTel", "otel", Rows.net),
-        ("s: attach", "ours", plain("end")), ("--callers", "callers", plain("end")), ("perf", "perf", plain("end")),
-        ("perf dwarf", "perf-dwarf", plain("end")),
+        ("ns: attach", "ours", Rows.net), ("bpftrace, pc", "bpftrace", Rows.net), ("ns: --callers", "callers", Rows.net),
+        ("bpftrace, ustack", "ustack", Rows.net), ("BCC", "bcc", Rows.net), ("OTel", "otel", Rows.net),
+        ("s: --callers", "callers", plain("end")), ("perf", "perf", plain("end")), ("perf dwarf", "perf-dwarf", plain("end")),
     )
-    table = [[f"medians, {README_RATE} Hz", *(title for title, *_ in columns)]]
+    table = [[f"{README_RATE} Hz", *(title for title, *_ in columns)]]
     for name in README_LOADS.split():
         values = [rows.values(figure, rate=README_RATE, tool=tool, load=name) for _, tool, figure in columns]
         if any(values):
-            table.append([loads.LOADS[name][0], *(cell(of).split(" (")[0] for of in values)])
+            table.append([name, *(cell(of).split(" (")[0] for of in values)])
     return ["", *grid(table), "", head, ""]
 
 

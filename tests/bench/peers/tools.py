@@ -30,6 +30,7 @@ def read(path):
 class Tool:
     """A profiler of a whole host. It writes `file`; what it prints is in `printed`."""
 
+    settle = 0.3  # seconds until it has seen what runs anyway
     seconds_until_sent = 0  # it keeps what it saw so long
 
     def __init__(self, name, told, default_hz, out):
@@ -106,7 +107,9 @@ class Perf(Tool):
         return None if shutil.which("perf") else "perf is not in PATH"
 
     def command(self, hz):
-        return ["perf", "record", "-a", "-e", "cpu-clock", "-F", str(hz), *self.options, "-o", self.file]
+        # With -F perf changes the period all the time, and takes more or less than that.
+        rate = [] if hz == self.default_hz else ["-c", str(10**9 // hz)]
+        return ["perf", "record", "-a", "-e", "cpu-clock", *rate, *self.options, "-o", self.file]
 
     # Its events are on when it waits for them; before, it reads about all processes.
     def has_begun(self, pid):
@@ -181,7 +184,7 @@ class Bcc(Tool):
         return None
 
     def command(self, hz):
-        return ["profile-bpfcc", "-f", "-F", str(hz)]
+        return ["profile-bpfcc", "-f", *([] if hz == self.default_hz else ["-c", str(10**9 // hz)])]
 
     def found(self):
         ticks = nameless = 0
@@ -241,6 +244,7 @@ class Agent(Sender):
 
 
 class OpenTelemetry(Sender):
+    settle = 2
     seconds_until_sent = 6.5  # it sends what it has every 5 s, a fifth more or less
 
     def missing(self):
