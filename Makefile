@@ -106,6 +106,8 @@ PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
+PKGS_PEERS := bpftrace bpfcc-tools linux-headers-amd64 linux-perf g++ redis-server redis-tools postgresql \
+	nodejs $(if $(wildcard /usr/bin/npm),,npm) python3-venv
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
 	$(if $(filter check deb check-deb image check-image check-kubernetes deps,$(GOALS)),$(PKGS_DEB)) \
@@ -116,6 +118,7 @@ PKGS := $(PKGS_BUILD) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
 	$(if $(filter check-fdo deps,$(GOALS)),$(PKGS_FDO)) \
+	$(if $(filter bench-peers,$(GOALS)),$(PKGS_PEERS)) \
 	$(if $(filter demo deps,$(GOALS)),$(PKGS_DEMO))
 
 deps: ## Install what is missing to build and test (apt-get; quiet when nothing is)
