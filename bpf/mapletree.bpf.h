@@ -11,6 +11,7 @@
  * and bpf_find_vma is asked.
  */
 #include "compat.bpf.h"
+#include "shared/abi.h"
 
 enum {
 	MAPLE_NODE_MASK = 255, /* nodes are 256 bytes; the low bits of a pointer say its type */
@@ -79,6 +80,28 @@ static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *m
 	}
 	vma = (void *)entry;
 	return vma && vma_covers(vma, mm, pc) ? vma : NULL;
+}
+
+/*
+ * Whether text is still mapped as it was: [first, end), at an offset in a file that is its address + delta,
+ * or of no file, if inode is 0, where its place in the space does not depend on the mapping. Nothing is
+ * locked, so any read may be of freed memory. That is safe: a removed mapping says so until its memory is
+ * reused, and the new user has another address space, range or file.
+ */
+static __always_inline bool text_holds(struct vm_area_struct *vma, struct mm_struct *mm, u64 first,
+				       u64 end, u64 inode, u64 delta)
+{
+	u64 start = BPF_CORE_READ(vma, vm_start);
+	struct file *file;
+
+	if (BPF_CORE_READ(vma, vm_mm) != mm || start > first || BPF_CORE_READ(vma, vm_end) < end ||
+	    vma_detached(vma))
+		return false;
+	file = BPF_CORE_READ(vma, vm_file);
+	if (!file)
+		return !inode;
+	return (u64)BPF_CORE_READ(file, f_inode) == inode &&
+	       (BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - start == delta;
 }
 
 #endif

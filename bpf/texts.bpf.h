@@ -58,17 +58,11 @@ static __always_inline u32 text_of(const struct space *space)
 	return known ? *known : new_text(space);
 }
 
-/* Whether the mapping that a range was made from is still there and the same: see origin_holds(). */
-static __always_inline bool range_holds(const struct text_range *range, struct mm_struct *mm)
+/* Whether the text of a range is still there. A function of its own, for find_text()'s stack. */
+static __noinline bool text_range_holds(const struct text_range *range)
 {
-	struct vm_area_struct *vma = (void *)range->vma;
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-
-	return BPF_CORE_READ(vma, vm_mm) == mm && BPF_CORE_READ(vma, vm_start) == range->start &&
-	       BPF_CORE_READ(vma, vm_end) == range->end && !vma_detached(vma) &&
-	       (u64)(file ? BPF_CORE_READ(file, f_inode) : NULL) == range->inode &&
-	       (!file ||
-		(BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - range->start == range->delta);
+	return text_holds((void *)range->vma, BPF_CORE_READ(bpf_get_current_task_btf(), mm),
+			  range->start, range->end, range->inode, range->delta);
 }
 
 /*
@@ -101,7 +95,6 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 /* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
 __noinline int find_text(u32 cpu)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 	struct text_range *range;
 	u32 hash, slot;
@@ -114,7 +107,7 @@ __noinline int find_text(u32 cpu)
 	if (!range)
 		return false;
 	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
-	    (range->stamp != walk->stamp && !range_holds(range, BPF_CORE_READ(task, mm)))) {
+	    (range->stamp != walk->stamp && !text_range_holds(range))) {
 		range->mm = 0;
 		if (!read_range(walk->at.pc, range))
 			return false;

@@ -10,6 +10,7 @@
 #include "cgroup.bpf.h"
 #include "compat.bpf.h"
 #include "config.bpf.h"
+#include "mapletree.bpf.h"
 #include "maps.bpf.h"
 
 /*
@@ -139,24 +140,15 @@ static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry
 	origins->way[0] = *origin;
 }
 
-/*
- * Whether the mapping that an entry was made from is still there and the same. Nothing is locked,
- * so any read may be of freed memory. That is safe: a removed mapping says so until its memory is
- * reused, and the new user has another address space, range or file.
- */
+/* Whether the text that an entry was made from is still there. */
 static __always_inline bool origin_holds(const struct xlat_entry *entry,
 					 const struct xlat_origin *origin, struct mm_struct *mm)
 {
-	struct vm_area_struct *vma = (void *)origin->vma;
 	u64 first = entry->where & ~(u64)XLAT_TARGET_MASK;
-	u64 start = BPF_CORE_READ(vma, vm_start);
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-	u64 base = file ? BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT : start;
 
-	return BPF_CORE_READ(vma, vm_mm) == mm && start <= first &&
-	       BPF_CORE_READ(vma, vm_end) >= first + ((u64)entry->span << XLAT_PAGE_SHIFT) &&
-	       base - start == origin->delta && !vma_detached(vma) &&
-	       (u64)(file ? BPF_CORE_READ(file, f_inode) : NULL) == origin->inode;
+	return text_holds((void *)origin->vma, mm, first,
+			  first + ((u64)entry->span << XLAT_PAGE_SHIFT), origin->inode,
+			  origin->delta);
 }
 
 /* Gives an entry whose stamp is old the current one, if its text has not changed. */
