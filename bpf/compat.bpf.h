@@ -77,6 +77,20 @@ static __always_inline u32 mm_stamp(struct mm_struct *mm)
 }
 
 /*
+ * Whether the stamp changes with every mapping. Where it does not, a part of a mapping in which nothing has
+ * run yet may be replaced unseen.
+ */
+static __always_inline bool stamps_ranges(void)
+{
+	struct mm_struct___seqcount *seqcount = NULL;
+	struct mm_struct___int *plain = NULL;
+
+	/* eb449bd96954, and before it 5e31275cc997 */
+	return bpf_core_field_exists(seqcount->mm_lock_seq.sequence) ||
+	       bpf_core_field_exists(plain->mm_lock_seq);
+}
+
+/*
  * Whether a mapping, which may be freed, says that it has been removed from its address space.
  * Before 5e31275cc997 a mapping does not say so, and must be assumed to be removed.
  */

@@ -29,6 +29,9 @@ const volatile bool choosing = false;
 const volatile bool callers = false;
 const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
 
+/* Where in `xlat` the entries of spaces begin. */
+const volatile __u32 space_sets = 0;
+
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 

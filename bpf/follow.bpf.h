@@ -89,7 +89,8 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 {
 	u64 split_now = task_split(task);
 
-	if (!follow || (follow->target == target && follow->split == split_now))
+	if (!follow ||
+	    (follow->target == target && (split == SPLIT_NONE || follow->split == split_now)))
 		return 0;
 	settle_runtime(task, follow);
 	follow->spent = task->se.sum_exec_runtime;

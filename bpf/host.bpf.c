@@ -7,6 +7,7 @@
 
 #include "exit.bpf.h"
 #include "follow.bpf.h"
+#include "recall.bpf.h"
 #include "source.bpf.h"
 #include "watch.bpf.h"
 #include "weight.bpf.h"
@@ -96,8 +97,39 @@ static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct 
 	return tick->who == thread_who(tick_who(arch_task_mm_id(task), task->tgid));
 }
 
+/* Finds the mapping around a tick's pc, by what this CPU knows or by the kernel's tree; -EBUSY: not now. */
+static __always_inline int map_tick(const struct tick *tick, u64 mm, struct mapping *mapping)
+{
+	u32 untold = cpu_time.untold;
+	int ret;
+
+	if (tick->kernel) {
+		kernel_mapping(tick->pc, mapping);
+		return 0;
+	}
+	if (known_mapping(mapping, tick, mm))
+		return 0;
+	ret = find_mapping(mapping, tick->pc);
+	if (!ret)
+		remember_mapping(mapping, tick, mm, untold);
+	return ret;
+}
+
+/* Files a tick in a window that this CPU knows, or in one that is looked up or made. */
+static __always_inline bool file_tick(struct mapping *mapping, u32 target, u32 n,
+				      struct xlat_entry *entry)
+{
+	if (count_known(mapping, target, n, entry))
+		return true;
+	if (!file_ticks(mapping, target, n, entry))
+		return false;
+	if (entry->span)
+		remember_window(mapping, target, entry);
+	return true;
+}
+
 /* Translates the tick's pc the slow way and puts the result into the cache; whether it is filed. */
-static __always_inline bool translate_tick(struct tick *tick, struct follow *follow,
+static __always_inline bool translate_tick(struct tick *tick, struct follow *follow, u64 mm,
 					   struct target_account *account)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -106,13 +138,11 @@ static __always_inline bool translate_tick(struct tick *tick, struct follow *fol
 	struct mapping mapping = {};
 	bool filed;
 
-	if (tick->kernel) {
-		kernel_mapping(tick->pc, &mapping);
-	} else if (find_mapping(&mapping, tick->pc) == -EBUSY) {
+	if (map_tick(tick, mm, &mapping) == -EBUSY) {
 		defer_busy(follow, account, tick->pc, tick->n);
 		return false;
 	}
-	filed = file_ticks(&mapping, follow->target, tick->n, &entry);
+	filed = file_tick(&mapping, follow->target, tick->n, &entry);
 	/* It was read first: if the address space has changed since, the entry is old, never current. */
 	entry.stamp = tick->stamp;
 	origin.vma = mapping.vma;
@@ -184,7 +214,7 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 		defer_exec(follow, account, tick->n);
 		filed = false;
 	} else {
-		filed = translate_tick(tick, follow, account);
+		filed = translate_tick(tick, follow, mm, account);
 	}
 	return filed ? target + 1 : 0;
 }

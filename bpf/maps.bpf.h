@@ -83,7 +83,7 @@ struct {
 	__type(value, u32);
 } free_dirs SEC(".maps");
 
-/* The translation cache, XLAT_SETS for each possible CPU. */
+/* The translation cache: XLAT_SETS for each possible CPU, and then as many for each one's spaces. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -100,6 +100,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct xlat_origins);
 } xlat_origins SEC(".maps");
+
+/* TICK_RANGES for each possible CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct tick_ranges);
+} tick_ranges SEC(".maps");
 
 /* One for each possible CPU. */
 struct {

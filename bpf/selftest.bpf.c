@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "follow.bpf.h"
+#include "recall.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -36,6 +37,17 @@ static __always_inline struct tick the_tick(void)
 	return (struct tick){ .pc = in_pc, .who = in_who, .stamp = in_stamp };
 }
 
+static __always_inline void set_mapping(struct mapping *mapping)
+{
+	mapping->pc = in_pc;
+	mapping->start = in_start;
+	mapping->end = in_end;
+	mapping->offset = in_offset;
+	mapping->exec = in_exec;
+	mapping->space.kind = in_kind;
+	mapping->space.b = in_inode;
+}
+
 /* Files a tick whose mapping is known: window, page and counter, or a coarser bin, or lost. */
 SEC("raw_tp")
 int selftest_file(void *ctx)
@@ -43,14 +55,33 @@ int selftest_file(void *ctx)
 	struct mapping mapping = {};
 	struct xlat_entry entry = {};
 
-	mapping.pc = in_pc;
-	mapping.start = in_start;
-	mapping.end = in_end;
-	mapping.offset = in_offset;
-	mapping.exec = in_exec;
-	mapping.space.kind = in_kind;
-	mapping.space.b = in_inode;
+	set_mapping(&mapping);
 	file_ticks(&mapping, in_target, in_ticks, &entry);
+	out_entry = entry;
+	return 0;
+}
+
+/* Remembers the window of the last entry, which must be the mapping's. */
+SEC("raw_tp")
+int selftest_remember(void *ctx)
+{
+	struct mapping mapping = {};
+	struct xlat_entry entry = out_entry;
+
+	set_mapping(&mapping);
+	remember_window(&mapping, in_target, &entry);
+	return 0;
+}
+
+/* Counts ticks in a window that is remembered. */
+SEC("raw_tp")
+int selftest_recall(void *ctx)
+{
+	struct mapping mapping = {};
+	struct xlat_entry entry = {};
+
+	set_mapping(&mapping);
+	out_found = count_known(&mapping, in_target, in_ticks, &entry);
 	out_entry = entry;
 	return 0;
 }

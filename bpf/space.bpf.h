@@ -9,7 +9,8 @@
 #include "maps.bpf.h"
 
 enum { ENOENT = 2, EBUSY = 16 };
-enum { MAPPING_EXEC = 4 /* VM_EXEC */ };
+/* TOLD: user space knows of its text. */
+enum { MAPPING_EXEC = 4 /* VM_EXEC */, MAPPING_TOLD = 1 << 16 };
 
 /* The mapping around a pc. `offset` is where `start` is in the space. */
 struct mapping {
@@ -96,19 +97,24 @@ static __always_inline bool tell(const struct space *space)
 }
 
 /*
- * Reserves the record of a space, which is sent once; if the ring buffer is full a later tick tries
- * again, and so does one of another process where the file could not be opened. NULL: user space
- * knows the space, or cannot be told now.
+ * Whether user space was told of a space. A file that it could not open is told again by the next tick in
+ * it, which may be another process's.
+ */
+static __always_inline bool is_told(const struct space *space)
+{
+	u32 *told = bpf_map_lookup_elem(&spaces, space);
+
+	return told && *told != SPACE_UNOPENED;
+}
+
+/*
+ * Reserves the record of a space that was not told, which is sent once. NULL: user space cannot be told
+ * now, because the ring buffer is full, or another CPU does it; a later tick tries again.
  */
 static __always_inline struct record *new_record(const struct space *space,
 						 struct task_struct *task)
 {
-	u32 *told = bpf_map_lookup_elem(&spaces, space);
-	struct record *record;
-
-	if (told && *told != SPACE_UNOPENED)
-		return NULL;
-	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	struct record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record)
 		return NULL;
 	if (!tell(space)) {
@@ -127,15 +133,19 @@ static __always_inline struct record *new_record(const struct space *space,
 	return record;
 }
 
-static __always_inline void announce(const struct mapping *mapping, struct task_struct *task,
+/* False: user space does not know the text yet, and could not be told. */
+static __always_inline bool announce(const struct mapping *mapping, struct task_struct *task,
 				     struct file *file)
 {
 	/* On the stack, because 6.1 does not take a pointer argument as a map key. */
 	struct space space = mapping->space;
-	struct record *record = new_record(&space, task);
+	struct record *record;
 
+	if (is_told(&space))
+		return true;
+	record = new_record(&space, task);
 	if (!record)
-		return;
+		return false;
 	record->start = mapping->start;
 	record->end = mapping->end;
 	if (file) {
@@ -143,6 +153,7 @@ static __always_inline void announce(const struct mapping *mapping, struct task_
 		read_path(file, record);
 	}
 	bpf_ringbuf_submit(record, 0);
+	return true;
 }
 
 static __always_inline void file_space(struct file *file, struct space *space)
@@ -188,8 +199,8 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 		anon_space(task, mapping->start, &mapping->space);
 		mapping->offset = mapping->space.kind == SPACE_VDSO ? 0 : mapping->start;
 	}
-	if (mapping->space.kind != SPACE_VDSO)
-		announce(mapping, task, file);
+	if (mapping->space.kind == SPACE_VDSO || announce(mapping, task, file))
+		mapping->exec |= MAPPING_TOLD;
 }
 
 /*

@@ -86,6 +86,8 @@ static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 	struct space space;
 
 	cgroup_space(id, &space);
+	if (is_told(&space))
+		return 0;
 	record = new_record(&space, task);
 	if (!record)
 		return 0;

@@ -43,7 +43,8 @@ struct window_dir {
 /*
  * A cached translation: which counters the text around a pc has. Two entries share a cache line, so
  * that a hit costs one line. An entry matches only the process, and the state of its address space,
- * that it was made for.
+ * that it was made for. The entries of spaces, which a miss asks for, are the same for all processes: who
+ * and stamp are a hash of the space and split, and where is an offset in the space.
  */
 struct xlat_entry {
 	__u32 who; /* the address space and process, see xlat.bpf.h */
@@ -90,6 +91,63 @@ struct xlat_origins {
 	struct xlat_origin way[XLAT_WAYS];
 };
 
+/*
+ * What a window belongs to. The last kind stands for a cgroup itself, in records that tell user space
+ * of it.
+ */
+enum space_kind {
+	SPACE_FILE = 1,
+	SPACE_ANON,
+	SPACE_KERNEL,
+	SPACE_VDSO,
+	SPACE_CGROUP,
+};
+
+/*
+ * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
+ * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
+ * start time of the process, b = its pid; both are 0 for processes that no memory was left for,
+ * whose text is binned by its place in its mapping. SPACE_VDSO: a = the image's address.
+ * SPACE_CGROUP: a = the cgroup's id.
+ */
+struct space {
+	__u64 a;
+	__u64 b;
+	__u32 generation;
+	__u32 dev;
+	__u32 kind;
+	__u32 pad;
+};
+
+/*
+ * A mapping of text that a CPU's ticks have met. The next tick in it that is not in the cache, most often
+ * in another granule, finds it here: for a compiler, which runs all of its text, and ends soon.
+ */
+struct tick_range {
+	__u64 mm; /* the address space's number; 0: empty */
+	__u64 start;
+	__u64 end;
+	__u64 offset; /* where start is in the space */
+	__u64 vma;
+	struct space space;
+	__u32 stamp;
+	__u32 tgid; /* anonymous text belongs to a process, and a vfork child is another one */
+	__u32 untold; /* cpu_time's when it was made */
+	__u32 pad[11];
+};
+
+enum {
+	TICK_RANGE_WAYS = 2,
+	TICK_RANGES_SHIFT = 7,
+	TICK_RANGES = 1 << TICK_RANGES_SHIFT,
+	TICK_RANGE_FAR =
+		30, /* the program's own text and its libraries are further apart than this */
+};
+
+struct tick_ranges {
+	struct tick_range way[TICK_RANGE_WAYS];
+};
+
 /* How well one CPU's cache did. */
 struct cpu_account {
 	__u64 misses;
@@ -119,34 +177,6 @@ struct target_account {
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
 	__u64 kernel; /* of `ticks`, those in the kernel, whichever pc they were billed to */
 	__u64 pad[2];
-};
-
-/*
- * What a window belongs to. The last kind stands for a cgroup itself, in records that tell user space
- * of it.
- */
-enum space_kind {
-	SPACE_FILE = 1,
-	SPACE_ANON,
-	SPACE_KERNEL,
-	SPACE_VDSO,
-	SPACE_CGROUP,
-};
-
-/*
- * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
- * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
- * start time of the process, b = its pid; both are 0 for processes that no memory was left for,
- * whose text is binned by its place in its mapping. SPACE_VDSO: a = the image's address.
- * SPACE_CGROUP: a = the cgroup's id.
- */
-struct space {
-	__u64 a;
-	__u64 b;
-	__u32 generation;
-	__u32 dev;
-	__u32 kind;
-	__u32 pad;
 };
 
 /*
@@ -294,6 +324,8 @@ struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
 	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
 	__u32 watched; /* whether programs are to tell how long they take */
+	__u32 untold; /* counted up when a space that was told must be told again */
+	__u32 pad;
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
@@ -315,6 +347,7 @@ ABI_SIZE(struct window_dir, 512);
 ABI_SIZE(struct xlat_entry, 32);
 ABI_SIZE(struct xlat_set, 64);
 ABI_SIZE(struct xlat_origins, 64);
+ABI_SIZE(struct tick_ranges, 256);
 ABI_SIZE(struct cpu_account, 64);
 ABI_SIZE(struct target_account, 128);
 ABI_SIZE(struct space, 32);
@@ -325,7 +358,7 @@ ABI_SIZE(struct pool_state, 64);
 ABI_SIZE(struct follow, 208);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 40);
-ABI_SIZE(struct cpu_time, 56);
+ABI_SIZE(struct cpu_time, 64);
 ABI_SIZE(struct attached, 8);
 
 #endif

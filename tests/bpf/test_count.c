@@ -43,7 +43,8 @@ static void bench_open(struct bench *bench, uint64_t memory, uint32_t shift)
 	bpf_map__set_max_entries(skel->maps.dirs, bench->pool.dirs.base);
 	bpf_map__set_max_entries(skel->maps.windows, bench->pool.dirs.limit);
 	bpf_map__set_max_entries(skel->maps.spaces, 16);
-	bpf_map__set_max_entries(skel->maps.xlat, libbpf_num_possible_cpus() * XLAT_SETS);
+	skel->rodata->space_sets = (uint32_t)libbpf_num_possible_cpus() * XLAT_SETS;
+	bpf_map__set_max_entries(skel->maps.xlat, 2 * skel->rodata->space_sets);
 	bpf_map__set_max_entries(skel->maps.xlat_origins, libbpf_num_possible_cpus() * XLAT_SETS);
 	bpf_map__set_max_entries(skel->maps.cpu_accounts, libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(skel->maps.target_accounts, 2);
@@ -391,5 +392,52 @@ Test(xlat, eviction_keeps_ticks)
 	insert(&bench, 0x402000, 0x403000, 0x402100, 7, 2);
 	cr_assert_eq(find(&bench, 0x400100, 7, 2), 0, "evicted");
 	cr_assert_eq(bench.account->ticks, 3);
+	bench_close(&bench);
+}
+
+/* Counts a tick of a mapping in a window that is remembered; false: none is. */
+static bool recall(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
+		   uint64_t offset, uint64_t pc)
+{
+	struct selftest_bpf__bss *bss = bench->skel->bss;
+
+	bss->in_inode = inode;
+	bss->in_start = start;
+	bss->in_end = end;
+	bss->in_offset = offset;
+	bss->in_pc = pc;
+	run(bench->skel->progs.selftest_recall);
+	return bss->out_found;
+}
+
+/* What one process's tick has found is another's, but only of the same file and target. */
+Test(xlat, window_of_another_process)
+{
+	struct xlat_entry *entry;
+	struct bench bench;
+
+	stay_here();
+	bench_open(&bench, 1 << 20, 0);
+	entry = &bench.skel->bss->out_entry;
+	file_tick(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234);
+	run(bench.skel->progs.selftest_remember);
+	cr_assert(recall(&bench, 1, 0x7000000, 0x7004000, 0x10000, 0x7001234));
+	cr_expect_eq(counter(&bench, 1, 0, 0, 0x11234 >> 10, 0x11234 & 1023), 2);
+	cr_expect_eq(entry->where, 0x7000000);
+	cr_expect_eq(entry->span, 4);
+	cr_assert(recall(&bench, 1, 0x7000000, 0x7002000, 0x11000, 0x7000234));
+	cr_expect_eq(counter(&bench, 1, 0, 0, 0x11234 >> 10, 0x11234 & 1023), 3);
+	cr_expect_eq(entry->where, 0x7000000, "the mapping begins in the window");
+	cr_expect_eq(entry->span, 2, "and ends in it");
+	cr_expect_eq(entry->place, 0x11);
+	cr_expect_not(recall(&bench, 1, 0x400000, 0x408000, 0x10000, 0x404000), "not seen yet");
+	cr_expect_not(recall(&bench, 2, 0x400000, 0x404000, 0x10000, 0x401234), "another file");
+	bench.skel->data->in_kind = SPACE_ANON;
+	cr_expect_not(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234), "no file");
+	bench.skel->data->in_kind = SPACE_FILE;
+	bench.skel->bss->in_target = 1;
+	cr_expect_not(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234), "another target");
+	bench.skel->bss->in_target = 0;
+	cr_expect(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234));
 	bench_close(&bench);
 }

@@ -64,7 +64,7 @@ static void cool_caches(const struct recycled *recycled, uint8_t *marks)
 	uint32_t limit = recycled->pool->pages.limit, number;
 	size_t set, way;
 
-	for (set = 0; set < recycled->nr_sets; set++)
+	for (set = recycled->nr_sets; set-- > 0;)
 		for (way = 0; way < XLAT_WAYS; way++) {
 			uint32_t *hot = &recycled->xlat[set].way[way].hot;
 
@@ -79,14 +79,15 @@ static void cool_caches(const struct recycled *recycled, uint8_t *marks)
 /*
  * Empties the cache entries that lead to retired windows, and marks windows that had any. A program
  * may be replacing an entry meanwhile: emptying the new one only causes a miss, and its hits are
- * still in it. An entry that is copied before it is emptied is found the next time.
+ * still in it. An entry that is copied before it is emptied is found the next time. The entries of spaces
+ * come first, from the end: programs copy these to the front, where the copy is still found.
  */
 static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 {
 	uint32_t limit = recycled->pool->dirs.limit, dir;
 	size_t set, way;
 
-	for (set = 0; set < recycled->nr_sets; set++)
+	for (set = recycled->nr_sets; set-- > 0;)
 		for (way = 0; way < XLAT_WAYS; way++) {
 			struct xlat_entry *entry = &recycled->xlat[set].way[way];
 
@@ -257,8 +258,10 @@ bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled
 	bool used = bsearch(space, uses->list, uses->nr, sizeof(*space), compare_used_spaces);
 
 	if (!*struck) {
-		if (!used)
+		if (!used) {
 			bpf_map_delete_elem(recycled->told_fd, space);
+			__atomic_fetch_add(recycled->untold, 1, __ATOMIC_RELEASE);
+		}
 		*struck = !used;
 		recycler->struck = recycler->struck || !used;
 		return false;

@@ -53,6 +53,7 @@ struct recycled {
 	size_t nr_sets;
 	int windows_fd;
 	int told_fd;
+	uint32_t *untold; /* see struct cpu_time */
 	int free_pages_fd;
 	int free_dirs_fd;
 };

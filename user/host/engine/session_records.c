@@ -10,14 +10,20 @@
 #include "host/engine/session_state.h"
 #include "host/engine/spaces.h"
 
-static int add_space(struct session *session, const struct record *record)
+void session_tell_again(struct session *session, const struct space *space)
 {
 	const uint32_t unopened = SPACE_UNOPENED;
+
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), space, &unopened, BPF_EXIST);
+	__atomic_fetch_add(&session->skel->bss->cpu_time.untold, 1, __ATOMIC_RELEASE);
+}
+
+static int add_space(struct session *session, const struct record *record)
+{
 	int ret = spaces_add(&session->spaces, record, &session->failure);
 
 	if (ret > 0) {
-		bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &record->space,
-				    &unopened, BPF_EXIST);
+		session_tell_again(session, &record->space);
 		return 0;
 	}
 	if (!ret)

@@ -183,10 +183,14 @@ static int configure_session(struct session *session, struct error *err)
 						       session->pool.nr_splits);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
+	skel->rodata->space_sets = session->nr_cpus * XLAT_SETS;
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, 2 * session->nr_cpus * XLAT_SETS);
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.xlat_origins,
 					       session->nr_cpus * XLAT_SETS);
+	ret = ret   ?:
+		      bpf_map__set_max_entries(skel->maps.tick_ranges,
+					       session->nr_cpus * TICK_RANGES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }

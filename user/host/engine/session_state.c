@@ -96,9 +96,10 @@ struct recycled session_recycled(struct session *session)
 	return (struct recycled){
 		.pool = &session->pool,
 		.xlat = session->xlat.at,
-		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS * 2,
 		.windows_fd = bpf_map__fd(skel->maps.windows),
 		.told_fd = bpf_map__fd(skel->maps.spaces),
+		.untold = &skel->bss->cpu_time.untold,
 		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
 		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
 	};

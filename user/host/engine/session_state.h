@@ -172,6 +172,9 @@ int session_follow_targets(struct session *session, struct error *err);
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
+/* The next tick in a file announces it, whichever process it falls in. */
+void session_tell_again(struct session *session, const struct space *space);
+
 /* session_records.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
 

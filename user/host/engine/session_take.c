@@ -179,7 +179,6 @@ static void note_idle(struct session *session, const struct seen *seen)
 
 void session_let_go(struct session *session)
 {
-	const uint32_t unopened = SPACE_UNOPENED;
 	size_t i;
 
 	for (i = 0; i < session->spaces.nr; i++) {
@@ -188,8 +187,7 @@ void session_let_go(struct session *session)
 		if (info->idle < SPACE_IDLE || !space_let_go(info))
 			continue;
 		if (info->space.kind == SPACE_FILE)
-			bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &info->space,
-					    &unopened, BPF_EXIST);
+			session_tell_again(session, &info->space);
 		else
 			session_free_text(session, info);
 	}
