@@ -33,6 +33,25 @@ LIVE_TEST(live_files, libraries_that_take_turns)
 		     doc_function(live->doc, "plugin_b", NULL));
 }
 
+/* An emulated CPU takes its time for text that was just mapped, and for a child. */
+static void expect_part(uint64_t ticks, double part, struct json_object *doc)
+{
+	const double of = (double)ticks / (double)doc_number(doc, "ticks.total");
+
+	cr_expect(of > part - 0.05 && of < part + 0.05, "%g instead of %g", of, part);
+}
+
+/* What is known of a mapping must not be taken for a part of it that another file has replaced. */
+LIVE_TEST(live_files, part_of_a_mapping_that_is_replaced)
+{
+	const char *copy = live_copy(live, WORKLOAD("remap"), "copy");
+
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("remap"), "300", "8", copy));
+	expect_part(doc_function(live->doc, "beta", "/copy"), 0.3, live->doc);
+	expect_part(doc_function(live->doc, "beta", "/remap"), 0.2, live->doc);
+	expect_part(doc_function(live->doc, "alpha", "/remap"), 0.5, live->doc);
+}
+
 /* The pid of the histogram with the most ticks; -1 if it has no single process. */
 static int pid_of_hottest(struct json_object *doc)
 {
@@ -69,6 +88,20 @@ LIVE_TEST(live_files, jit)
 	cr_expect_eq(pid_of_hottest(live->doc), atoi(live->end.out), "text of another process");
 	cr_expect_geq((double)doc_object(live->doc, "jit", NULL),
 		      0.97 * (double)doc_number(live->doc, "ticks.total"));
+}
+
+/* A child in the same memory runs the same text, which counts for the child. */
+LIVE_TEST(live_files, jit_of_a_child_in_the_same_memory)
+{
+	uint64_t own;
+	char map[64];
+
+	NEED(live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "child")), NO_CODE);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live->end.out));
+	unlink(map);
+	own = doc_function(live->doc, "jit_hot", NULL) + doc_function(live->doc, "jit_warm", NULL);
+	expect_part(own, 0.75, live->doc);
+	expect_part(doc_object(live->doc, "jit", NULL) - own, 0.25, live->doc);
 }
 
 /* If code is placed where other code was, each has the ticks that were counted for it. */

@@ -227,6 +227,8 @@ struct files {
 	uint64_t kernel; /* in its bins */
 	uint64_t kernel_ticks; /* in all */
 	uint64_t lost;
+	uint64_t unknown; /* in files that nobody told of */
+	uint64_t shell;
 	uint64_t duration_ns;
 	double period_ns;
 };
@@ -250,6 +252,8 @@ static void read_files(struct live *live, const char *pattern, struct files *fil
 		files->kernel_ticks += doc_number(
 			json_object_array_get_idx(doc_get(doc, "targets"), 0), "kernel_ticks");
 		files->lost += doc_lost(doc, NULL);
+		files->unknown += doc_object(doc, NULL, "[file ");
+		files->shell += doc_object(doc, NULL, "sh");
 		files->duration_ns += doc_number(doc, "duration_ns");
 		files->period_ns = (double)doc_number(doc, "sampling.period_ns");
 		json_object_put(doc);
@@ -293,6 +297,23 @@ LIVE_TEST(live_options, interval)
 			   100.0 * (double)files.kernel_ticks / (double)files.ticks, 0.01, "%s",
 			   kernel);
 	cr_expect_not_null(strstr(live->end.err, "\nprofiles: "), "%s", live->end.err);
+}
+
+/*
+ * A file without a tick for some intervals is forgotten, though a process still runs it whose mappings a
+ * CPU remembers.
+ */
+LIVE_TEST(live_options, file_that_is_met_again)
+{
+	struct files files;
+
+	run_interval(live, ARGS(FAST, "--interval", "1"),
+		     ARGS("taskset", "-c", "0", "sh", "-c",
+			  "burn() { i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; };"
+			  "burn; sleep 6; burn"));
+	read_files(live, "p-*.json", &files);
+	cr_expect_gt(files.shell, 0);
+	cr_expect_eq(files.unknown, 0, "%lu of %lu ticks", files.unknown, files.ticks);
 }
 
 /* Each tick in the kernel is counted as one in a file, too. */

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|dump|threads]: writes two functions of machine code into anonymous memory,
+ * jit UNITS [reuse|dump|threads|child]: writes two functions of machine code into anonymous memory,
  * describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces
  * the first; with dump they are described in /tmp/jit-PID.dump; with threads each is burnt in by
- * two threads, "three" and "one", 3 : 1. Prints its pid. Exit status 77: there is no code for this
+ * two threads, "three" and "one", 3 : 1; with child the second one is burnt in by child processes in
+ * the same memory. Prints its pid. Exit status 77: there is no code for this
  * machine.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spin.h"
@@ -154,12 +158,43 @@ static int take_turns_in_threads(char *text, unsigned long units)
 	return 0;
 }
 
+struct child_turn {
+	char *text;
+	unsigned long units;
+};
+
+static int burn_in_child(void *arg)
+{
+	const struct child_turn *turn = arg;
+
+	call(turn->text, turn->units);
+	return 0;
+}
+
+static int take_turns_with_children(char *text, unsigned long units)
+{
+	struct child_turn turn = { text + FUNCTION_BYTES, SPIN_ROUND };
+	static char stack[65536] __attribute__((aligned(64)));
+	unsigned long done;
+	int status;
+	pid_t pid;
+
+	for (done = 0; done < units; done += 4 * SPIN_ROUND) {
+		call(text, 3 * SPIN_ROUND);
+		pid = clone(burn_in_child, stack + sizeof(stack), CLONE_VM | SIGCHLD, &turn);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long units = spin_argument(argc, argv, 1, 1000);
 	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	int is_reuse = argc > 2 && !strcmp(argv[2], "reuse");
 	int is_threads = argc > 2 && !strcmp(argv[2], "threads");
+	int is_child = argc > 2 && !strcmp(argv[2], "child");
 	char *text;
 
 #ifdef NO_CODE
@@ -183,6 +218,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (is_threads)
 		return take_turns_in_threads(text, units);
+	if (is_child)
+		return take_turns_with_children(text, units);
 	take_turns(text, units);
 	return 0;
 }
