@@ -127,7 +127,11 @@ class Load:
                 file.write(text)
         with open(f"{self.dir}/files", "w", encoding="utf-8") as file:
             file.writelines(f"{path}\n" for path in sorted(glob.glob(f"{root}/user/host/**/*.c", recursive=True)))
-        self.serve()
+        try:
+            self.serve()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def start(self, part, command, under=()):
