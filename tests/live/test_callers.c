@@ -12,8 +12,12 @@
 #include "live.h"
 #include "need.h"
 
-/* Of the ticks of programs that have rules for all their text. */
+/*
+ * Of the ticks of programs that have rules for all their text. An exec has one or two more, before
+ * the new image's registers are set; at 99 Hz these are 2 % of a test's.
+ */
 #define NEARLY_ALL_COMPLETE 0.985
+#define AMID_EXEC 2
 
 TestSuite(live_callers, .init = need_root, .timeout = 120);
 
@@ -24,9 +28,9 @@ static void run_callers(struct live *live, const char *const options[], const ch
 	live_run(live, options, command);
 	doc_assert_callers(live->doc);
 	ticks = doc_number(live->doc, "ticks.total");
-	cr_expect_geq((double)doc_ended(live->doc, "complete"), NEARLY_ALL_COMPLETE * (double)ticks,
-		      "of %lu ticks only %lu are complete", ticks,
-		      doc_ended(live->doc, "complete"));
+	cr_expect_geq((double)(doc_ended(live->doc, "complete") + AMID_EXEC),
+		      NEARLY_ALL_COMPLETE * (double)ticks, "of %lu ticks only %lu are complete",
+		      ticks, doc_ended(live->doc, "complete"));
 }
 
 /* Asserts the shares of the functions that call, at whatever distance, the one that burns. */
