@@ -177,8 +177,7 @@ class Bcc(Tool):
             return "BCC has no kernel headers to compile against"
         flavour = [name for name in folders if name.startswith(common[-1][:-6]) and not name.endswith("-common")]
         # Debian divides a kernel's headers into a common folder and one per flavour; BCC needs them in one.
-        shutil.rmtree(self.headers, ignore_errors=True)
-        for name in [common[-1], *flavour[:1]]:
+        for name in [] if os.path.isdir(self.headers) else [common[-1], *flavour[:1]]:
             subprocess.run(["cp", "-rsfT", f"/usr/src/{name}", self.headers], check=True)
         os.environ["BCC_KERNEL_SOURCE"] = self.headers
         return None
@@ -198,7 +197,10 @@ class Samply(Tool):
     """It profiles only what it runs, and names nothing: the browser does, when it shows the profile."""
 
     def missing(self):
-        return None if shutil.which("samply") else "samply is not in PATH: cargo install --locked samply@0.13.1"
+        if not shutil.which("samply"):
+            return "samply is not in PATH: cargo install --locked samply@0.13.1"
+        tried = subprocess.run([*self.command(99), "true"], capture_output=True, text=True, check=False)
+        return f"samply, which said: {tried.stderr.strip().splitlines()[0]}" if tried.returncode else None
 
     def command(self, hz):
         return ["samply", "record", "-s", "-n", "-r", str(hz), "-o", self.file, "--"]
