@@ -313,6 +313,51 @@ Test(export_otlp, cpu_time)
 	otlp__request__free_unpacked(read, NULL);
 }
 
+/* The nanoseconds of a service with a control group, all of which are named so. */
+static int64_t time_of(const Otlp__Request *read, const char *service, const char *function)
+{
+	int64_t sum = 0;
+	size_t i, j, k;
+
+	for (i = 0; i < read->n_resource_profiles; i++) {
+		const Otlp__ScopeProfiles *in = read->resource_profiles[i]->scope_profiles[0];
+
+		if (strcmp(attribute_of(read, i, "service.name"), service) != 0)
+			continue;
+		for (j = 0; j < in->n_profiles; j++) {
+			for (k = 0; k < in->profiles[j]->n_samples; k++) {
+				cr_assert_str_eq(type_of(read, in->profiles[j]), "cpu");
+				cr_assert_str_eq(function_of(read, in->profiles[j]->samples[k]),
+						 function);
+				sum += in->profiles[j]->samples[k]->values[0];
+			}
+		}
+	}
+	return sum;
+}
+
+/* As of a container that lived between two windows, whether or not others lost ticks. */
+Test(export_otlp, time_without_a_tick)
+{
+	cleanup_profile struct profile *profile = split_profile();
+	const uint64_t ticks[] = { profile->splits[1].ticks, 500, 600 };
+	Otlp__Request *read;
+	size_t i;
+
+	free(profile->splits[0].process);
+	profile->splits[0].process = NULL;
+	profile->splits[0].cgroup = strdup("/short");
+	for (i = 0; i < 3; i++) {
+		profile->splits[1].ticks = ticks[i];
+		read = otlp(profile, NULL);
+		assert_sound(read);
+		cr_assert_eq(time_of(read, "/short", "[not sampled]"), 6000000);
+		cr_assert_eq(sum_of(read, "cpu", NULL), 1515000000);
+		cr_assert_eq(sum_of(read, "samples", NULL), 930);
+		otlp__request__free_unpacked(read, NULL);
+	}
+}
+
 static void assert_different(void *const *messages, size_t nr)
 {
 	uint8_t *packed = malloc(nr << 12);

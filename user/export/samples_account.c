@@ -136,19 +136,21 @@ static void put_account_target(struct accounts *accounts, uint32_t target)
 	uint64_t left_out = find_left_out(accounts, target), of_splits;
 	char name[256];
 	struct outside outside = reasons_of(&profile->targets[target].ticks, left_out, name);
+	bool by_split;
 	size_t i;
 
 	of_splits = accounts->of_splits[target];
-	if (!of_splits || of_splits > outside.ticks + left_out) {
+	by_split = of_splits && of_splits <= outside.ticks + left_out;
+	if (!by_split)
 		put_reasons(accounts, target);
-		return;
-	}
 	for (i = 0; i < profile->nr_splits; i++)
-		if (profile->splits[i].target == target)
+		if (profile->splits[i].target == target && (by_split || !profile->splits[i].ticks))
 			put_account_split(accounts, i,
 					  is_left_out(&profile->splits[i]) ? "[filtered]" :
 									     outside.reason);
-	put_reason(accounts, target, "%s", outside.reason, outside.ticks + left_out - of_splits);
+	if (by_split)
+		put_reason(accounts, target, "%s", outside.reason,
+			   outside.ticks + left_out - of_splits);
 }
 
 static int find_missing(struct accounts *accounts)
