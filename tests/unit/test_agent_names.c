@@ -407,6 +407,50 @@ Test(agent_names, pods_that_are_gone_one_after_the_other)
 	identities_close(identities);
 }
 
+/* A busy node's kubelet makes the link some seconds late. */
+Test(agent_names, links_that_come_late)
+{
+	struct identities *identities;
+	struct error err = { 0 };
+	struct pollfd again = { .events = POLLIN };
+
+	make_folder("pods/shop_job-0_" POD);
+	cr_assert_eq(identities_open(".", &identities, &err), 0, "%s", err.text);
+	again.fd = identities_fd(identities);
+	identities_find(identities, IN_POD);
+	cr_assert_eq(poll(&again, 1, -1), 1);
+	identities_look_again(identities);
+	make_folder("containers/job-0_shop_task-" ID ".log");
+	cr_assert_eq(poll(&again, 1, 60000), 1);
+	identities_look_again(identities);
+	cr_assert_eq(rmdir("containers/job-0_shop_task-" ID ".log"), 0);
+	cr_expect_str_eq(identities_find(identities, IN_POD)->names.container, "task");
+	identities_close(identities);
+}
+
+/* A sandbox is looked up for a name until the pod's folder may be gone, which tells it no more. */
+Test(agent_names, what_was_known_of_a_pod)
+{
+	const char *sandbox = "/kubepods/pod" POD "/" SANDBOX;
+	struct identities *identities;
+	struct error err = { 0 };
+
+	make_folder("pods/shop_job-0_" POD);
+	cr_assert_eq(identities_open(".", &identities, &err), 0, "%s", err.text);
+	cr_expect_str_eq(identities_find(identities, sandbox)->names.pod, "job-0");
+	cr_assert_eq(rmdir("pods/shop_job-0_" POD), 0);
+	cr_expect_str_eq(identities_find(identities, sandbox)->names.pod, "job-0");
+	cr_expect_str_eq(identities_find(identities, sandbox)->names.namespace, "shop");
+	/* One that is met only now, as it ends. */
+	cr_expect_str_eq(identities_find(identities, IN_POD)->names.pod, "job-0");
+	cr_expect_str_eq(identities_find(identities, IN_POD)->names.container, "");
+	cr_expect_str_eq(identities_find(identities, "/kubepods/pod66666666-2222-3333-4444-"
+						     "555555555555/" ID)
+				 ->names.pod,
+			 "");
+	identities_close(identities);
+}
+
 /* The name of the service of such a profile, labelled. */
 static void name(const char *template, const char *cgroup, char ret[256])
 {

@@ -19,7 +19,8 @@
 #define PROFILES_KEPT_FULL 1 /* or of so many if there is no room */
 /* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
 #define PATIENCE_NS (10 * UINT64_C(1000000000))
-#define AGAIN_NS (UINT64_C(1000000000)) /* after the first look, when there is a link */
+/* There is a link a second after the first look, or on a busy node after two, four or eight. */
+#define AGAIN_NS (UINT64_C(1000000000))
 #define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
 
 struct entry {
@@ -27,7 +28,7 @@ struct entry {
 	struct cgroup_identity identity;
 	uint64_t since; /* when it was first looked up */
 	unsigned int turn; /* the turn in which it was last looked up */
-	bool again; /* it is looked up once more before the next profile */
+	uint64_t again_ns; /* when it is looked up again, profile or not; 0: no more */
 	bool asked; /* the runtimes were asked for its name, */
 	unsigned int answers; /* and had answered so often before that */
 };
@@ -39,7 +40,8 @@ struct identities {
 	size_t room;
 	unsigned int turn;
 	uint64_t patience_ns;
-	int again_fd; /* a timer: the first entry with `again` is due */
+	int again_fd; /* a timer: the first entry with again_ns is due, */
+	uint64_t again_ns; /* at this time; 0: none */
 	struct container_names *containers;
 	struct cgroup_identity spare; /* of a cgroup for which there is no room */
 	atomic_bool lacks_logs;
@@ -76,14 +78,39 @@ static bool take_name(struct identities *identities, struct entry *entry)
 	return false;
 }
 
-/* A pod's sandbox has no name ever, nor has a pod whose folder is not on this host. */
+/* Names of the same pod that another of its cgroups had while the pod's folder was there; NULL: none. */
+static const struct kubelet_names *find_pod(const struct identities *identities, const char *uid)
+{
+	size_t i;
+
+	for (i = 0; i < identities->nr; i++)
+		if (identities->list[i]->identity.names.pod[0] &&
+		    !strcmp(identities->list[i]->identity.parts.pod, uid))
+			return &identities->list[i]->identity.names;
+	return NULL;
+}
+
+/*
+ * A pod's sandbox has no name ever, nor has a pod whose folder is not on this host. With the pod its
+ * folder goes, which takes no name away.
+ */
 static void take_kubelets_names(struct identities *identities, struct entry *entry)
 {
 	struct cgroup_identity *identity = &entry->identity;
+	const struct kubelet_names *of_pod;
+	struct kubelet_names found;
 
-	identity->complete =
-		kubelet_names_find(identities->logs, &identity->parts, &identity->names) ||
-		monotonic_ns() - entry->since >= identities->patience_ns;
+	identity->complete = kubelet_names_find(identities->logs, &identity->parts, &found) ||
+			     monotonic_ns() - entry->since >= identities->patience_ns;
+	if (found.pod[0]) {
+		identity->names = found;
+	} else if (!identity->names.pod[0]) {
+		of_pod = find_pod(identities, identity->parts.pod);
+		if (of_pod) {
+			identity->names = *of_pod;
+			identity->names.container[0] = '\0';
+		}
+	}
 	identity->pod_known = identity->complete || identity->names.pod[0];
 }
 
@@ -168,22 +195,22 @@ static bool has_room(struct identities *identities)
 	return false;
 }
 
-static void set_timer(const struct identities *identities, uint64_t due_ns)
+/* Sets the timer, unless another is due before. */
+static void expect(struct identities *identities, uint64_t due_ns)
 {
 	const struct itimerspec when = { .it_value = timespec_of(due_ns) };
 
+	if (identities->again_ns && identities->again_ns <= due_ns)
+		return;
+	identities->again_ns = due_ns;
 	timerfd_settime(identities->again_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* The timer of the first that waits is that of the others too, which are due behind it. */
-static void expect_again(struct identities *identities, struct entry *entry)
+static void expect_again(struct identities *identities, struct entry *entry, uint64_t wait_ns)
 {
-	struct itimerspec armed = { 0 };
-
-	entry->again = true;
-	timerfd_gettime(identities->again_fd, &armed);
-	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
-		set_timer(identities, entry->since + AGAIN_NS);
+	entry->again_ns = wait_ns < PATIENCE_NS ? entry->since + wait_ns : 0;
+	if (entry->again_ns)
+		expect(identities, entry->again_ns);
 }
 
 /* A container may not have been given the folder. */
@@ -215,7 +242,7 @@ static int add(struct identities *identities, const char *cgroup)
 	if (entry->identity.parts.pod[0])
 		look_for_logs(identities);
 	if (!entry->identity.complete && entry->identity.parts.pod[0])
-		expect_again(identities, entry);
+		expect_again(identities, entry, AGAIN_NS);
 	return 0;
 }
 
@@ -265,23 +292,27 @@ int identities_fd(const struct identities *identities)
 
 void identities_look_again(struct identities *identities)
 {
-	uint64_t now = monotonic_ns(), next = 0, expired;
+	uint64_t now = monotonic_ns(), expired;
 	struct entry *entry;
 	size_t i;
 
 	if (read(identities->again_fd, &expired, sizeof(expired)) != sizeof(expired))
 		return;
+	identities->again_ns = 0;
 	for (i = 0; i < identities->nr; i++) {
 		entry = identities->list[i];
-		if (entry->again && now >= entry->since + AGAIN_NS) {
-			entry->again = false;
-			look(identities, entry);
-		} else if (entry->again && (!next || entry->since + AGAIN_NS < next)) {
-			next = entry->since + AGAIN_NS;
+		if (!entry->again_ns)
+			continue;
+		if (now < entry->again_ns) {
+			expect(identities, entry->again_ns);
+			continue;
 		}
+		look(identities, entry);
+		if (entry->identity.complete)
+			entry->again_ns = 0;
+		else
+			expect_again(identities, entry, 2 * (entry->again_ns - entry->since));
 	}
-	if (next)
-		set_timer(identities, next);
 }
 
 void identities_set_patience(struct identities *identities, uint64_t ns)
