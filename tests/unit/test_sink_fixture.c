@@ -81,8 +81,11 @@ static void answer(struct backend *backend, int fd, const char *text)
 {
 	static unsigned char body[1 << 20];
 	size_t size = read_request(fd, backend->head, body, sizeof(body));
+	const bool late = !strcmp(text, LATE);
 	char byte;
 
+	if (late)
+		text = OK;
 	__atomic_add_fetch(&backend->requests, 1, __ATOMIC_SEQ_CST);
 	if (backend->limit && size > backend->limit && !strcmp(text, OK)) {
 		__atomic_add_fetch(&backend->refused, 1, __ATOMIC_SEQ_CST);
@@ -90,6 +93,8 @@ static void answer(struct backend *backend, int fd, const char *text)
 	}
 	if (!strncmp(text, "HTTP/1.1 200", 12))
 		__atomic_add_fetch(&backend->ticks, ticks_of(body, size), __ATOMIC_SEQ_CST);
+	if (late)
+		usleep(1500000);
 	if (!strcmp(text, "slow"))
 		(void)!read(fd, &byte, 1);
 	else

@@ -9,6 +9,7 @@
 #define MS UINT64_C(1000000)
 #define SINK_TIMEOUT_MS 4000 /* of a request */
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+#define LATE "late" /* as OK, but when a sink with a spool makes no more requests */
 #define SAY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 /*
@@ -16,8 +17,8 @@
  * repeated.
  */
 struct backend {
-	const char *const
-		*answers; /* "" closes without an answer, "slow" never answers; ends with NULL */
+	const char *const *
+		answers; /* "" closes without one, "slow" never answers, LATE does; ends with NULL */
 	int fd;
 	uint16_t port;
 	char url[64];

@@ -172,6 +172,33 @@ Test(sink_parts, parts_and_the_next_agent)
 	cr_assert_eq(system(command), 0);
 }
 
+/* What a backend is about to answer when the agent ends is not sent again by the next one. */
+Test(sink_parts, answer_at_the_end)
+{
+	const char *const answers[] = { LATE, NULL };
+	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", command[64];
+	const char *spool = mkdtemp(folder);
+	cleanup_profile struct profile *profile = sample_profile();
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, spool);
+	sink_put(sink, profile);
+	while (!__atomic_load_n(&backend.requests, __ATOMIC_SEQ_CST))
+		usleep(5000);
+	sink_close(sink, 5000 * MS);
+	sink = sink_open_to(backend.url, 8 << 20, spool);
+	sink_count(sink, &counts);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	cr_assert_eq(counts.pending, 0);
+	cr_assert_eq(backend.requests, 1);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
 /* Of a file that somebody else has renamed no account could be kept, and a hostile one must not crash it. */
 Test(sink_parts, file_with_other_ticks)
 {

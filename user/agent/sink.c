@@ -86,7 +86,8 @@ struct sink {
 	bool accepted; /* some part of it */
 	bool said_too_large;
 	bool closing;
-	uint64_t until_ns; /* when closing: no attempt begins after this */
+	uint64_t until_ns; /* when closing: no attempt begins after this, */
+	uint64_t answered_ns; /* and none is waited for after this */
 };
 
 /* One try: a request, or a file. */
@@ -216,20 +217,24 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 /* A sink ends, or takes over what waits in another one. */
 
 #define SPOOLED_NS SECOND_NS
+#define SPOOLED_ANSWER_NS (3 * SECOND_NS)
 
-/* What is on disk is the next agent's, which should not be kept from sampling. */
-static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns)
+/*
+ * What is on disk is the next agent's, which should not be kept from sampling. It would send what is under
+ * way once more, so the answer to that is waited for somewhat longer.
+ */
+static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns, uint64_t spooled_ns)
 {
 	if (!sink->pending.spool || sink->pending.spool_failed)
 		return patience_ns;
 	if (sink->counts.failing)
 		return 0;
-	return patience_ns > SPOOLED_NS ? SPOOLED_NS : patience_ns;
+	return patience_ns > spooled_ns ? spooled_ns : patience_ns;
 }
 
 /*
- * Ends a sink's thread. No request begins after patience_ns; one in progress gets until
- * end_ns to finish.
+ * Ends a sink's thread. No request begins after patience_ns, unless sink_end() has said so before; one in
+ * progress gets end_ns more to finish.
  */
 static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {
@@ -240,7 +245,7 @@ static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 	sink->has_thread = false;
 	sink_end(sink, patience_ns);
 	pthread_mutex_lock(&sink->lock);
-	due = timespec_of(monotonic_ns() + patience_of(sink, patience_ns) + end_ns);
+	due = timespec_of(sink->answered_ns + end_ns);
 	pthread_mutex_unlock(&sink->lock);
 	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
 		return;
@@ -831,11 +836,18 @@ static void say_left(struct sink *sink)
 
 void sink_end(struct sink *sink, uint64_t patience_ns)
 {
+	uint64_t now, until;
+
 	if (!sink)
 		return;
 	pthread_mutex_lock(&sink->lock);
+	now = monotonic_ns();
+	until = now + patience_of(sink, patience_ns, SPOOLED_NS);
+	if (!sink->closing || until < sink->until_ns) {
+		sink->until_ns = until;
+		sink->answered_ns = now + patience_of(sink, patience_ns, SPOOLED_ANSWER_NS);
+	}
 	sink->closing = true;
-	sink->until_ns = monotonic_ns() + patience_of(sink, patience_ns);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 }
