@@ -370,10 +370,12 @@ Test(agent_names, pods_that_are_gone)
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	again.fd = identities_fd(choice.identities);
 	cr_expect_eq(poll(&again, 1, 0), 0);
-	choice_meet(&choice, IN_POD);
+	cr_expect(choice_meet(&choice, IN_POD), "there may be a link soon");
 	make_folder("containers/job-0_shop_task-" ID ".log");
 	cr_assert_eq(poll(&again, 1, -1), 1);
 	identities_look_again(choice.identities);
+	cr_expect_not(choice_meet(&choice, IN_POD));
+	cr_expect_not(choice_meet(&choice, "/system.slice/ssh.service"));
 	cr_assert_eq(rmdir("containers/job-0_shop_task-" ID ".log"), 0);
 	cr_assert_eq(rmdir("pods/shop_job-0_" POD), 0);
 	cr_assert_eq(choice_label(&choice, profile), 0);

@@ -395,16 +395,32 @@ static void choose_cuts(struct sample_loop *loop)
 	loop->cut_ns = now + FIRST_NS + chance_below(SECOND_NS);
 }
 
+static enum told judge(void *context, const char *cgroup)
+{
+	struct run *run = context;
+
+	return choice_judge(&run->options->choice, cgroup);
+}
+
+/* A profile that is made before there is a link to the container's log does not have its name. */
+static void meet(void *context, const char *cgroup)
+{
+	struct run *run = context;
+
+	if (choice_meet(&run->options->choice, cgroup))
+		run->loop.named_ns = monotonic_ns() + IDENTITIES_AGAIN_NS;
+}
+
 static int prepare(struct run *run, struct error *err)
 {
 	struct sampling_options *sampling = &run->options->sampling;
 	int ret;
 
 	run->options->choice.identities = run->agent->identities;
-	sampling->judge_context = &run->options->choice;
-	sampling->meet = choice_meet;
+	sampling->judge_context = run;
+	sampling->meet = meet;
 	if (run->options->choice.nr_rules)
-		sampling->judge = choice_judge;
+		sampling->judge = judge;
 	choose_source(sampling);
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)

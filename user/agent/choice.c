@@ -109,11 +109,11 @@ enum told choice_judge(void *context, const char *cgroup)
 	return SPACE_WANTED;
 }
 
-void choice_meet(void *context, const char *cgroup)
+bool choice_meet(const struct agent_choice *choice, const char *cgroup)
 {
-	const struct agent_choice *choice = context;
+	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
 
-	identities_find(choice->identities, cgroup);
+	return who->parts.pod[0] && !who->complete;
 }
 
 /* --- what it is called --- */

@@ -49,8 +49,11 @@ int choice_check_template(const char *text, const char **ret_wrong);
 /* A session calls this for each new cgroup; context is a struct agent_choice. */
 enum told choice_judge(void *context, const char *cgroup);
 
-/* The same where no rule asks for names: finds those of a cgroup before it is gone. */
-void choice_meet(void *context, const char *cgroup);
+/*
+ * The same where no rule asks for names: finds those of a cgroup before it is gone. Returns whether kubelet
+ * may tell more of it in a moment.
+ */
+bool choice_meet(const struct agent_choice *choice, const char *cgroup);
 
 /* Labels each cgroup of a profile, and the profile itself. Returns 0 or -ENOMEM. */
 int choice_label(const struct agent_choice *choice, struct profile *profile);

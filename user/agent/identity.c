@@ -19,8 +19,6 @@
 #define PROFILES_KEPT_FULL 1 /* or of so many if there is no room */
 /* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
 #define PATIENCE_NS (10 * UINT64_C(1000000000))
-/* There is a link a second after the first look, or on a busy node after two, four or eight. */
-#define AGAIN_NS (UINT64_C(1000000000))
 #define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
 
 struct entry {
@@ -206,6 +204,7 @@ static void expect(struct identities *identities, uint64_t due_ns)
 	timerfd_settime(identities->again_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+/* There is a link a second after the first look, or on a busy node after two, four or eight. */
 static void expect_again(struct identities *identities, struct entry *entry, uint64_t wait_ns)
 {
 	entry->again_ns = wait_ns < PATIENCE_NS ? entry->since + wait_ns : 0;
@@ -242,7 +241,7 @@ static int add(struct identities *identities, const char *cgroup)
 	if (entry->identity.parts.pod[0])
 		look_for_logs(identities);
 	if (!entry->identity.complete && entry->identity.parts.pod[0])
-		expect_again(identities, entry, AGAIN_NS);
+		expect_again(identities, entry, IDENTITIES_AGAIN_NS);
 	return 0;
 }
 

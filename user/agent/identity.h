@@ -41,6 +41,7 @@ const struct cgroup_identity *identities_find(struct identities *identities, con
  * Readable when there are cgroups in pods to look up again: a container's name is known a moment after it
  * has begun, and may be gone when the next profile is made.
  */
+#define IDENTITIES_AGAIN_NS UINT64_C(1000000000) /* for the first time after it was met */
 int identities_fd(const struct identities *identities);
 void identities_look_again(struct identities *identities);
 

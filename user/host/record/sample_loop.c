@@ -305,6 +305,19 @@ static int sooner(int timeout, uint64_t due_ns, uint64_t now)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
+/* A file waits no longer than this, or a tenth of the interval. */
+#define NAMES_NS (2 * SECOND_NS)
+
+uint64_t sample_due(const struct sample_loop *loop)
+{
+	uint64_t wait = loop->options->interval_ns / 10, due = loop->named_ns, last;
+
+	last = loop->cut_ns + (wait < NAMES_NS ? wait : NAMES_NS);
+	if (due > last)
+		due = last;
+	return loop->cut_ns && due > loop->cut_ns ? due : loop->cut_ns;
+}
+
 /* A timeout for poll() until the next file, the next progress line or the end. */
 static int timeout_of(const struct sample_loop *loop)
 {
@@ -315,7 +328,7 @@ static int timeout_of(const struct sample_loop *loop)
 	timeout = sooner(timeout, loop->duty_ns, now);
 	if (!loop->paused && !loop->muted)
 		timeout = sooner(timeout, loop->spending.due_ns, now);
-	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
+	return sooner(sooner(timeout, sample_due(loop), now), loop->end_ns, now);
 }
 
 /* Reports the cost, if it is known. */
@@ -371,7 +384,7 @@ static void cut_when_due(struct sample_loop *loop)
 {
 	uint64_t interval = loop->options->interval_ns, now = monotonic_ns();
 
-	if (!loop->cut_ns || now < loop->cut_ns)
+	if (!loop->cut_ns || now < sample_due(loop))
 		return;
 	/* What was counted before a pause goes into the same file as what comes after it. */
 	if (!loop->paused)

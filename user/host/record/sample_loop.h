@@ -70,6 +70,7 @@ struct sample_loop {
 	struct signalfd_siginfo signal; /* the last one received */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
 	uint64_t then_ns; /* when the one after it is; 0: an interval later */
+	uint64_t named_ns; /* names that it needs are there by then */
 	bool begun; /* the loop has been started */
 	bool paused; /* between phases, or before the first one */
 	bool over; /* it will not sample again */
@@ -117,6 +118,9 @@ enum sample_event sample_run(struct sample_loop *loop);
 
 /* After the session's end: waits for one event, without limit. */
 enum sample_event sample_wait(struct sample_loop *loop);
+
+/* When the next file is made, which waits a little for names; 0: no series. */
+uint64_t sample_due(const struct sample_loop *loop);
 
 /* Closes the loop's session and descriptors. */
 void sample_close(struct sample_loop *loop);
