@@ -164,7 +164,11 @@ __noinline int count_known(struct mapping *mapping, u32 target, u32 n, struct xl
 	return false;
 }
 
-/* Remembers the window of ticks that were filed, from the process's entry. */
+/*
+ * Remembers the window of ticks that were filed, from the process's entry. Not one of wider bins than asked,
+ * which is for as long as memory is short: it would be found before the window of fine bins that can be had
+ * again, by each new process.
+ */
 static __noinline int remember_window(const struct mapping *mapping, u32 target,
 				      const struct xlat_entry *entry)
 {
@@ -172,7 +176,7 @@ static __noinline int remember_window(const struct mapping *mapping, u32 target,
 	struct xlat_set *set = space_set(hash, place_of(mapping));
 	u64 first = entry->where & ~(u64)XLAT_TARGET_MASK;
 
-	if (!set)
+	if (!set || xlat_shift(entry) != bin_shift)
 		return 0;
 	set->way[1] = set->way[0];
 	set->way[0] = *entry;

@@ -441,3 +441,22 @@ Test(xlat, window_of_another_process)
 	cr_expect(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234));
 	bench_close(&bench);
 }
+
+/* Else each process had wide bins after memory was short, though there is room for fine ones again. */
+Test(xlat, wide_window_is_not_remembered)
+{
+	struct bench bench;
+	uint64_t i;
+
+	stay_here();
+	bench_open(&bench, 256 << 10, 0);
+	for (i = 0; i < 64; i++)
+		file_tick(&bench, 1, 0, 64 << 10, 0, i * 1024);
+	cr_assert_gt(in_bins(&bench, COARSE_SHIFT, false), 20);
+	run(bench.skel->progs.selftest_remember);
+	cr_expect_not(recall(&bench, 1, 0, 64 << 10, 0, 63 * 1024));
+	file_tick(&bench, 1, 0, 64 << 10, 0, 0);
+	run(bench.skel->progs.selftest_remember);
+	cr_expect(recall(&bench, 1, 0, 64 << 10, 0, 0));
+	bench_close(&bench);
+}
