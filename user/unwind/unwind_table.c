@@ -110,8 +110,8 @@ static bool is_same_frame(const struct cfi_frame *a, const struct cfi_frame *b)
 
 static int number_of_frame(struct drafts *drafts, const struct cfi_frame *frame, bool is_signal)
 {
-	struct known_frame *known =
-		&drafts->known[(uint64_t)(frame->cfa_offset ^ frame->fp.offset * 4) / 8 % FRAMES];
+	const uint64_t size = (uint64_t)frame->cfa_offset ^ (uint64_t)frame->fp.offset * 4;
+	struct known_frame *known = &drafts->known[size / 8 % FRAMES];
 	struct unwind_rule rule;
 	int number;
 
