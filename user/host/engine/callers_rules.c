@@ -29,9 +29,11 @@ enum { RULE_SLOTS = 2 * RULES_MAX, RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHAR
 
 /*
  * A program that runs without its table loses its callers, so root's own files are read before others' work
- * is done: some 25 ms of a compiler's, less of all others. Users cannot take a CPU in this way.
+ * is done: some 25 ms of a compiler's, less of all others. Users cannot take a CPU in this way. The root of a
+ * container could, whose files are root's too, so that all of it is for some seconds and a part of the time.
  */
-enum { NICE = -15 };
+enum { NICE = -15, HURRY_SHARE = 20 };
+#define HURRY_NS 5000000000ULL
 
 struct callers_rules {
 	pthread_t thread;
@@ -44,6 +46,8 @@ struct callers_rules {
 	bool busy;
 	bool ending;
 	/* Only the thread uses these. */
+	int nice; /* that it was started with */
+	uint64_t since_ns;
 	struct callers_rules_maps maps;
 	struct chunked_array lines;
 	uint64_t words; /* in use */
@@ -176,6 +180,11 @@ static void set_nice(int nice)
 	setpriority(PRIO_PROCESS, (id_t)gettid(), nice);
 }
 
+static bool may_hurry(const struct callers_rules *rules)
+{
+	return thread_cpu_ns() < HURRY_NS + (monotonic_ns() - rules->since_ns) / HURRY_SHARE;
+}
+
 /*
  * Anybody may own the file: if it is broken it has no rules. One that cannot be read, or that its owner has
  * no time left for, may have some, so there is nothing to guess by.
@@ -189,7 +198,7 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 
 	if (fd < 0 || allowance_begin(&rules->allowance, fd, &turn, &ignored))
 		return RULES_FULL;
-	set_nice(turn.counts ? 0 : NICE);
+	set_nice(turn.counts || !may_hurry(rules) ? rules->nice : NICE);
 	if (!elf_image_open(fd, &image, &ignored)) {
 		state = store_image(rules, &image, place);
 		elf_image_close(&image);
@@ -235,6 +244,8 @@ static void *make_tables(void *context)
 	struct callers_rules *rules = context;
 	struct wanted_rules wanted;
 
+	rules->nice = getpriority(PRIO_PROCESS, 0);
+	rules->since_ns = monotonic_ns();
 	set_nice(NICE);
 	pthread_mutex_lock(&rules->lock);
 	while (await_wanted(rules, &wanted)) {
