@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -23,6 +24,8 @@
 #define PAUSES 12
 #define PAUSE_US 25000
 #define HZ 4595
+/* Nine periods: each of two threads that ran for so long had a tick, or the other one had. */
+#define RAN_NS 2000000
 /* Two threads that run longer than all cuts take. */
 #define BUSY                                                                                       \
 	{                                                                                          \
@@ -41,7 +44,8 @@ struct sampled {
 	uint64_t binned;
 	uint64_t wide; /* of these, ticks in bins wider than a byte */
 	size_t pieces;
-	size_t empty;
+	uint64_t since_ns; /* the child's CPU time after the last piece */
+	size_t empty; /* pieces without a tick in which the child ran for several periods */
 	size_t objects;
 	uint64_t delivered; /* of all CPUs */
 };
@@ -106,13 +110,27 @@ static uint64_t delivered_of(const struct profile *profile)
 	return sum;
 }
 
+/* Of all of the child's threads, so far; 0: it was waited for. */
+static uint64_t ran_ns(const struct sampled *sampled)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	if (sampled->child.pid > 0 && !clock_getcpuclockid(sampled->child.pid, &clock))
+		clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 /* A piece must satisfy what every profile does, above all its identity. */
 static void take(struct sampled *sampled)
 {
+	/* Read before the piece ends, and below after the one before has. */
+	bool ran = ran_ns(sampled) > sampled->since_ns + RAN_NS;
 	struct profile *profile;
 	struct error err = { 0 };
 
 	cr_assert_eq(session_take(sampled->session, &profile, &err), 0, "%s", err.text);
+	sampled->since_ns = ran_ns(sampled);
 	cr_assert_eq(profile_check(profile, "piece", &err), 0, "piece %zu: %s", sampled->pieces,
 		     err.text);
 	cr_assert(profile->complete);
@@ -120,7 +138,7 @@ static void take(struct sampled *sampled)
 	sampled->binned += profile->ticks.binned;
 	sampled->throttled += throttled_of(profile);
 	sampled->pieces++;
-	sampled->empty += !profile->ticks.total;
+	sampled->empty += ran && !profile->ticks.total;
 	sampled->objects += profile->nr_objects;
 	sampled->wide += wide_of(profile);
 	sampled->delivered += delivered_of(profile);
