@@ -586,9 +586,10 @@ static void probe_pods(struct feature_answer *answer)
 	struct cgroup_places places = { 0 };
 	struct cgroups cgroups;
 	bool are_here;
+	int ret = cgroups_read(&cgroups, "/proc", NULL);
 
-	if (cgroups_read(&cgroups, "/proc", NULL)) {
-		not_tried(answer, -ENOMEM);
+	if (ret) {
+		not_tried(answer, ret);
 		return;
 	}
 	cgroup_places_find(&places, &cgroups, is_of_kubelet, NULL, NULL);
