@@ -130,6 +130,16 @@ ln -s ..4 "$work/conf/..new"
 mv -T "$work/conf/..new" "$work/conf/..data"
 until_true said 'every 7 s'
 verdict $? agent_config_that_is_mended
+# As an editor replaces it: for a moment it is empty, which with --listen would be options without a sink.
+begun=$(grep -c 'listening at port' "$work/err")
+rm "$work/conf/agent.conf"
+exec 3>"$work/conf/agent.conf"
+sleep 1
+sed 's/1h/6/' "$work/conf/..1/agent.conf" >&3
+exec 3>&-
+until_true said 'every 6 s'
+[ "$(grep -c 'listening at port' "$work/err")" = $((begun + 1)) ]
+verdict $? agent_config_that_is_written
 end_agent
 kill "$backend"
 wait "$backend" 2>/dev/null

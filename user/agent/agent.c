@@ -538,7 +538,10 @@ static void wake(struct run *run)
 	scrapes_turn(&run->scrapes);
 }
 
-/* Whatever else happens in the folder changes nothing. A file that is being replaced is not there. */
+/*
+ * Whatever else happens in the folder changes nothing. A file that is being replaced is not there, or is
+ * empty until whoever has made it writes: with --listen that would be options without a sink.
+ */
 static bool is_reconfigured(const struct run *run)
 {
 	const struct stat *read_as = &run->options->config_read;
@@ -549,7 +552,7 @@ static bool is_reconfigured(const struct run *run)
 		return false;
 	while (read(run->watch_fd, news, sizeof(news)) > 0)
 		;
-	return !stat(run->options->config, &now) &&
+	return !stat(run->options->config, &now) && now.st_size &&
 	       (now.st_dev != read_as->st_dev || now.st_ino != read_as->st_ino ||
 		now.st_size != read_as->st_size || now.st_mtim.tv_sec != read_as->st_mtim.tv_sec ||
 		now.st_mtim.tv_nsec != read_as->st_mtim.tv_nsec);
