@@ -224,11 +224,13 @@ until_true said 'listening at port'
 verdict $? agent_named_after_its_node
 end_agent
 # A Job that ran between two profiles, and whose pod is deleted: kubelet has made the link to its log meanwhile.
-pods=''
+pods="shop_agent-x7-exporter_$(cat /proc/sys/kernel/random/uuid)"
 mkdir "$work/files"
 in_a_pod "$bin" agent --dir "$work/files" --interval 1h --duty 100 --listen "127.0.0.1:$listen" 2>"$work/err" &
 agent=$!
 until_true said 'listening at port'
+! said 'host.name is'
+verdict $? agent_not_named_after_a_longer_name
 uid=$(cat /proc/sys/kernel/random/uuid) id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
 logs=/proc/$agent/root/var/log
 mkdir -p "$logs/pods/shop_job-0_$uid/task" "$logs/containers"

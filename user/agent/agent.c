@@ -446,14 +446,17 @@ static int prepare(struct run *run, struct error *err)
 	return open_listener(run, err);
 }
 
-/* A pod's name is cut to the 64 bytes of a host's. */
+/* kubelet cuts a host's name to 63 bytes, and then what it may not end in. */
+#define POD_NAME_CUT 60
+
 static bool is_pods_name(const char *host)
 {
+	const char *rest = strlen(host) < POD_NAME_CUT ? "" : "*";
 	char pattern[sizeof(LOGS_OF_PODS) + 2 * HOST_NAME_MAX];
 	glob_t found;
 	bool ret;
 
-	snprintf(pattern, sizeof(pattern), LOGS_OF_PODS "/*_%s*_*", host);
+	snprintf(pattern, sizeof(pattern), LOGS_OF_PODS "/*_%s%s_*", host, rest);
 	ret = !glob(pattern, GLOB_NOSORT, NULL, &found);
 	if (ret)
 		globfree(&found);
