@@ -161,7 +161,12 @@ run_until_spooled 2
 end_agent
 mv "$work/err" "$work/before"
 run_until_spooled 6
-curl -s "http://127.0.0.1:$listen/metrics" >"$work/metrics"
+for page in first metrics; do
+	curl -s "http://127.0.0.1:$listen/metrics" >"$work/$page"
+done
+# What is not 0 when it is first asked for is no increase.
+grep -qx 'bpfprofil_unsampled_seconds_total 0\.0*' "$work/first"
+verdict $? agent_counter_begins_at_0
 end_agent
 cat >"$work/read.py" <<'end'
 import glob, gzip, json, re, sys

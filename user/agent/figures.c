@@ -201,7 +201,8 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
 	put_head(page, "unsampled_seconds", "counter",
 		 "Time between agents and sessions, of which nothing is known.");
-	put_seconds(page, "unsampled_seconds_total", session->unsampled_ns);
+	/* A new pod is another series, and what a series begins with is no increase. */
+	put_seconds(page, "unsampled_seconds_total", figures->told ? session->unsampled_ns : 0);
 	put_ratio(page, "duty_ratio", "Part of the time that is sampled.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
@@ -345,6 +346,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 	put_host(&page, figures);
 	put_services(&page, &figures->times);
 	service_times_told(&figures->times);
+	figures->told = true;
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	pthread_mutex_unlock(&figures->lock);

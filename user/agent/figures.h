@@ -29,6 +29,7 @@ struct figures {
 	double duty_percent; /* how much of the time that is to be; 0: all */
 	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
 	struct figures_session session;
+	bool told; /* somebody has asked, and knows a 0 that counters begin at */
 	struct service_times times; /* the same by service */
 	uint64_t scrapes; /* number of those that were answered */
 };
