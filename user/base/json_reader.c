@@ -316,21 +316,32 @@ int json_reader_string(struct json_reader *json, char **result)
 	return *result ? 0 : json_reader_no_memory(json);
 }
 
+/*
+ * How many digits the number has whose first is at a place, from which MAX_DIGITS + 1 bytes can be read. 0:
+ * there is none, it begins with 0, or it could overflow.
+ */
+static size_t small_number(const char *at, uint64_t *result)
+{
+	size_t nr = 0;
+
+	*result = 0;
+	for (; at[nr] >= '0' && at[nr] <= '9' && nr < MAX_DIGITS; nr++)
+		*result = *result * 10 + (uint64_t)(at[nr] - '0');
+	return nr == MAX_DIGITS || (nr > 1 && *at == '0') ? 0 : nr;
+}
+
 /* Takes the next number if it has too few digits to overflow. */
 static bool take_small(struct json_reader *json, uint64_t *result)
 {
-	const char *start = json->buffer + json->at, *digit = start;
 	uint64_t value = 0;
+	size_t nr = 0;
 
-	if (json->filled - json->at <= MAX_DIGITS || *start == '0')
-		return false;
-	for (; *digit >= '0' && *digit <= '9' && digit - start < MAX_DIGITS; digit++)
-		value = value * 10 + (uint64_t)(*digit - '0');
-	if (*digit >= '0' && *digit <= '9')
-		return false;
-	json->at += (size_t)(digit - start);
-	*result = value;
-	return true;
+	if (json->filled - json->at > MAX_DIGITS)
+		nr = small_number(json->buffer + json->at, &value);
+	if (nr)
+		*result = value;
+	json->at += nr;
+	return nr > 0;
 }
 
 /* Reads digits only: a fraction or exponent is refused by whatever reads the next token. */
@@ -361,17 +372,6 @@ int json_reader_u64(struct json_reader *json, uint64_t *result)
 		return c;
 	*result = value;
 	return 0;
-}
-
-/* How many digits of a number of few are at a place; 0: too many, or it begins with 0. */
-static size_t small_number(const char *at, uint64_t *result)
-{
-	size_t nr = 0;
-
-	*result = 0;
-	for (; at[nr] >= '0' && at[nr] <= '9' && nr < MAX_DIGITS; nr++)
-		*result = *result * 10 + (uint64_t)(at[nr] - '0');
-	return nr == MAX_DIGITS || (nr > 1 && *at == '0') ? 0 : nr;
 }
 
 bool json_reader_pair(struct json_reader *json, uint64_t pair[2])
