@@ -187,11 +187,14 @@ void row_weigh(struct report_row *row, double weight)
 	row->squares = row->ns * weight;
 }
 
-/* The row becomes that of its function; a bin without a function stays. */
-static void take_function(struct report_row *row, const struct profile_index *index)
+static void name_row(struct report_row *row, const struct profile_index *index)
 {
 	row->function = profile_index_find(index, row->object, row->offset, row->size);
 	row->name = row->function ? row->function->name : NULL;
+}
+
+void row_take_function(struct report_row *row)
+{
 	if (!row->function)
 		return;
 	row->offset = row->function->offset;
@@ -228,8 +231,10 @@ static int add_bins(const struct profile_histogram *histogram, double weight, do
 		row.offset = profile_bin_start(histogram, i);
 		row_weigh(&row, weight);
 		row.squares *= variance;
-		if (index)
-			take_function(&row, index);
+		if (index) {
+			name_row(&row, index);
+			row_take_function(&row);
+		}
 		ret = add_bin(rows, &row);
 	}
 	return ret;
@@ -303,16 +308,12 @@ static int mark_rows(struct report_rows *rows)
 static int name_bins(const struct profile *profile, struct report_rows *rows)
 {
 	struct profile_index *index = profile_index_new(profile);
-	struct report_row *row;
 	size_t i;
 
 	if (!index)
 		return -ENOMEM;
-	for (i = 0; i < rows->nr; i++) {
-		row = &rows->rows[i];
-		row->function = profile_index_find(index, row->object, row->offset, row->size);
-		row->name = row->function ? row->function->name : NULL;
-	}
+	for (i = 0; i < rows->nr; i++)
+		name_row(&rows->rows[i], index);
 	profile_index_free(index);
 	return 0;
 }

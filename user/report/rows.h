@@ -67,6 +67,9 @@ int rows_check(const struct profile *profile, const struct report_options *optio
 /* Sets the time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
 
+/* Makes a row of a bin the row of its function; a bin without a function stays. */
+void row_take_function(struct report_row *row);
+
 /* Appends a row; -ENOMEM. */
 int rows_add(struct report_rows *rows, const struct report_row *row);
 

@@ -12,19 +12,12 @@
 
 /* --- by place ----------------------------------------------------------------------------------- */
 
-/* Rows of bins become rows of their functions; a bin without a function stays. */
 static void by_functions(struct report_rows *rows)
 {
-	const struct profile_function *function;
 	size_t i;
 
-	for (i = 0; i < rows->nr; i++) {
-		function = rows->rows[i].function;
-		if (!function)
-			continue;
-		rows->rows[i].offset = function->offset;
-		rows->rows[i].size = function->size;
-	}
+	for (i = 0; i < rows->nr; i++)
+		row_take_function(&rows->rows[i]);
 	rows_merge(rows, row_compare_place);
 }
 
