@@ -37,6 +37,15 @@ verdict $? run_shows_progress_if_asked
 	"cat /proc/\$PPID/maps >'$work/maps'; cat /proc/\$PPID/status >'$work/status'" >/dev/null 2>&1
 grep -q libbpf "$work/maps" && ! grep -q libcapstone "$work/maps"
 verdict $? run_has_no_disassembler
+# Who lacks it is told what to install: here an empty file is found before it.
+mkdir "$work/empty"
+for library in /usr/lib/*/libcapstone.so.?; do
+	: >"$work/empty/${library##*/}"
+done
+"$bin" run -q -o "$work/hot.json" -- bash -c 'for ((i = 0; i < 1000000; i++)); do :; done' &&
+	LD_LIBRARY_PATH=$work/empty "$bin" report --annotate bash:execute_command_internal \
+		"$work/hot.json" | grep -q 'no instructions.*libcapstone.*; try: apt-get install libcapstone'
+verdict $? annotate_without_a_disassembler
 peak=$(awk '/^VmHWM/ { print $2 * 1024 }' "$work/status")
 [ "$peak" -lt $((2 * $(stat -c %s /sys/kernel/btf/vmlinux))) ]
 verdict $? run_has_no_copies_of_the_kernels_types

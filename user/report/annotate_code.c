@@ -666,11 +666,12 @@ static int disassemble(struct annotating *work, const struct code *code)
 static int note_no_code(struct annotating *work)
 {
 	const struct profile_object *object = annotated_object(work);
+	const struct error *why = &work->no_code;
 	char root[64];
 
 	if (work->fd >= 0 || object->kind != PROFILE_FILE || !work->request->look_in_roots)
-		return annotation_note(work->annotation, "no instructions, a row is a bin: %s",
-				       work->no_code.text);
+		return annotation_note(work->annotation, "no instructions, a row is a bin: %s%s%s",
+				       why->text, *why->hint ? "; try: " : "", why->hint);
 	if (!object_file_find_root(object, root, sizeof(root)))
 		return annotation_note(work->annotation,
 				       "no instructions, a row is a bin: %s; if a copy is below "
