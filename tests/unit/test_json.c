@@ -126,6 +126,58 @@ Test(json, names_the_line)
 	cr_assert_str_eq(err.text, "text: line 2: byte 0x01 where a value should be");
 }
 
+/* Whether a pair is taken, after which the reader is behind it; else it is where it was. */
+static bool takes_pair(const char *pair_text, uint64_t pair[2])
+{
+	struct error err = { "", "" };
+	struct json_reader *json;
+	struct input *in;
+	char text[128];
+	bool taken;
+
+	snprintf(text, sizeof(text), "[%s,%60s]", pair_text, "");
+	in = input_of(text, strlen(text));
+	json = json_reader_new(in, &err);
+	cr_assert_eq(json_reader_array(json), 0);
+	cr_assert_eq(json_reader_element(json), 1);
+	taken = json_reader_pair(json, pair);
+	if (taken)
+		cr_expect_eq(json_reader_element(json), 1, "%s", pair_text);
+	else
+		cr_expect_eq(json_reader_array(json), 0, "%s", pair_text);
+	json_reader_free(json);
+	input_close(in);
+	return taken;
+}
+
+Test(json, pairs_are_taken_whole)
+{
+	static const char *const refused[] = {
+		"[1000000000000000000000,1]",
+		"[1,18446744073709551616]",
+		"[01,1]",
+		"[1,00]",
+		"[-1,1]",
+		"[1.5,1]",
+		"[1,1e3]",
+		"[,1]",
+		"[1,]",
+		"[1]",
+		"[1,2,3]",
+		"[1 ,2]",
+		"[\"1\",2]",
+	};
+	uint64_t pair[2];
+	size_t i;
+
+	cr_expect(takes_pair("[0,12]", pair));
+	cr_expect(pair[0] == 0 && pair[1] == 12);
+	cr_expect(takes_pair("[999999999999999999,999999999999999998]", pair));
+	cr_expect(pair[0] == 999999999999999999 && pair[1] == 999999999999999998);
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		cr_expect_not(takes_pair(refused[i], pair), "%s", refused[i]);
+}
+
 Test(json, numbers)
 {
 	static const char text[] =
