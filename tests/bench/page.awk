@@ -2,7 +2,7 @@
 #
 # Converts Markdown with tables to mdoc. A table that is too wide for a page is divided into
 # several, each of which begins with the columns that identify a row: all those before the first
-# figure.
+# figure, which may have its range in brackets.
 
 BEGIN { FS = " *[|] *"; page = 96 }
 
@@ -74,7 +74,7 @@ function flush_table(   from, to, used, left, i) {
 		cell[rows, i] = $(i + 1)
 		if (length($(i + 1)) > width[i])
 			width[i] = length($(i + 1))
-		if ($(i + 1) ~ /[0-9] [(]/ && (!leading || i <= leading))
+		if (rows > 1 && $(i + 1) ~ /^-?[0-9.]+( [(].*)?$/ && (!leading || i <= leading))
 			leading = i - 1
 	}
 	next

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes tables of the windows that `run` recorded: a table for each figure, with a row for each profiler and
-rate and a column for each load; medians, with the least and the greatest in brackets."""
+rate and a column for each load; medians, for times and shares with the least and the greatest in brackets."""
 import json
 import os
 import statistics
@@ -90,18 +90,19 @@ def found(_, row):
     return 100 * row["found"] / row["hz"] / row["due"] if row.get("found") is not None else None
 
 
+# Whether the range is told: sizes and own times hardly differ.
 FIGURES = (
-    ("handler, ns net of the empty program", Rows.net),
-    ("CPU time of the load, % more", Rows.slower),
-    ("own CPU time beside the load, % of a CPU", plain("own")),
-    ("own CPU time from start to table, s", plain("cpu")),
-    ("from the signal to the table of names, s", plain("end")),
-    ("peak RSS, MiB", plain("peak")),
-    ("kernel memory, MiB: maps, buffers of perf", plain("kernel")),
-    ("written or sent, KiB", plain("kib")),
-    ("ticks found, % of what the host's CPU time had", found),
-    ("of these without a name, %", share("nameless", "found")),
-    ("of these with their whole chain, %", share("chains", "found")),
+    ("handler, ns net of an empty one", Rows.net, True),
+    ("CPU time of the load, % more", Rows.slower, True),
+    ("from ^C to the table of names, s", plain("end"), True),
+    ("ticks found, %", found, True),
+    ("of these without a name, %", share("nameless", "found"), False),
+    ("of these with a whole chain, %", share("chains", "found"), False),
+    ("own CPU beside the load, %", plain("own"), False),
+    ("own CPU, start to table, s", plain("cpu"), False),
+    ("peak RSS, MiB", plain("peak"), False),
+    ("maps and perf's buffers, MiB", plain("kernel"), False),
+    ("written or sent, KiB", plain("kib"), False),
 )
 
 
@@ -115,11 +116,12 @@ def kinds(rows, told):
     return sorted(seen.items(), key=lambda one: (one[0][0] == "default", one[1] if one[0][0] != "default" else 0, order.index(one[0][1])))
 
 
-def figure_table(rows, told, title, figure):
+def figure_table(rows, told, title, figure, ranged):
     names = [name for name in loads.LOADS if any(row["load"] == name for row in rows.windows)]
-    table = [[title, "Hz", *(loads.LOADS[name][0] for name in names)]]
+    table = [[title, "Hz", *names]]
     for (rate, tool), hz in kinds(rows, told):
         cells = [cell(rows.values(figure, rate=rate, tool=tool, load=name)) for name in names]
+        cells = cells if ranged else [median.split(" (")[0] for median in cells]
         if set(cells) != {"-"}:
             table.append([told[tool], str(hz), *cells])
     return grid(table) if len(table) > 1 else []
@@ -141,13 +143,20 @@ def agent_table(rows, told):
             of = [row for row in phases if (row["load"], row["tool"]) == (name, tool)]
             cells = [cell([row[key] for row in of]) for key in ("own", "bpf", "start", "anon", "rss", "kernel", "sent")]
             cells.append(cell([100 * row["nameless"] / row["found"] for row in of if row["found"]]))
-            table.append([loads.LOADS[name][0], told[tool], *cells])
+            table.append([name, told[tool], *cells])
     return grid(table) if phases else []
 
 
 def remarks(rows):
-    noise = "; ".join(f"{loads.LOADS[name][0]} {number(statistics.median(of))} %" for name, of in rows.noise.items())
+    noise = "; ".join(f"{name} {number(statistics.median(of))} %" for name, of in rows.noise.items())
     yield f"- CPU time of the bare load, before and after all profilers of a round, differed by (median): {noise}"
+    averages = [row["average"] for row in rows.of("bare") if "average" in row]
+    if averages:
+        yield f"- load averages before and after each load: {min(averages):.1f} to {max(averages):.1f}"
+    rounds = {name: len({row["round"] for row in rows.windows if row["load"] == name}) for name in dict.fromkeys(row["load"] for row in rows.windows)}
+    for name, seen in rounds.items():
+        if seen < max(rounds.values()):
+            yield f"- {name}: {seen} of these rounds"
     for text in dict.fromkeys(row["why"] for row in rows.of("missing")):
         yield f"- not measured: {text}"
     failed = [f"{row['told']} ({loads.LOADS[row['load']][0]})" for row in rows.of("failed")]
@@ -179,8 +188,8 @@ def write(bench, args, profilers, agents):
     rounds = len({row["round"] for row in rows.windows})
     head = f"{host_line()}, {rounds} rounds"
     text = [f"{head}, work of some {args.s:g} s; median (min to max)", ""]
-    for title, figure in FIGURES:
-        text += [*figure_table(rows, told, title, figure), ""]
+    for figure in FIGURES:
+        text += [*figure_table(rows, told, *figure), ""]
     text += [*start_table(rows), "", *agent_table(rows, told), "", *remarks(rows)]
     for name, lines in (("peers.md", text), ("peers.short.md", short(rows, head))):
         with open(f"{bench}/{name}", "w", encoding="utf-8") as out:
