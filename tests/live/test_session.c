@@ -24,7 +24,7 @@
 #define PAUSES 12
 #define PAUSE_US 25000
 #define HZ 4595
-/* Nine periods: each of two threads that ran for so long had a tick, or the other one had. */
+/* Then one of two threads ran for more than four periods. */
 #define RAN_NS 2000000
 /* Two threads that run longer than all cuts take. */
 #define BUSY                                                                                       \
