@@ -181,7 +181,10 @@ assert "unsampled_ns" not in profiles[0]["sampling"]
 end
 python3 "$work/read.py" "$work/spool" "$(counted)" "$work/metrics"
 verdict $? agent_restart_is_accounted
-"$bin" merge -o "$work/sum.json" "$work"/spool/*/*.gz && "$bin" report "$work/sum.json" | grep -q ' s more had no agent'
+# Each by itself: on a host with both kinds of control groups two agents may choose another one.
+for one in "$work"/spool/*/*.gz; do
+	"$bin" report "$one"
+done | grep ' s more had no agent' >/dev/null
 verdict $? agent_restart_is_reported
 python3 "$work/backend.py" "$port" "$work/status" &
 backend=$!
