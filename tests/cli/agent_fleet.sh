@@ -204,11 +204,19 @@ in_a_pod() {
 		hostname agent-x7
 		exec "$@"' sh "$@"
 }
+
+# begin_in_a_pod OPTION...: an agent. What the one before it said is removed first, because a signal that
+# came before this one's exec would make its shell clean up.
+begin_in_a_pod() {
+	: >"$work/err"
+	in_a_pod "$bin" agent --listen "127.0.0.1:$listen" "$@" 2>>"$work/err" &
+	agent=$!
+	until_true said 'listening at port'
+}
 in_group "$group" sh -c 'while :; do :; done' &
 spinner+=" $!"
 export pods=''
-in_a_pod "$bin" agent --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
-agent=$!
+begin_in_a_pod --interval 1
 until_true said 'pods run here, but have no names: there is no /var/log/pods' &&
 	until_true is_in_readyz 'names: pods have none, because /var/log/pods is not here'
 verdict $? agent_without_logs
@@ -219,24 +227,18 @@ verdict $? doctor_without_logs
 pods="bpfprofil_agent-x7_$(cat /proc/sys/kernel/random/uuid)"
 (in_a_pod "$bin" doctor --quick) | grep -q '^ok  *pods'
 verdict $? doctor_with_logs
-in_a_pod "$bin" agent --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
-agent=$!
-until_true said 'listening at port'
+begin_in_a_pod --interval 1
 said "host.name is agent-x7, which is a pod's and not the node's" && ! said 'pods run here, but have no names'
 verdict $? agent_named_after_its_pod
 end_agent
-in_a_pod "$bin" agent --label host.name=node-1 --interval 1 --listen "127.0.0.1:$listen" 2>"$work/err" &
-agent=$!
-until_true said 'listening at port'
+begin_in_a_pod --label host.name=node-1 --interval 1
 ! said 'host.name is'
 verdict $? agent_named_after_its_node
 end_agent
 # A Job that ran between two profiles, and whose pod is deleted: kubelet has made the link to its log meanwhile.
 pods="shop_agent-x7-exporter_$(cat /proc/sys/kernel/random/uuid)"
 mkdir "$work/files"
-in_a_pod "$bin" agent --dir "$work/files" --interval 1h --duty 100 --listen "127.0.0.1:$listen" 2>"$work/err" &
-agent=$!
-until_true said 'listening at port'
+begin_in_a_pod --dir "$work/files" --interval 1h --duty 100
 ! said 'host.name is'
 verdict $? agent_not_named_after_a_longer_name
 uid=$(cat /proc/sys/kernel/random/uuid) id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
