@@ -444,6 +444,24 @@ int process_has_ended(int pid_fd)
 	return ret < 0 ? -errno : ret;
 }
 
+ssize_t read_range(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < size) {
+		got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
 int read_first_line(const char *path, char *line, size_t size)
 {
 	cleanup_file FILE *file = fopen(path, "re");

@@ -97,6 +97,9 @@ int process_has_ended(int pid_fd);
  */
 int read_first_line(const char *path, char *line, size_t size);
 
+/* Reads that much of a file. Returns how much there was, which is less at its end only, or a negative errno. */
+ssize_t read_range(int fd, void *to, size_t size, uint64_t offset);
+
 /* The path in /proc by which a descriptor's file is opened, linked or watched. Returns ret. */
 #define FD_PATH 32
 const char *fd_path(int fd, char ret[FD_PATH]);

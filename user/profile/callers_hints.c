@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "profile/callers.h"
 
@@ -31,10 +32,11 @@ struct chain_of {
 
 static enum program program_of(const struct profile_object *object)
 {
-	const char *base = object->path ? strrchr(object->path, '/') : NULL;
+	const char *base;
 
-	if (object->kind != PROFILE_FILE || !base++)
+	if (object->kind != PROFILE_FILE || !object->path)
 		return OTHER;
+	base = text_basename(object->path);
 	if (!strncmp(base, "python3", 7) || !strncmp(base, "libpython3", 10))
 		return PYTHON;
 	return !strcmp(base, "perl") || !strncmp(base, "libperl.so", 10) ? PERL :

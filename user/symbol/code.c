@@ -103,7 +103,6 @@ static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
 
 static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *bytes, size_t size)
 {
-	size_t done = 0;
 	ssize_t got;
 
 	if (source->memory) {
@@ -112,15 +111,10 @@ static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *byt
 		memcpy(bytes, source->memory + offset, size);
 		return 0;
 	}
-	while (done < size) {
-		got = pread(source->fd, bytes + done, size - done, (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -EIO;
-		done += (size_t)got;
-	}
-	return 0;
+	got = read_range(source->fd, bytes, size, offset);
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == size ? 0 : -EIO;
 }
 
 static int read_code(const struct elf_image *image, const struct source *source, uint64_t offset,

@@ -79,7 +79,6 @@ static int take_names(struct scan *scan, const char *names, size_t size)
  */
 static int read_part(int fd, uint64_t from, uint32_t size, struct part *part)
 {
-	uint32_t done = 0;
 	ssize_t got;
 	void *bytes;
 
@@ -87,13 +86,10 @@ static int read_part(int fd, uint64_t from, uint32_t size, struct part *part)
 	if (bytes == MAP_FAILED)
 		return -ENOMEM;
 	*part = (struct part){ bytes, size };
-	while (done < size) {
-		got = pread(fd, part->bytes + done, size - done, (off_t)(from + done));
-		if (got <= 0)
-			return got ? -errno : -EPROTO;
-		done += (uint32_t)got;
-	}
-	return 0;
+	got = read_range(fd, bytes, size, from);
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == size ? 0 : -EPROTO;
 }
 
 static void free_part(struct part *part)
@@ -467,10 +463,10 @@ static int make_btf(struct scan *scan, struct kernel_types *result)
 
 static int read_head(int fd, struct btf_header *head)
 {
-	ssize_t got = pread(fd, head, sizeof(*head), 0);
+	ssize_t got = read_range(fd, head, sizeof(*head), 0);
 
 	if (got < 0)
-		return -errno;
+		return (int)got;
 	if (got != sizeof(*head) || head->magic != BTF_MAGIC || head->version != 1 ||
 	    head->hdr_len < sizeof(*head) || !head->type_len || head->type_len > SECTION_MAX ||
 	    head->type_off % 4 || !head->str_len || head->str_len > SECTION_MAX)
