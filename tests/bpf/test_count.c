@@ -72,8 +72,9 @@ static void run(struct bpf_program *program)
 	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(program), &opts), 0);
 }
 
-static void file_tick(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
-		      uint64_t offset, uint64_t pc)
+/* Where the next tick falls, in a mapping of a file. */
+static void place_tick(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
+		       uint64_t offset, uint64_t pc)
 {
 	struct selftest_bpf__bss *bss = bench->skel->bss;
 
@@ -82,6 +83,12 @@ static void file_tick(struct bench *bench, uint64_t inode, uint64_t start, uint6
 	bss->in_end = end;
 	bss->in_offset = offset;
 	bss->in_pc = pc;
+}
+
+static void file_tick(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
+		      uint64_t offset, uint64_t pc)
+{
+	place_tick(bench, inode, start, end, offset, pc);
 	run(bench->skel->progs.selftest_file);
 }
 
@@ -337,7 +344,7 @@ static uint32_t find(struct bench *bench, uint64_t pc, uint32_t who, uint32_t st
 	bss->in_who = who;
 	bss->in_stamp = stamp;
 	run(bench->skel->progs.selftest_find);
-	return bss->out_found;
+	return bench->skel->bss->out_found;
 }
 
 static void insert(struct bench *bench, uint64_t start, uint64_t end, uint64_t pc, uint32_t who,
@@ -399,15 +406,9 @@ Test(xlat, eviction_keeps_ticks)
 static bool recall(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
 		   uint64_t offset, uint64_t pc)
 {
-	struct selftest_bpf__bss *bss = bench->skel->bss;
-
-	bss->in_inode = inode;
-	bss->in_start = start;
-	bss->in_end = end;
-	bss->in_offset = offset;
-	bss->in_pc = pc;
+	place_tick(bench, inode, start, end, offset, pc);
 	run(bench->skel->progs.selftest_recall);
-	return bss->out_found;
+	return bench->skel->bss->out_found;
 }
 
 /* What one process's tick has found is another's, but only of the same file and target. */

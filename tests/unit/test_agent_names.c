@@ -385,25 +385,29 @@ Test(agent_names, pods_that_are_gone)
 	identities_close(choice.identities);
 }
 
+static void look_when_due(struct identities *identities)
+{
+	struct pollfd again = { .fd = identities_fd(identities), .events = POLLIN };
+
+	cr_assert_eq(poll(&again, 1, 60000), 1);
+	identities_look_again(identities);
+}
+
 /* One that is met while another waits is looked up again too. */
 Test(agent_names, pods_that_are_gone_one_after_the_other)
 {
 	const char *other = "/kubepods/pod" POD "/" OTHER;
 	struct identities *identities;
 	struct error err = { 0 };
-	struct pollfd again = { .events = POLLIN };
 
 	make_folder("pods/shop_job-0_" POD);
 	cr_assert_eq(identities_open(".", &identities, &err), 0, "%s", err.text);
-	again.fd = identities_fd(identities);
 	identities_find(identities, IN_POD);
 	usleep(300000);
 	identities_find(identities, other);
-	cr_assert_eq(poll(&again, 1, -1), 1);
-	identities_look_again(identities);
+	look_when_due(identities);
 	make_folder("containers/job-0_shop_late-" OTHER ".log");
-	cr_assert_eq(poll(&again, 1, -1), 1);
-	identities_look_again(identities);
+	look_when_due(identities);
 	cr_assert_eq(rmdir("containers/job-0_shop_late-" OTHER ".log"), 0);
 	cr_expect_str_eq(identities_find(identities, other)->names.container, "late");
 	identities_close(identities);
@@ -414,17 +418,13 @@ Test(agent_names, links_that_come_late)
 {
 	struct identities *identities;
 	struct error err = { 0 };
-	struct pollfd again = { .events = POLLIN };
 
 	make_folder("pods/shop_job-0_" POD);
 	cr_assert_eq(identities_open(".", &identities, &err), 0, "%s", err.text);
-	again.fd = identities_fd(identities);
 	identities_find(identities, IN_POD);
-	cr_assert_eq(poll(&again, 1, -1), 1);
-	identities_look_again(identities);
+	look_when_due(identities);
 	make_folder("containers/job-0_shop_task-" ID ".log");
-	cr_assert_eq(poll(&again, 1, 60000), 1);
-	identities_look_again(identities);
+	look_when_due(identities);
 	cr_assert_eq(rmdir("containers/job-0_shop_task-" ID ".log"), 0);
 	cr_expect_str_eq(identities_find(identities, IN_POD)->names.container, "task");
 	identities_close(identities);

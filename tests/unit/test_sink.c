@@ -261,8 +261,7 @@ Test(sink, takes_over_from_one_that_hangs)
 	sink_backend_start(&backend, answers);
 	sink = sink_open_to(backend.url, 8 << 20, NULL);
 	sink_put(sink, profile);
-	while (!__atomic_load_n(&backend.requests, __ATOMIC_SEQ_CST))
-		usleep(1000);
+	sink_backend_wait(&backend);
 	sink = sink_open_after(sink, backend.url, 8 << 20, NULL);
 	sink_put(sink, profile);
 	sink_count(sink, &counts);

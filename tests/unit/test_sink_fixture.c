@@ -195,6 +195,12 @@ struct sink *sink_open_to(const char *url, size_t cap, const char *spool)
 	return sink_open_after(NULL, url, cap, spool);
 }
 
+void sink_backend_wait(struct backend *backend)
+{
+	while (!__atomic_load_n(&backend->requests, __ATOMIC_SEQ_CST))
+		usleep(1000);
+}
+
 struct sink_counts sink_settle(struct sink *sink)
 {
 	struct sink_counts counts;

@@ -36,6 +36,9 @@ void sink_backend_start(struct backend *backend, const char *const *answers);
 void sink_backend_start_at(struct backend *backend, const char *const *answers, uint16_t port);
 void sink_backend_stop(struct backend *backend);
 
+/* Waits until it has got a request. */
+void sink_backend_wait(struct backend *backend);
+
 /* One that tries again after some milliseconds. spool: NULL, or a folder. */
 struct sink *sink_open_to(const char *url, size_t cap, const char *spool);
 

@@ -186,8 +186,7 @@ Test(sink_parts, answer_at_the_end)
 	sink_backend_start(&backend, answers);
 	sink = sink_open_to(backend.url, 8 << 20, spool);
 	sink_put(sink, profile);
-	while (!__atomic_load_n(&backend.requests, __ATOMIC_SEQ_CST))
-		usleep(5000);
+	sink_backend_wait(&backend);
 	sink_close(sink, 5000 * MS);
 	sink = sink_open_to(backend.url, 8 << 20, spool);
 	sink_count(sink, &counts);
