@@ -252,8 +252,8 @@ wanted=000001c400080004
 verdict $? agent_capabilities
 # Where BPF and PERFMON cannot be had, as with docker 20.10, SYS_ADMIN stands for both.
 rm "$work"/kept/*
-setpriv --bounding-set=-bpf,-perfmon --inh-caps=-all \
-	timeout 8 "$bin" agent -q --dir "$work/kept" --interval 1 2>"$work/err"
+beside_a_loop timeout --foreground 8 setpriv --bounding-set=-bpf,-perfmon --inh-caps=-all \
+	"$bin" agent -q --dir "$work/kept" --interval 1 2>"$work/err"
 [ -n "$(ls "$work/kept")" ]
 verdict $? agent_without_cap_bpf
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |
