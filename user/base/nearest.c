@@ -64,7 +64,7 @@ int names_add(struct names *names, const char *name, size_t length)
 	int ret;
 
 	/* One more element, for the final NULL. */
-	ret = grow((void **)&names->list, &names->capacity, names->nr + 2, sizeof(*names->list));
+	ret = GROW(names->list, names->capacity, names->nr + 2);
 	if (ret)
 		return ret;
 	names->list[names->nr] = strndup(name, length);

@@ -17,6 +17,15 @@
  */
 int grow(void **array, size_t *capacity, size_t need, size_t size);
 
+/* The same for an array by its elements' type; list and capacity are variables, or members of one. */
+#define GROW(list, capacity, need)                                                                 \
+	({                                                                                         \
+		void *grow_array = (list);                                                         \
+		int grow_ret = grow(&grow_array, &(capacity), (need), sizeof(*(list)));            \
+		(list) = grow_array;                                                               \
+		grow_ret;                                                                          \
+	})
+
 /* A sum that would overflow stays at the maximum, where no account can be exact. */
 static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 {

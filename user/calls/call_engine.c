@@ -19,7 +19,7 @@
 static int extents_init(struct extents *extents, uint32_t elements)
 {
 	memset(extents, 0, sizeof(*extents));
-	if (grow((void **)&extents->list, &extents->capacity, 1, sizeof(*extents->list)))
+	if (GROW(extents->list, extents->capacity, 1))
 		return -ENOMEM;
 	extents->list[extents->nr++] = (struct extent){ 0, elements };
 	return 0;
@@ -41,8 +41,7 @@ int64_t extents_take(struct extents *extents, uint32_t nr)
 	 * Room is reserved here, because each extent that is given back adds at most one free
 	 * extent.
 	 */
-	if (grow((void **)&extents->list, &extents->capacity, extents->nr + extents->taken + 1,
-		 sizeof(*extents->list)))
+	if (GROW(extents->list, extents->capacity, extents->nr + extents->taken + 1))
 		return -ENOMEM;
 	for (i = 0; i < extents->nr; i++) {
 		if (extents->list[i].nr < nr)

@@ -59,7 +59,6 @@ static bool next_number(const char **text, char end, uint64_t *result)
 static int set_region(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct call_options *options = field;
-	void *array = options->regions;
 	struct call_entry entry = { 0 };
 	const char *text = value;
 	int ret;
@@ -70,10 +69,9 @@ static int set_region(const struct opt *opt, const char *value, void *field, str
 	if (options->nr_regions == DIALECT_REGIONS_MAX)
 		return opt_bad(opt, value, err, "more than %d regions (E2BIG)",
 			       DIALECT_REGIONS_MAX);
-	ret = grow(&array, &options->regions_capacity, options->nr_regions + 1, sizeof(entry));
+	ret = GROW(options->regions, options->regions_capacity, options->nr_regions + 1);
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
-	options->regions = array;
 	options->regions[options->nr_regions++] = entry;
 	return 0;
 }

@@ -30,12 +30,9 @@ static int make_journal_room(struct journal *journal)
 		profile = journal->profile = profile_new();
 	if (!profile)
 		return -ENOMEM;
-	if (grow((void **)&profile->targets, &journal->targets_capacity, profile->nr_targets + 1,
-		 sizeof(*profile->targets)) ||
-	    grow((void **)&profile->objects, &journal->objects_capacity, profile->nr_objects + 1,
-		 sizeof(*profile->objects)) ||
-	    grow((void **)&profile->histograms, &journal->histograms_capacity,
-		 profile->nr_histograms + 1, sizeof(*profile->histograms)))
+	if (GROW(profile->targets, journal->targets_capacity, profile->nr_targets + 1) ||
+	    GROW(profile->objects, journal->objects_capacity, profile->nr_objects + 1) ||
+	    GROW(profile->histograms, journal->histograms_capacity, profile->nr_histograms + 1))
 		return -ENOMEM;
 	return 0;
 }

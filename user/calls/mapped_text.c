@@ -114,7 +114,7 @@ static int add_mapping(struct mapped_text *text, const struct maps_line *line)
 	text->bytes += strlen(line->path);
 	if (text->nr == MAPPINGS_MAX || text->bytes > PATH_BYTES_MAX)
 		return -E2BIG;
-	if (grow((void **)&text->list, &text->capacity, text->nr + 1, sizeof(*text->list)))
+	if (GROW(text->list, text->capacity, text->nr + 1))
 		return -ENOMEM;
 	mapping = &text->list[text->nr];
 	*mapping = (struct text_mapping){ line->start,

@@ -15,8 +15,7 @@ struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index)
 	if (at < sparse->nr && sparse->pages[at]->index == index)
 		return sparse->pages[at];
 	page = calloc(1, sizeof(*page));
-	if (!page || grow((void **)&sparse->pages, &sparse->capacity, sparse->nr + 1,
-			  sizeof(*sparse->pages))) {
+	if (!page || GROW(sparse->pages, sparse->capacity, sparse->nr + 1)) {
 		free(page);
 		return NULL;
 	}
@@ -65,7 +64,7 @@ int pcs_add(struct pcs *pcs, uint64_t pc)
 	/* Sorted each time the number has doubled, so that a sample costs little on average. */
 	if (pcs->nr == pcs->capacity && pcs->nr >= 2 * pcs->sorted)
 		pcs_sort(pcs);
-	if (grow((void **)&pcs->list, &pcs->capacity, pcs->nr + 1, sizeof(*pcs->list)))
+	if (GROW(pcs->list, pcs->capacity, pcs->nr + 1))
 		return -ENOMEM;
 	pcs->list[pcs->nr++] = (struct pc_count){ pc, 1 };
 	return 0;

@@ -48,16 +48,14 @@ static int set_map(const struct opt *opt, const char *value, void *field, struct
 {
 	char *equals = strchr(value, '=');
 	struct diff_maps *maps = field;
-	void *array = maps->maps;
 	int ret;
 
 	if (!equals || equals == value || !equals[1])
 		return opt_bad(opt, value, err, "must be OLD=NEW");
-	ret = grow(&array, &maps->capacity, maps->nr + 1, sizeof(*maps->maps));
+	ret = GROW(maps->maps, maps->capacity, maps->nr + 1);
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
 	*equals = '\0';
-	maps->maps = array;
 	maps->maps[maps->nr++] = (struct diff_map){ value, equals + 1 };
 	return 0;
 }

@@ -63,8 +63,7 @@ static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights 
 			continue;
 		}
 		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != place.offset) {
-			ret = grow((void **)&ticks->all, &ticks->room, ticks->nr + 1,
-				   sizeof(*ticks->all));
+			ret = GROW(ticks->all, ticks->room, ticks->nr + 1);
 			if (ret)
 				return ret;
 			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = place.offset };
@@ -125,7 +124,7 @@ static int add_block(struct llvm *llvm, const struct profile_function *function,
 	for (i = exact_ticks_from(&llvm->ticks, begin);
 	     i < llvm->ticks.nr && llvm->ticks.all[i].offset < begin + size; i++)
 		ns += llvm->ticks.all[i].ns;
-	if (grow((void **)&llvm->all, &llvm->room, llvm->nr + nr, sizeof(*llvm->all)))
+	if (GROW(llvm->all, llvm->room, llvm->nr + nr))
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		counted = &llvm->all[llvm->nr++];

@@ -209,8 +209,7 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 /* The location of a place in the chain at hand; it comes behind those of what it called. */
 static int add_location(struct pprof_writer *pprof, uint32_t place)
 {
-	int ret = grow((void **)&pprof->chain, &pprof->chain_room, pprof->nr_chain + 1,
-		       sizeof(*pprof->chain));
+	int ret = GROW(pprof->chain, pprof->chain_room, pprof->nr_chain + 1);
 
 	if (!ret)
 		ret = need_place(pprof, place);

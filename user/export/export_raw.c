@@ -33,13 +33,11 @@ struct raw {
 
 static int add_raw_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
-	void *array = raw->hits;
 	int ret;
 
-	ret = grow(&array, &raw->capacity, raw->nr + 1, sizeof(*raw->hits));
+	ret = GROW(raw->hits, raw->capacity, raw->nr + 1);
 	if (ret)
 		return error_errno(raw->err, ret, "raw");
-	raw->hits = array;
 	raw->hits[raw->nr++] =
 		(struct raw_hit){ raw->starts[region] + bin * raw->call->width, ticks };
 	return 0;

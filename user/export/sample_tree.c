@@ -138,8 +138,7 @@ static struct node *add_node(struct node *parent, const char *name, struct locat
 {
 	struct node *node = calloc(1, sizeof(*node));
 
-	if (!node || grow((void **)&parent->inlined, &parent->inlined_room, parent->nr_inlined + 1,
-			  sizeof(struct node *))) {
+	if (!node || GROW(parent->inlined, parent->inlined_room, parent->nr_inlined + 1)) {
 		free(node);
 		return NULL;
 	}
@@ -207,7 +206,7 @@ static int add_body(struct node *node, struct location at, uint64_t count)
 			last->count = count;
 		return 0;
 	}
-	if (grow((void **)&node->body, &node->room, node->nr + 1, sizeof(*node->body)))
+	if (GROW(node->body, node->room, node->nr + 1))
 		return -ENOMEM;
 	node->body[node->nr++] = (struct body){ at, count };
 	return 0;

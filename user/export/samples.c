@@ -241,7 +241,7 @@ void samples_add(struct samples *samples, const struct sample *sample)
 {
 	if (!sample->ticks && !sample->ns)
 		return;
-	if (grow((void **)&samples->all, &samples->room, samples->nr + 1, sizeof(*samples->all)))
+	if (GROW(samples->all, samples->room, samples->nr + 1))
 		samples_fail(samples);
 	else
 		samples->all[samples->nr++] = *sample;

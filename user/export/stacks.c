@@ -123,7 +123,7 @@ static int add_stack(struct stacks *stacks, size_t first, const struct stack *st
 		add_up_stacks(&stacks->all[stacks->nr - 1], stack);
 		return 0;
 	}
-	if (grow((void **)&stacks->all, &stacks->room, stacks->nr + 1, sizeof(*stacks->all)))
+	if (GROW(stacks->all, stacks->room, stacks->nr + 1))
 		return -ENOMEM;
 	stacks->all[stacks->nr++] = *stack;
 	return 0;

@@ -78,7 +78,7 @@ struct escaped {
 
 static int append_text(struct texts *texts, const char *text)
 {
-	if (grow((void **)&texts->all, &texts->room, texts->nr + 1, sizeof(*texts->all)))
+	if (GROW(texts->all, texts->room, texts->nr + 1))
 		return texts->error = -ENOMEM;
 	texts->all[texts->nr++] = text;
 	return 0;

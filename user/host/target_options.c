@@ -26,8 +26,7 @@ static int add(const struct opt *opt, struct target_options *options, enum targe
 {
 	int ret;
 
-	ret = grow((void **)&options->list, &options->capacity, options->nr + 1,
-		   sizeof(*options->list));
+	ret = GROW(options->list, options->capacity, options->nr + 1);
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
 	options->list[options->nr++] = (struct target_word){ kind, opt->name, text };

@@ -259,7 +259,7 @@ static int add_lost(struct profile_account *sum, const struct profile_lost *lost
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count)
 {
-	if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
+	if (GROW(bins->list, bins->capacity, bins->nr + 1))
 		return -ENOMEM;
 	bins->list[bins->nr++] = (struct profile_bin){ index, count };
 	return 0;

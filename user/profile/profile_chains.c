@@ -96,13 +96,11 @@ static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, u
 		     struct taken *taken)
 {
 	const uint64_t ticks = *left < chains->left[bin] ? *left : chains->left[bin];
-	void *array = taken->all;
 
 	if (!ticks)
 		return 0;
-	if (grow(&array, &taken->room, taken->nr + 1, sizeof(*taken->all)))
+	if (GROW(taken->all, taken->room, taken->nr + 1))
 		return -1;
-	taken->all = array;
 	taken->all[taken->nr++] = (struct bin_chain){ bin, ticks, node };
 	chains->left[bin] -= ticks;
 	*left -= ticks;
@@ -361,7 +359,6 @@ static int widen_slots(struct chain_tree *tree)
 uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t frame)
 {
 	const struct chain_context context = { parent, frame };
-	void *array = tree->all;
 	size_t at;
 
 	if (tree->room && tree->slots[slot_of_context(tree, context)])
@@ -369,9 +366,8 @@ uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t fra
 	if (tree->nr >= INT32_MAX || (tree->nr >= tree->room / 2 && widen_slots(tree)))
 		return 0;
 	at = slot_of_context(tree, context);
-	if (grow(&array, &tree->capacity, tree->nr + 2, sizeof(*tree->all)))
+	if (GROW(tree->all, tree->capacity, tree->nr + 2))
 		return 0;
-	tree->all = array;
 	if (!tree->nr)
 		tree->all[tree->nr++] = (struct chain_context){ 0 };
 	tree->all[tree->nr] = context;

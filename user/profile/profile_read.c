@@ -277,7 +277,7 @@ static int read_bins(struct reader *r, void *member)
 			return ret;
 		if (histogram->nr_bins && bin.index <= previous)
 			return json_reader_fail(r->json, "bins do not ascend");
-		if (grow((void **)&histogram->bins, &capacity, histogram->nr_bins + 1, sizeof(bin)))
+		if (GROW(histogram->bins, capacity, histogram->nr_bins + 1))
 			return read_no_memory(r);
 		histogram->bins[histogram->nr_bins++] = bin;
 	}
@@ -356,7 +356,7 @@ static int read_lost_cause(struct reader *r, struct profile_account *account, si
 	for (i = 0; i < account->nr_lost; i++)
 		if (!strcmp(account->lost[i].cause, cause))
 			return json_reader_fail(r->json, "a cause stands there twice");
-	if (grow((void **)&account->lost, capacity, account->nr_lost + 1, sizeof(*account->lost)))
+	if (GROW(account->lost, *capacity, account->nr_lost + 1))
 		return read_no_memory(r);
 	lost = account->lost + account->nr_lost++;
 	lost->ticks = 0;

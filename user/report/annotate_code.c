@@ -474,13 +474,11 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
-	void *array = annotation->rows;
 	int ret;
 
-	ret = grow(&array, &annotation->memory->rows_room, annotation->nr_rows + 1, sizeof(*row));
+	ret = GROW(annotation->rows, annotation->memory->rows_room, annotation->nr_rows + 1);
 	if (ret)
 		return ret;
-	annotation->rows = array;
 	annotation->rows[annotation->nr_rows] = *row;
 	annotation->rows[annotation->nr_rows].first = annotation->nr_rows;
 	annotation->rows[annotation->nr_rows].shared = 1;

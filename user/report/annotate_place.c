@@ -122,13 +122,11 @@ struct inlined_names {
 static int add_name(struct inlined_names *names, const char *name, size_t length)
 {
 	cleanup_free char *typed = strndup(name, length);
-	void *array = names->names;
 	const char *kept = typed ? string_set_add(&names->strings, typed) : NULL;
 	size_t i;
 
-	if (!kept || grow(&array, &names->room, names->nr + 2, sizeof(*names->names)))
+	if (!kept || GROW(names->names, names->room, names->nr + 2))
 		return -ENOMEM;
-	names->names = array;
 	for (i = 0; i < names->nr && i < ALIKE_NAMED; i++)
 		if (!strcmp(names->names[i], kept))
 			return 0;

@@ -9,11 +9,9 @@ uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t
 {
 	uint32_t child = chain_tree_child(&tree->contexts, parent, frame);
 	size_t from = tree->room, i;
-	void *array = tree->sums;
 
-	if (!child || grow(&array, &tree->room, tree->contexts.nr, sizeof(*tree->sums)))
+	if (!child || GROW(tree->sums, tree->room, tree->contexts.nr))
 		return 0;
-	tree->sums = array;
 	for (i = from; i < tree->room; i++)
 		tree->sums[i] = (struct context_sum){ 0 };
 	return child;

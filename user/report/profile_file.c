@@ -65,13 +65,11 @@ void file_names_free(struct file_names *names)
 static int add_name(struct file_names *names, const char *folder, const char *name,
 		    struct error *err)
 {
-	void *array = names->names;
 	char *path;
-	int ret = grow(&array, &names->capacity, names->nr + 1, sizeof(*names->names));
+	int ret = GROW(names->names, names->capacity, names->nr + 1);
 
 	if (ret)
 		return error_errno(err, ret, "%s", name);
-	names->names = array;
 	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
 		return error_errno(err, -ENOMEM, "%s", name);
 	names->names[names->nr++] = path;

@@ -30,12 +30,8 @@ void row_marks_free(struct row_marks *marks)
 /* The new mark; 0: out of memory. */
 static uint32_t add_mark(struct row_marks *marks)
 {
-	void *array = marks->all;
-
-	if (marks->nr >= INT32_MAX ||
-	    grow(&array, &marks->room, marks->nr + 1, sizeof(*marks->all)))
+	if (marks->nr >= INT32_MAX || GROW(marks->all, marks->room, marks->nr + 1))
 		return 0;
-	marks->all = array;
 	marks->all[marks->nr] = (struct mark){ .row = NO_ROW };
 	return (uint32_t)marks->nr++;
 }

@@ -22,13 +22,11 @@ const char *const report_by_words[] = { "functions", "objects", "lines",  "bins"
 
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
-	void *array = rows->rows;
 	int ret;
 
-	ret = grow(&array, &rows->capacity, rows->nr + 1, sizeof(*row));
+	ret = GROW(rows->rows, rows->capacity, rows->nr + 1);
 	if (ret)
 		return ret;
-	rows->rows = array;
 	rows->rows[rows->nr++] = *row;
 	return 0;
 }

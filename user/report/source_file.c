@@ -69,7 +69,7 @@ static int split_lines(struct source_file *file)
 	int ret;
 
 	for (at = 0; file->text[at]; at = (size_t)(newline + 1 - file->text)) {
-		ret = grow((void **)&file->lines, &room, file->nr_lines + 1, sizeof(*file->lines));
+		ret = GROW(file->lines, room, file->nr_lines + 1);
 		if (ret)
 			return ret;
 		file->lines[file->nr_lines++] = at;

@@ -113,12 +113,10 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 static int add_part(struct timeline *timeline, const struct profile *profile,
 		    const struct report_rows *rows, const char *file)
 {
-	void *array = timeline->parts;
 	struct timeline_part *part;
 
-	if (grow(&array, &timeline->capacity, timeline->nr + 1, sizeof(*timeline->parts)))
+	if (GROW(timeline->parts, timeline->capacity, timeline->nr + 1))
 		return -ENOMEM;
-	timeline->parts = array;
 	part = &timeline->parts[timeline->nr++];
 	*part = (struct timeline_part){ .file = keep(timeline, file),
 					.started = keep(timeline, profile->started),

@@ -50,8 +50,7 @@ void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)
 	allowance->spent_ns += ns;
 	if (!owner) {
 		/* Without memory for another owner, the allowance for all ends here. */
-		if (grow((void **)&allowance->owners, &allowance->room, allowance->nr + 1,
-			 sizeof(*allowance->owners)))
+		if (GROW(allowance->owners, allowance->room, allowance->nr + 1))
 			return;
 		owner = &allowance->owners[allowance->nr++];
 		*owner = (struct allowance_owner){ .uid = uid };

@@ -28,8 +28,7 @@ static int disassemble_blocks(struct finding *finding, struct disasm *disasm)
 	int ret;
 
 	for (at = 0; at < code->size; at += instruction.size) {
-		ret = grow((void **)&finding->all, &finding->room, finding->nr + 1,
-			   sizeof(*finding->all));
+		ret = GROW(finding->all, finding->room, finding->nr + 1);
 		if (!ret)
 			ret = disasm_next(disasm, code->bytes + at, code->size - at,
 					  finding->address + at, &instruction);

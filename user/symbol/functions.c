@@ -105,7 +105,7 @@ static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 		combine_hits(last, hit);
 		return 0;
 	}
-	ret = grow((void **)&hits->all, &hits->room, hits->nr + 1, sizeof(*hits->all));
+	ret = GROW(hits->all, hits->room, hits->nr + 1);
 	if (!ret)
 		hits->all[hits->nr++] = *hit;
 	return ret;
@@ -328,8 +328,7 @@ static int add_functions(struct resolver *resolver, uint32_t object)
 
 	count_nameless(resolver, object);
 
-	ret = grow((void **)&resolver->functions, &resolver->room, resolver->nr + resolver->hits.nr,
-		   sizeof(*resolver->functions));
+	ret = GROW(resolver->functions, resolver->room, resolver->nr + resolver->hits.nr);
 	for (i = 0; !ret && i < resolver->hits.nr; i++)
 		ret = add_hit_function(resolver, object, &resolver->hits.all[i]);
 	return ret;
@@ -369,7 +368,7 @@ static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
 		last->end = range.end > last->end ? range.end : last->end;
 		return 0;
 	}
-	ret = grow((void **)&wanted->ranges, &resolver->wanted_room, wanted->nr + 1, sizeof(range));
+	ret = GROW(wanted->ranges, resolver->wanted_room, wanted->nr + 1);
 	if (!ret)
 		wanted->ranges[wanted->nr++] = range;
 	return ret;
@@ -628,8 +627,7 @@ static int seek_objects(struct resolver *resolver, bool *any)
 static int keep_the_others(struct resolver *resolver)
 {
 	struct profile *profile = resolver->profile;
-	int ret = grow((void **)&resolver->functions, &resolver->room,
-		       resolver->nr + profile->nr_functions, sizeof(*resolver->functions));
+	int ret = GROW(resolver->functions, resolver->room, resolver->nr + profile->nr_functions);
 	size_t i;
 
 	if (ret)

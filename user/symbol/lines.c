@@ -70,8 +70,7 @@ static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 	struct compile_unit *unit = walk->unit;
 	bool has_ranges;
 
-	if (grow((void **)&unit->frames, &unit->frames_room, unit->nr_frames + 1,
-		 sizeof(*unit->frames))) {
+	if (GROW(unit->frames, unit->frames_room, unit->nr_frames + 1)) {
 		walk->code = -ENOMEM;
 		return false;
 	}
@@ -317,7 +316,7 @@ static int add_unit_place(struct compile_unit *unit, const struct asked_place *p
 	struct unit_place *added;
 	int ret;
 
-	ret = grow((void **)&unit->places, &unit->room, unit->nr + 1, sizeof(*unit->places));
+	ret = GROW(unit->places, unit->room, unit->nr + 1);
 	if (ret)
 		return ret;
 	added = &unit->places[unit->nr++];

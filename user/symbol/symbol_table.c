@@ -238,7 +238,7 @@ struct symbol_table *symbol_table_new(enum symbol_overlap overlap)
 	if (!table)
 		return NULL;
 	table->overlap = overlap;
-	if (grow((void **)&table->strings, &table->strings_room, 1, 1)) {
+	if (GROW(table->strings, table->strings_room, 1)) {
 		free(table);
 		return NULL;
 	}
@@ -288,7 +288,7 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 		return 0;
 	if (table->used + length >= TABLE_NAMES_MAX)
 		return -E2BIG;
-	ret = grow((void **)&table->strings, &table->strings_room, table->used + length + 1, 1);
+	ret = GROW(table->strings, table->strings_room, table->used + length + 1);
 	if (ret)
 		return ret;
 	candidate->raw = (uint32_t)table->used;
@@ -393,8 +393,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 		return 0;
 	if (table->nr >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
-	ret = grow((void **)&table->candidates, &table->room, table->nr + 1,
-		   sizeof(*table->candidates));
+	ret = GROW(table->candidates, table->room, table->nr + 1);
 	if (ret)
 		return ret;
 	candidate = &table->candidates[table->nr];

@@ -61,7 +61,7 @@ static int text_read_file(int fd, size_t limit, char **result, size_t *size)
 	int ret = 0;
 
 	do {
-		ret = used < limit ? grow((void **)&text, &room, used + 65536, 1) : -EFBIG;
+		ret = used < limit ? GROW(text, room, used + 65536) : -EFBIG;
 		if (ret)
 			break;
 		got = pread(fd, text + used, room - used, (off_t)used);

@@ -68,7 +68,7 @@ static int add_rule(struct drafts *drafts, const struct unwind_rule *rule)
 {
 	struct unwind_table *table = &drafts->table;
 
-	if (grow((void **)&table->rules, &drafts->room_rules, table->rule_count + 1, sizeof(*rule)))
+	if (GROW(table->rules, drafts->room_rules, table->rule_count + 1))
 		return -ENOMEM;
 	table->rules[table->rule_count] = *rule;
 	return (int)table->rule_count++;
@@ -131,7 +131,7 @@ static int add_draft_row(struct drafts *drafts, const struct draft_function *fun
 
 	if (nr > function->first && drafts->rows[nr - 1].rule == rule)
 		return 0;
-	if (grow((void **)&drafts->rows, &drafts->room_rows, nr + 1, sizeof(*drafts->rows)))
+	if (GROW(drafts->rows, drafts->room_rows, nr + 1))
 		return -ENOMEM;
 	drafts->rows[drafts->nr_rows++] = (struct draft_row){ (uint32_t)at, rule };
 	return 0;
@@ -190,8 +190,7 @@ static int add_draft(struct drafts *drafts, const struct cfi_function *descripti
 		drafts->table.malformed++;
 		return 0;
 	}
-	if (grow((void **)&drafts->functions, &drafts->room_functions, drafts->nr_functions + 1,
-		 sizeof(function)))
+	if (GROW(drafts->functions, drafts->room_functions, drafts->nr_functions + 1))
 		return -ENOMEM;
 	drafts->functions[drafts->nr_functions++] = function;
 	return 0;

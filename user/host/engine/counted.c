@@ -32,8 +32,7 @@ int counted_read_carries(const struct counted *counted, struct error *err)
 			continue;
 		carry = find_carry(carries, key);
 		if (!carry) {
-			if (grow((void **)&carries->list, &carries->capacity, carries->nr + 1,
-				 sizeof(*carry)))
+			if (GROW(carries->list, carries->capacity, carries->nr + 1))
 				return error_no_memory(err, "counters");
 			carry = &carries->list[carries->nr++];
 			*carry = (struct carry){ .key = key };

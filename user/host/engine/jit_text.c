@@ -51,7 +51,7 @@ int jit_text_place(struct jit_text *text, const struct jit_code *code, const cha
 	struct jit_places *places = &text->now;
 	struct jit_place *place;
 
-	if (grow((void **)&places->list, &places->capacity, places->nr + 1, sizeof(*place)))
+	if (GROW(places->list, places->capacity, places->nr + 1))
 		return -ENOMEM;
 	place = &places->list[places->nr];
 	place->name = strdup(name);
@@ -153,7 +153,7 @@ int jit_moves_add(struct jit_moves *moves, const struct jit_move *move)
 {
 	struct noted *noted;
 
-	if (grow((void **)&moves->list, &moves->capacity, moves->nr + 1, sizeof(*moves->list)))
+	if (GROW(moves->list, moves->capacity, moves->nr + 1))
 		return -ENOMEM;
 	noted = note_move(moves, &move->from);
 	if (!noted)

@@ -29,8 +29,7 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 			   &module.start) != 3 ||
 		    !module.start)
 			continue;
-		if (grow((void **)&result->list, &result->capacity, result->nr + 1,
-			 sizeof(*result->list)))
+		if (GROW(result->list, result->capacity, result->nr + 1))
 			return error_no_memory(err, "kernel modules");
 		if (asprintf(&module.name, "[%s]", name) < 0)
 			return error_no_memory(err, "kernel modules");

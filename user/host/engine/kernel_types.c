@@ -101,7 +101,7 @@ static void free_part(struct part *part)
 
 static int note_found(struct scan *scan, uint32_t at, const char *name)
 {
-	if (grow((void **)&scan->found, &scan->room, scan->nr_found + 1, sizeof(*scan->found)))
+	if (GROW(scan->found, scan->room, scan->nr_found + 1))
 		return -ENOMEM;
 	scan->found[scan->nr_found++] = (struct found){ at, 0, name };
 	scan->is_found[at / 8] |= (uint8_t)(1 << at % 8);
@@ -198,8 +198,7 @@ static int take(struct scan *scan, uint32_t id)
 		return -EPROTO;
 	if (!id || scan->numbers[id])
 		return 0;
-	if (grow((void **)&scan->waiting, &scan->waiting_room, scan->nr_waiting + 1,
-		 sizeof(*scan->waiting)))
+	if (GROW(scan->waiting, scan->waiting_room, scan->nr_waiting + 1))
 		return -ENOMEM;
 	scan->waiting[scan->nr_waiting++] = id;
 	scan->numbers[id] = 1;
@@ -278,7 +277,7 @@ static int take_types(struct scan *scan)
 
 static int put(struct scan *scan, const void *bytes, size_t size)
 {
-	if (grow((void **)&scan->out, &scan->out_room, scan->out_size + size, 1))
+	if (GROW(scan->out, scan->out_room, scan->out_size + size))
 		return -ENOMEM;
 	memcpy(scan->out + scan->out_size, bytes, size);
 	scan->out_size += size;
@@ -289,7 +288,7 @@ static int put_string(struct scan *scan, const char *text)
 {
 	size_t size = strlen(text) + 1;
 
-	if (grow((void **)&scan->strings, &scan->strings_room, scan->strings_size + size, 1))
+	if (GROW(scan->strings, scan->strings_room, scan->strings_size + size))
 		return -ENOMEM;
 	memcpy(scan->strings + scan->strings_size, text, size);
 	scan->strings_size += size;

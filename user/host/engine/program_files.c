@@ -180,7 +180,7 @@ static void add_program(struct program_files *files, const char *path)
 
 	/* The programs of others may name any file as their library. */
 	if (fd < 0 || fstat(fd, &stat) || is_known(files, &stat) || files->nr >= FILES_MAX ||
-	    grow((void **)&files->list, &files->room, files->nr + 1, sizeof(file)))
+	    GROW(files->list, files->room, files->nr + 1))
 		return;
 	file = (struct program_file){ .dev = stat.st_dev, .inode = stat.st_ino };
 	file.text = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);

@@ -211,8 +211,7 @@ void recycler_settle(struct recycler *recycler, const struct recycled *recycled)
 
 int recycler_add(const struct recycler *recycler, struct seen *seen, struct error *err)
 {
-	if (grow((void **)&seen->list, &seen->capacity, seen->nr + recycler->nr,
-		 sizeof(*seen->list)))
+	if (GROW(seen->list, seen->capacity, seen->nr + recycler->nr))
 		return error_no_memory(err, "profile");
 	if (recycler->nr)
 		memcpy(seen->list + seen->nr, recycler->retired,
@@ -314,8 +313,7 @@ static void retire_pages(struct recycler *recycler, const struct recycled *recyc
 	for (entry = 0; entry < WINDOW_PAGES; entry++) {
 		if (!(window->idle[entry / 64] >> entry % 64 & 1))
 			continue;
-		if (grow((void **)&recycler->pages, &recycler->page_capacity,
-			 recycler->nr_pages + 1, sizeof(*recycler->pages)))
+		if (GROW(recycler->pages, recycler->page_capacity, recycler->nr_pages + 1))
 			return;
 		number = __atomic_exchange_n(&dir->pages[entry], 0, __ATOMIC_RELAXED);
 		recycler->pages[recycler->nr_pages++] =
@@ -356,8 +354,7 @@ static void retire_windows(struct recycler *recycler, const struct recycled *rec
 			retire_pages(recycler, recycled, window);
 			continue;
 		}
-		if (grow((void **)&recycler->retired, &recycler->capacity, recycler->nr + 1,
-			 sizeof(*recycler->retired)))
+		if (GROW(recycler->retired, recycler->capacity, recycler->nr + 1))
 			return;
 		if (bpf_map_delete_elem(recycled->windows_fd, &window->key))
 			continue;

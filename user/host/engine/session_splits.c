@@ -50,8 +50,7 @@ static int read_entry(struct runtime *runtime, size_t sorted, const struct spent
 	struct runtime_split *split = find_runtime_split(runtime, sorted, key);
 
 	if (!split) {
-		if (grow((void **)&runtime->list, &runtime->capacity, runtime->nr + 1,
-			 sizeof(*split)))
+		if (GROW(runtime->list, runtime->capacity, runtime->nr + 1))
 			return error_no_memory(err, "profile");
 		split = &runtime->list[runtime->nr++];
 		*split = (struct runtime_split){ .key = *key };
@@ -176,8 +175,7 @@ static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BY
 		if (!memcmp(runtime->sums[i], name, SPLIT_NAME_BYTES))
 			return i;
 	if (!*name || runtime->nr_sums >= SUM_NAMES_MAX ||
-	    grow((void **)&runtime->sums, &runtime->sum_capacity, runtime->nr_sums + 2,
-		 sizeof(*runtime->sums)))
+	    GROW(runtime->sums, runtime->sum_capacity, runtime->nr_sums + 2))
 		return 0;
 	if (!runtime->nr_sums)
 		memset(runtime->sums[runtime->nr_sums++], 0, SPLIT_NAME_BYTES);

@@ -20,8 +20,7 @@ int snapshot_windows(const struct counted *counted, struct seen *result, struct 
 	while (!bpf_map_get_next_key(fd, last, &key)) {
 		if (bpf_map_lookup_elem(fd, &key, &window))
 			return error_errno(err, -errno, "reading the table of windows");
-		if (grow((void **)&result->list, &result->capacity, result->nr + 1,
-			 sizeof(*result->list)))
+		if (GROW(result->list, result->capacity, result->nr + 1))
 			return error_no_memory(err, "profile");
 		slot = &result->list[result->nr++];
 		*slot = (struct seen_window){ .key = key, .dir = window.dir };
@@ -34,8 +33,7 @@ int snapshot_spilled(const struct spill *spill, struct seen *result, struct erro
 {
 	size_t i;
 
-	if (grow((void **)&result->list, &result->capacity, result->nr + spill->nr,
-		 sizeof(*result->list)))
+	if (GROW(result->list, result->capacity, result->nr + spill->nr))
 		return error_no_memory(err, "profile");
 	for (i = 0; i < spill->nr; i++)
 		result->list[result->nr++] = (struct seen_window){ .key = spill->list[i].key,

@@ -216,8 +216,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 
 	if (info)
 		return open_again(record, info);
-	ret = grow((void **)&spaces->list, &spaces->capacity, spaces->nr + 1,
-		   sizeof(*spaces->list));
+	ret = GROW(spaces->list, spaces->capacity, spaces->nr + 1);
 	if (ret)
 		return error_set(err, ret, "files: out of memory");
 	info = &spaces->list[spaces->nr];

@@ -15,8 +15,7 @@ static size_t window_bytes(const struct spilled_window *window)
 /* Room for the bins of a window's next page, so that none is taken that cannot be kept. */
 static int reserve_bins(struct spilled_window *window, size_t *capacity)
 {
-	return grow((void **)&window->bins, capacity, window->nr + PAGE_COUNTERS,
-		    sizeof(*window->bins));
+	return GROW(window->bins, *capacity, window->nr + PAGE_COUNTERS);
 }
 
 static int take_pages(const struct counted *counted, uint32_t dir, struct spilled_window *window,
@@ -51,7 +50,7 @@ int spill_window(struct spill *spill, const struct counted *counted, const struc
 	size_t capacity = 0;
 	int ret;
 
-	if (grow((void **)&spill->list, &spill->capacity, spill->nr + 1, sizeof(*spill->list)))
+	if (GROW(spill->list, spill->capacity, spill->nr + 1))
 		return -ENOMEM;
 	ret = take_pages(counted, dir, &window, &capacity);
 	if (!window.nr) {

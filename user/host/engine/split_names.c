@@ -17,7 +17,7 @@ int split_names_add(struct split_names *names, uint64_t id, char *name, struct e
 {
 	struct split_name *slot;
 
-	if (!name || grow((void **)&names->list, &names->capacity, names->nr + 1, sizeof(*slot))) {
+	if (!name || GROW(names->list, names->capacity, names->nr + 1)) {
 		free(name);
 		return error_no_memory(err, "names");
 	}

@@ -27,8 +27,7 @@ int segments_add(struct segments *segments, struct profile *part, uint64_t since
 {
 	if (extend_segment(segments, part, since_ns))
 		return profile_merger_add(&segments->merger, part, "profile", err);
-	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
-		 sizeof(*segments->list))) {
+	if (GROW(segments->list, segments->capacity, segments->nr + 1)) {
 		profile_free(part);
 		return error_no_memory(err, "profile");
 	}
@@ -85,8 +84,7 @@ static int expand_series(struct series *series, struct error *err)
 	 * Memory is reserved before the file is written, because afterwards nothing may fail any
 	 * more.
 	 */
-	ret = grow((void **)&series->kept, &series->capacity, series->nr_kept + 1,
-		   sizeof(*series->kept));
+	ret = GROW(series->kept, series->capacity, series->nr_kept + 1);
 	if (ret)
 		return error_errno(err, ret, "%s", series->pattern);
 	ret = output_expand(series->pattern, series->pid, gmtime_r(&local, &tm), &path, err);

@@ -113,8 +113,7 @@ static int add_mount(struct cgroups *cgroups, struct cgroup_mount *mount)
 		free_mount(mount);
 		return 0;
 	}
-	ret = grow((void **)&cgroups->list, &cgroups->capacity, cgroups->nr + 1,
-		   sizeof(*cgroups->list));
+	ret = GROW(cgroups->list, cgroups->capacity, cgroups->nr + 1);
 	if (ret) {
 		free_mount(mount);
 		return ret;
@@ -266,8 +265,7 @@ static int append_place(struct cgroup_places *places, const struct cgroup_mount 
 
 	if (!path)
 		return -ENOMEM;
-	ret = grow((void **)&places->list, &places->capacity, places->nr + 1,
-		   sizeof(*places->list));
+	ret = GROW(places->list, places->capacity, places->nr + 1);
 	if (ret) {
 		free(path);
 		return ret;

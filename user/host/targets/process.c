@@ -255,8 +255,7 @@ static bool matches_process(struct name_search *search, pid_t pid, const char *n
 static int add_pid_named(struct name_search *search, pid_t pid, int fd, const char *name,
 			 struct error *err)
 {
-	int ret = grow((void **)&search->pids, &search->capacity, search->nr + 1,
-		       sizeof(*search->pids));
+	int ret = GROW(search->pids, search->capacity, search->nr + 1);
 
 	if (ret) {
 		close(fd);

@@ -215,8 +215,7 @@ static int keep_container(struct runtime_parse *parse, struct container_reading 
 	struct runtime_containers *containers = parse->containers;
 	int ret;
 
-	ret = grow((void **)&containers->list, &containers->capacity, containers->nr + 1,
-		   sizeof(*containers->list));
+	ret = GROW(containers->list, containers->capacity, containers->nr + 1);
 	if (ret)
 		return ret;
 	reading->container.runtime = parse->runtime;

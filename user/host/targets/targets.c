@@ -101,11 +101,8 @@ static int make_target_room(struct targets *targets)
 {
 	int ret;
 
-	ret = grow((void **)&targets->list, &targets->capacity, targets->nr + 1,
-		   sizeof(*targets->list));
-	return ret ? ret :
-		     grow((void **)&targets->origins, &targets->origins_capacity, targets->nr + 1,
-			  sizeof(*targets->origins));
+	ret = GROW(targets->list, targets->capacity, targets->nr + 1);
+	return ret ? ret : GROW(targets->origins, targets->origins_capacity, targets->nr + 1);
 }
 
 int targets_check_namespace(const char *what, struct error *err)

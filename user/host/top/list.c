@@ -96,7 +96,7 @@ int top_list_choose(struct top_list *list, const struct top_model *model,
 	size_t i;
 
 	list->nr = 0;
-	if (grow((void **)&list->rows, &list->capacity, table->nr + 1, sizeof(list->rows[0])))
+	if (GROW(list->rows, list->capacity, table->nr + 1))
 		return -ENOMEM;
 	for (i = 0; i < table->nr; i++) {
 		if (chosen(table->rows[i], choice))

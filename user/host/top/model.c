@@ -95,7 +95,7 @@ static struct top_row *find_row(struct top_table *table, const struct top_row *k
 
 	if (node)
 		return *node;
-	if (grow((void **)&table->rows, &table->capacity, table->nr + 1, sizeof(row)))
+	if (GROW(table->rows, table->capacity, table->nr + 1))
 		return NULL;
 	row = new_row(key);
 	if (!row || !tsearch(row, &table->tree, compare_identity)) {
@@ -186,7 +186,7 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	}
 	if (model->nr_bins == model->bins_max)
 		return 0;
-	if (grow((void **)&row->bins, &row->bins_capacity, row->nr_bins + 1, sizeof(*row->bins)))
+	if (GROW(row->bins, row->bins_capacity, row->nr_bins + 1))
 		return -ENOMEM;
 	memmove(&row->bins[at + 1], &row->bins[at], (row->nr_bins - at) * sizeof(*row->bins));
 	row->bins[at] = *bin;

@@ -174,8 +174,7 @@ static int add_function(struct top_view *view, const struct top_row *row)
 	uint64_t start = start_of(row), end = start + 1, bin_end;
 	size_t i;
 
-	if (grow((void **)&view->profile.functions, &view->functions_room,
-		 view->profile.nr_functions + 1, sizeof(*function)))
+	if (GROW(view->profile.functions, view->functions_room, view->profile.nr_functions + 1))
 		return -ENOMEM;
 	for (i = 0; i < row->nr_bins; i++) {
 		bin_end = row->bins[i].offset + row->bins[i].size;
@@ -196,8 +195,7 @@ static int add_histogram(struct top_view *view, const struct top_bin *bins, size
 	struct profile_histogram *histogram;
 	size_t i;
 
-	if (grow((void **)&view->profile.histograms, &view->histograms_room,
-		 view->profile.nr_histograms + 1, sizeof(*histogram)))
+	if (GROW(view->profile.histograms, view->histograms_room, view->profile.nr_histograms + 1))
 		return -ENOMEM;
 	histogram = &view->profile.histograms[view->profile.nr_histograms++];
 	*histogram = (struct profile_histogram){ .object = view->object,
