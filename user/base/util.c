@@ -419,11 +419,6 @@ void cleanup_free_pointer(void *pointer)
 	free(block);
 }
 
-int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int compare_text(const char *a, const char *b)
 {
 	if (!a || !b)

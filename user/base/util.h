@@ -71,7 +71,11 @@ static inline int hex_value(char c)
 }
 
 /* For qsort(): which of two comes first. A NULL text comes before any other. */
-int compare_u64(uint64_t a, uint64_t b);
+static inline int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 int compare_text(const char *a, const char *b);
 
 /*

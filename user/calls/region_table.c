@@ -158,9 +158,7 @@ static int compare_regions(const void *left, const void *right)
 {
 	const struct active_region *a = left, *b = right;
 
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return compare_u64(a->offset, b->offset) ?: compare_u64(a->number, b->number);
 }
 
 /* Of entries with equal offsets the first is always chosen, as if the others did not exist. */

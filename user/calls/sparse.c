@@ -41,7 +41,7 @@ static int by_pc(const void *a, const void *b)
 {
 	const struct pc_count *x = a, *y = b;
 
-	return (x->pc > y->pc) - (x->pc < y->pc);
+	return compare_u64(x->pc, y->pc);
 }
 
 void pcs_sort(struct pcs *pcs)

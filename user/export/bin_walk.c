@@ -57,7 +57,7 @@ static int compare_walked_objects(const void *a, const void *b)
 	const struct profile_histogram *x = *(const struct profile_histogram *const *)a;
 	const struct profile_histogram *y = *(const struct profile_histogram *const *)b;
 
-	return x->object < y->object ? -1 : x->object > y->object;
+	return compare_u64(x->object, y->object);
 }
 
 struct bin_walk *bin_walk_new(const struct profile *profile, const struct export_options *options)

@@ -184,7 +184,7 @@ static int compare_counted(const void *left, const void *right)
 {
 	const struct line_count *a = left, *b = right;
 
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return compare_u64(a->offset, b->offset);
 }
 
 static int add_llvm_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)

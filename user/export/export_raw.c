@@ -189,7 +189,7 @@ static int compare_raw_hits(const void *left, const void *right)
 {
 	const struct raw_hit *a = left, *b = right;
 
-	return a->at < b->at ? -1 : a->at > b->at;
+	return compare_u64(a->at, b->at);
 }
 
 /* Combines hits so that each counter has one, in the order of the output. */

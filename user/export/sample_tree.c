@@ -235,11 +235,7 @@ bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, u
 
 static int compare_locations(const struct location *a, const struct location *b)
 {
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->discriminator != b->discriminator)
-		return a->discriminator < b->discriminator ? -1 : 1;
-	return 0;
+	return compare_u64(a->offset, b->offset) ?: compare_u64(a->discriminator, b->discriminator);
 }
 
 /* The highest count of a line comes first. */
@@ -248,7 +244,7 @@ static int compare_bodies(const void *left, const void *right)
 	const struct body *a = left, *b = right;
 	int order = compare_locations(&a->at, &b->at);
 
-	return order ? order : (a->count < b->count) - (a->count > b->count);
+	return order ? order : compare_u64(b->count, a->count);
 }
 
 static int compare_calls(const void *left, const void *right)
@@ -263,9 +259,7 @@ static int compare_tree_functions(const void *left, const void *right)
 {
 	const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return compare_u64(b->total, a->total) ?: strcmp(a->name, b->name);
 }
 
 /*

@@ -308,14 +308,9 @@ void samples_free(struct samples *samples)
 static int compare_samples(const void *left, const void *right)
 {
 	const struct sample *a = left, *b = right;
+	int order = compare_u64(a->service, b->service) ?: compare_u64(a->place, b->place);
 
-	if (a->service != b->service)
-		return a->service < b->service ? -1 : 1;
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->chain > b->chain) - (a->chain < b->chain);
+	return order ?: compare_u64(a->process, b->process) ?: compare_u64(a->chain, b->chain);
 }
 
 static void count_values(struct samples *samples)

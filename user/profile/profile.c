@@ -16,11 +16,7 @@ struct profile_index {
 static int compare_places_in_objects(uint32_t object_a, uint64_t offset_a, uint32_t object_b,
 				     uint64_t offset_b)
 {
-	if (object_a != object_b)
-		return object_a < object_b ? -1 : 1;
-	if (offset_a != offset_b)
-		return offset_a < offset_b ? -1 : 1;
-	return 0;
+	return compare_u64(object_a, object_b) ?: compare_u64(offset_a, offset_b);
 }
 
 static int compare_indexed_functions(const void *a, const void *b)
@@ -33,11 +29,7 @@ static int compare_indexed_functions(const void *a, const void *b)
 	 * Of two functions with the same start the longer comes first, so that the search finds the
 	 * shorter.
 	 */
-	if (!order && x->size != y->size)
-		order = x->size > y->size ? -1 : 1;
-	if (!order)
-		order = x < y ? -1 : x > y;
-	return order;
+	return order ?: compare_u64(y->size, x->size) ?: compare_u64((uintptr_t)x, (uintptr_t)y);
 }
 
 struct profile_index *profile_index_new(const struct profile *profile)
@@ -387,16 +379,10 @@ bool profile_is_confidential(const struct profile *profile)
 int profile_function_compare(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
+	int order = compare_u64(b->ticks, a->ticks) ?:
+			    compare_places_in_objects(a->object, a->offset, b->object, b->offset);
 
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return order ?: compare_u64(a->size, b->size) ?: strcmp(a->name, b->name);
 }
 
 const char *profile_object_base(const struct profile_object *object)

@@ -146,9 +146,7 @@ static int compare_chains(const void *left, const void *right)
 {
 	const struct bin_chain *a = left, *b = right;
 
-	if (a->bin != b->bin)
-		return a->bin < b->bin ? -1 : 1;
-	return compare_u64(a->node, b->node);
+	return compare_u64(a->bin, b->bin) ?: compare_u64(a->node, b->node);
 }
 
 /* What a bin has beyond its ticks is left out: the tree must not say more than was counted. */

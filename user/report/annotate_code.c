@@ -23,7 +23,7 @@ static int compare_lines(const void *left, const void *right)
 
 	if (order)
 		return order;
-	return a->line < b->line ? -1 : a->line > b->line;
+	return compare_u64(a->line, b->line);
 }
 
 /* Sorts lines and keeps each once. */
@@ -292,18 +292,14 @@ static int compare_targets(const void *left, const void *right)
 {
 	const struct annotation_jump *a = left, *b = right;
 
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return a->from < b->from ? -1 : a->from > b->from;
+	return compare_u64(a->to, b->to) ?: compare_u64(a->from, b->from);
 }
 
 static int compare_heat(const void *left, const void *right)
 {
 	const struct bundle *a = left, *b = right;
 
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
+	return compare_u64(b->ticks, a->ticks) ?: compare_u64(a->first, b->first);
 }
 
 static int compare_lengths(const void *left, const void *right)
@@ -311,9 +307,7 @@ static int compare_lengths(const void *left, const void *right)
 	const struct bundle *a = left, *b = right;
 	size_t length_a = a->bottom - a->top, length_b = b->bottom - b->top;
 
-	if (length_a != length_b)
-		return length_a < length_b ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
+	return compare_u64(length_a, length_b) ?: compare_u64(a->first, b->first);
 }
 
 /*
@@ -600,7 +594,7 @@ static int compare_offset(const void *key, const void *element)
 	uint64_t offset = *(const uint64_t *)key;
 	const struct annotation_row *row = element;
 
-	return offset < row->offset ? -1 : offset > row->offset;
+	return compare_u64(offset, row->offset);
 }
 
 /* Converts targets to rows; a target in the middle of an instruction has no row. */

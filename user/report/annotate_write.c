@@ -33,9 +33,7 @@ static int compare_heat(const void *left, const void *right, void *rows)
 	uint64_t ticks_a = ((const struct annotation_row *)rows)[a].ticks;
 	uint64_t ticks_b = ((const struct annotation_row *)rows)[b].ticks;
 
-	if (ticks_a != ticks_b)
-		return ticks_a > ticks_b ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return compare_u64(ticks_b, ticks_a) ?: compare_u64(a, b);
 }
 
 /*
@@ -321,9 +319,7 @@ static int compare_lines(const void *left, const void *right)
 	const struct annotation_line *a = *(const struct annotation_line *const *)left;
 	const struct annotation_line *b = *(const struct annotation_line *const *)right;
 
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return compare_u64(b->ticks, a->ticks) ?: (a < b ? -1 : a > b);
 }
 
 static size_t line_number_columns(const struct annotation_line *line)

@@ -71,9 +71,7 @@ static int compare_entries(const void *left, const void *right)
 {
 	const struct caller_entry *a = left, *b = right;
 
-	if (a->made != b->made)
-		return a->made < b->made ? -1 : 1;
-	return compare_u64(a->context, b->context);
+	return compare_u64(a->made, b->made) ?: compare_u64(a->context, b->context);
 }
 
 /* Adds the entries of a level to its rows' sums; returns how many are left of them. */

@@ -188,10 +188,8 @@ static int compare_line(const void *left, const void *right)
 	if (order)
 		return order;
 	if (!a->file)
-		return (a->offset > b->offset) - (a->offset < b->offset);
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return compare_text(a->name, b->name);
+		return compare_u64(a->offset, b->offset);
+	return compare_u64(a->line, b->line) ?: compare_text(a->name, b->name);
 }
 
 static int find_lines(const struct profile *profile, const struct object_opener *opener,
@@ -295,10 +293,8 @@ int row_compare_source(const void *left, const void *right)
 	if (a->scattered != b->scattered)
 		return a->scattered ? -1 : 1;
 	if (!a->scattered)
-		return (a->offset > b->offset) - (a->offset < b->offset);
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return strcmp(a->name, b->name);
+		return compare_u64(a->offset, b->offset);
+	return compare_u64(a->line, b->line) ?: strcmp(a->name, b->name);
 }
 
 void row_take_source(struct report_row *row)

@@ -11,18 +11,13 @@
 #include "report/rows.h"
 #include "base/text.h"
 
-static int order_of(const void *a, const void *b)
-{
-	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
-}
-
 /* Each string exists once, so strings are compared by address. */
 static int compare_cells(const void *left, const void *right)
 {
 	const struct timeline_cell *a = left, *b = right;
-	int order = order_of(a->object, b->object);
+	const uintptr_t object = (uintptr_t)a->object, other = (uintptr_t)b->object;
 
-	return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+	return compare_u64(object, other) ?: compare_u64(a->offset, b->offset);
 }
 
 static const char *keep(struct timeline *timeline, const char *text)

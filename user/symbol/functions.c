@@ -378,7 +378,7 @@ static int compare_ranges(const void *left, const void *right)
 {
 	const struct symbol_range *a = left, *b = right;
 
-	return (a->start > b->start) - (a->start < b->start);
+	return compare_u64(a->start, b->start);
 }
 
 static void join_ranges(struct symbol_wanted *wanted)
@@ -499,7 +499,7 @@ static int compare_object_texts(const void *left, const void *right, void *profi
 	uint32_t a = histograms[*(const uint32_t *)left].object;
 	uint32_t b = histograms[*(const uint32_t *)right].object;
 
-	return a < b ? -1 : a > b;
+	return compare_u64(a, b);
 }
 
 /* Lists the histograms that have bins, by object. */

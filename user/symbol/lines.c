@@ -330,9 +330,7 @@ static int compare_unit_places(const void *left, const void *right)
 {
 	const struct unit_place *a = left, *b = right;
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return compare_u64(a->address, b->address) ?: compare_u64(a->index, b->index);
 }
 
 /*
@@ -554,7 +552,7 @@ static int compare_asked_places(const void *left, const void *right)
 {
 	const struct asked_place *a = left, *b = right;
 
-	return a->address < b->address ? -1 : a->address > b->address;
+	return compare_u64(a->address, b->address);
 }
 
 /* Offsets that are outside of the text keep an empty line. */

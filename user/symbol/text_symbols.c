@@ -253,7 +253,7 @@ static int compare_loaded(const void *left, const void *right)
 {
 	const struct loaded *a = left, *b = right;
 
-	return (a->index > b->index) - (a->index < b->index);
+	return compare_u64(a->index, b->index);
 }
 
 static int remember(void **loaded, const struct jit_record *record)

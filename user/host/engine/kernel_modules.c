@@ -13,7 +13,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct kernel_module *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return compare_u64(x->start, y->start);
 }
 
 int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error *err)

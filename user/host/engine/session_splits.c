@@ -22,9 +22,7 @@ enum { SUM_NAMES_MAX = 4096 };
 /* By target, then by split. */
 static int compare_spent_keys(const struct spent_key *a, const struct spent_key *b)
 {
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	return (a->split > b->split) - (a->split < b->split);
+	return compare_u64(a->target, b->target) ?: compare_u64(a->split, b->split);
 }
 
 static int compare_runtime_splits(const void *left, const void *right)

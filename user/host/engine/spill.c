@@ -75,7 +75,7 @@ static int compare_spilled_bins(const void *left, const void *right)
 {
 	const struct spilled_bin *a = left, *b = right;
 
-	return (a->index > b->index) - (a->index < b->index);
+	return compare_u64(a->index, b->index);
 }
 
 static void join_bins(struct spilled_window *window)
