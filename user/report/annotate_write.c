@@ -15,18 +15,6 @@
 #define TAB 8
 #define SOURCE_MAX 512
 
-static int annotation_text(const struct annotation *annotation, const struct annotation_view *view,
-			   FILE *out);
-
-static int annotation_hot_text(const struct annotation *annotation,
-			       const struct annotation_view *view, FILE *out);
-
-static int annotation_csv(const struct annotation *annotation, const struct annotation_view *view,
-			  FILE *out);
-
-static int annotation_json(const struct annotation *annotation, const struct annotation_view *view,
-			   FILE *out);
-
 static int compare_heat(const void *left, const void *right, void *rows)
 {
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
@@ -102,18 +90,6 @@ const char *annotation_inlined(const struct annotation *annotation,
 	return row->function;
 }
 
-int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
-		     FILE *out)
-{
-	if (view->format == REPORT_CSV)
-		return annotation_csv(annotation, view, out);
-	if (view->format == REPORT_JSON)
-		return annotation_json(annotation, view, out);
-	if (view->hot)
-		return annotation_hot_text(annotation, view, out);
-	return annotation_text(annotation, view, out);
-}
-
 /* --- pieces -------------------------------------------------------------------------------------- */
 
 #define TICKS_WIDTH 60 /* a narrower terminal has no column for ticks */
@@ -183,14 +159,6 @@ static int annotation_address_columns(const struct annotation *annotation)
 		columns = snprintf(NULL, 0, "%" PRIx64,
 				   annotation->rows[annotation->nr_rows - 1].address);
 	return columns > (int)strlen("ADDRESS") ? columns : (int)strlen("ADDRESS");
-}
-
-/* The columns left on the terminal; 0: nothing is cut. */
-static size_t annotation_room(const struct annotation_view *view, size_t used)
-{
-	if (!view->width)
-		return 0;
-	return view->width > used + 8 ? view->width - used : 8;
 }
 
 static size_t blanks_before(const char *text)
@@ -289,7 +257,7 @@ static void heading(const struct annotation *annotation, const struct annotation
 	size_t i;
 
 	fprintf(out, "%-*s", LABEL_COLUMNS, "function");
-	name_write(out, annotation->name, annotation_room(view, LABEL_COLUMNS));
+	name_write(out, annotation->name, columns_left(view->width, LABEL_COLUMNS));
 	fputc('\n', out);
 	text_labelled(out, "object", object->path);
 	/* As the rows have it; names and OBJECT:OFFSET have the offset. */
@@ -343,7 +311,7 @@ static void line_row(const struct listing *listing, const struct annotation_line
 	if (line->text) {
 		fprintf(listing->out, "%*s  ", (int)(columns - line_number_columns(line)), "");
 		annotation_put_source(line->text, listing->indent,
-				      annotation_room(listing->view, used + 2), listing->out);
+				      columns_left(listing->view->width, used + 2), listing->out);
 	}
 	fputc('\n', listing->out);
 }
@@ -454,7 +422,7 @@ static void source_row(const struct listing *listing, size_t i)
 		used += line_number_columns(line) + 2;
 		if (inlined) {
 			fputs(" [", listing->out);
-			room = annotation_room(listing->view, used + 3);
+			room = columns_left(listing->view->width, used + 3);
 			used += 3 + name_write(listing->out, inlined,
 					       room && room < NAME_COLUMNS ? room : NAME_COLUMNS);
 			fputc(']', listing->out);
@@ -462,7 +430,8 @@ static void source_row(const struct listing *listing, size_t i)
 		if (line->text) {
 			fputs("  ", listing->out);
 			annotation_put_source(line->text, listing->indent,
-					      annotation_room(listing->view, used), listing->out);
+					      columns_left(listing->view->width, used),
+					      listing->out);
 		}
 	}
 	fprintf(listing->out, "%s\n", listing->view->color ? COLOR_END : "");
@@ -487,7 +456,7 @@ static void code_row(const struct listing *listing, size_t i)
 	size_t used = put_margin(listing, i, row->ticks, false);
 
 	used += (size_t)listing->address_columns + 2;
-	put_code(listing, row, annotation_room(listing->view, used));
+	put_code(listing, row, columns_left(listing->view->width, used));
 	fputc('\n', listing->out);
 }
 
@@ -625,11 +594,11 @@ static void hot_line(const struct listing *listing, const struct annotation_line
 	fputs("  ", listing->out);
 	used += columns + 2;
 	snprintf(number, sizeof(number), "%.48s:%" PRIu32, text_basename(line->file), line->line);
-	used += text_write_tail(listing->out, number, annotation_room(listing->view, used)) + 2;
+	used += text_write_tail(listing->out, number, columns_left(listing->view->width, used)) + 2;
 	if (!line->text || (listing->view->width && used + 8 >= listing->view->width))
 		return;
 	fputs("  ", listing->out);
-	annotation_put_source(line->text, listing->indent, annotation_room(listing->view, used),
+	annotation_put_source(line->text, listing->indent, columns_left(listing->view->width, used),
 			      listing->out);
 }
 
@@ -643,7 +612,7 @@ static void hot_row(const struct listing *listing, const struct annotation_row *
 	used += 2 + annotation_put_bar(listing->view, row->ticks, listing->hottest, listing->out);
 	fputc(' ', listing->out);
 	used += (size_t)listing->address_columns;
-	width = annotation_room(listing->view, used + 2);
+	width = columns_left(listing->view->width, used + 2);
 	line = row->line != ANNOTATION_NONE && (!width || width > wanted + 8);
 	if (line && width)
 		width = wanted - 2;
@@ -760,8 +729,7 @@ static void json_ticks(const struct annotation *annotation, uint64_t ticks, FILE
 {
 	fprintf(out, "\"ticks\": %" PRIu64 ", \"percent\": ", ticks);
 	json_text_double(out, annotation_of_profile(annotation, ticks));
-	fputs(", \"of_function\": ", out);
-	json_text_double(out, annotation_percent(annotation, ticks));
+	render_json_double(out, "of_function", annotation_percent(annotation, ticks));
 }
 
 static void json_row(const struct annotation *annotation, size_t i, FILE *out)
@@ -801,7 +769,7 @@ static void json_lines(const struct annotation *annotation, FILE *out)
 	const struct annotation_line *line;
 	size_t i;
 
-	fputs("],\n  \"lines\": [", out);
+	fputs(",\n  \"lines\": [", out);
 	for (i = 0; i < annotation->nr_lines; i++) {
 		line = &annotation->lines[i];
 		fputs(i ? ",\n    { " : "\n    { ", out);
@@ -817,7 +785,6 @@ static void json_lines(const struct annotation *annotation, FILE *out)
 static void json_head(const struct annotation *annotation, FILE *out)
 {
 	const struct profile_object *object = &annotation->profile->objects[annotation->object];
-	size_t i;
 
 	fputs("{ \"function\": ", out);
 	json_text_string(out, annotation->name);
@@ -829,11 +796,8 @@ static void json_head(const struct annotation *annotation, FILE *out)
 	json_ticks(annotation, annotation->ticks, out);
 	render_json_u64(out, "total", annotation->total);
 	render_json_u64(out, "bytes_per_bin", annotation->bytes_per_bin);
-	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", annotation->nr_rows);
-	for (i = 0; i < annotation->nr_notes; i++) {
-		fputs(i ? ", " : "", out);
-		json_text_string(out, annotation->notes[i]);
-	}
+	fprintf(out, ",\n  \"of\": %zu,\n  ", annotation->nr_rows);
+	render_json_notes(out, annotation->notes, annotation->nr_notes);
 }
 
 static int annotation_json(const struct annotation *annotation, const struct annotation_view *view,
@@ -853,4 +817,16 @@ static int annotation_json(const struct annotation *annotation, const struct ann
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 	free(order);
 	return 0;
+}
+
+int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
+		     FILE *out)
+{
+	if (view->format == REPORT_CSV)
+		return annotation_csv(annotation, view, out);
+	if (view->format == REPORT_JSON)
+		return annotation_json(annotation, view, out);
+	if (view->hot)
+		return annotation_hot_text(annotation, view, out);
+	return annotation_text(annotation, view, out);
 }

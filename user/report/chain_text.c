@@ -76,8 +76,8 @@ static void put_row(const struct report *report, const struct report_row *row, F
 	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ",
 		share_of(report->whole_ns, row->inclusive_ns), row->inclusive_ticks, color, percent,
 		*color ? COLOR_END : "");
-	used += put_branches(report->rows, row, columns_left(report->options, used), out);
-	left = columns_left(report->options, used);
+	used += put_branches(report->rows, row, columns_left(report->options->width, used), out);
+	left = columns_left(report->options->width, used);
 	used = name_write(out, chain_name(report, row, place), left);
 	put_object(report, row, left > used ? left - used : 0, out);
 	fputc('\n', out);

@@ -87,11 +87,8 @@ static void heading(const struct diff *diff, FILE *out)
 	heading_side(diff->old, "old", diff->options->old_name, out);
 	heading_side(diff->new, "new", diff->options->new_name, out);
 	heading_total(diff, out);
-	for (i = 0; i < diff->nr_notes; i++) {
-		fprintf(out, "%-10s", "note");
-		text_write(out, diff->notes[i], 0);
-		fputc('\n', out);
-	}
+	for (i = 0; i < diff->nr_notes; i++)
+		text_labelled(out, "note", diff->notes[i]);
 	heading_changed(diff, out);
 }
 
@@ -269,11 +266,7 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 			row->probability, row->significant ? "true" : "false");
 		render_csv_field(out, row->object);
 		render_csv_field(out, row->name);
-		render_csv_field(out, row->file);
-		if (row->file)
-			fprintf(out, ",%" PRIu32, row->line);
-		else
-			fputc(',', out);
+		render_csv_line(out, row->file, row->line);
 		fprintf(out, ",%.9f,%.9f\n", row->old.ns / 1e9, row->new.ns / 1e9);
 	}
 }
@@ -282,8 +275,7 @@ static void json_side(FILE *out, const char *name, const struct diff_side *side)
 {
 	fprintf(out, "\"%s\": { \"ticks\": %" PRIu64 ", \"percent\": ", name, side->ticks);
 	json_text_double(out, side->percent);
-	fputs(", \"seconds\": ", out);
-	json_text_double(out, side->ns / 1e9);
+	render_json_double(out, "seconds", side->ns / 1e9);
 	fputs(" }, ", out);
 }
 
@@ -294,8 +286,7 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	json_side(out, "new", &row->new);
 	fputs("\"change\": ", out);
 	json_text_double(out, row->change);
-	fputs(", \"probability\": ", out);
-	json_text_double(out, row->probability);
+	render_json_double(out, "probability", row->probability);
 	fprintf(out, ", \"significant\": %s", row->significant ? "true" : "false");
 	render_json_text(out, "object", row->object);
 	if (diff->options->by != REPORT_OBJECTS)
@@ -337,28 +328,13 @@ static void json_profile(FILE *out, const char *name, const struct profile *prof
 	fputs(" }", out);
 }
 
-static void json_notes(const struct diff *diff, FILE *out)
-{
-	size_t i;
-
-	fputs("\"notes\": [", out);
-	for (i = 0; i < diff->nr_notes; i++) {
-		fputs(i ? ", " : "", out);
-		json_text_string(out, diff->notes[i]);
-	}
-	fputs("],\n  ", out);
-}
-
 static void json_total(const struct diff_total *total, FILE *out)
 {
 	fputs("\"total\": { \"old_seconds\": ", out);
 	json_text_double(out, total->old_ns / 1e9);
-	fputs(", \"new_seconds\": ", out);
-	json_text_double(out, total->new_ns / 1e9);
-	if (total->is_sampled) {
-		fputs(", \"probability\": ", out);
-		json_text_double(out, total->probability);
-	}
+	render_json_double(out, "new_seconds", total->new_ns / 1e9);
+	if (total->is_sampled)
+		render_json_double(out, "probability", total->probability);
 	fputs(" },\n  ", out);
 }
 
@@ -374,8 +350,8 @@ static void write_json(const struct diff *diff, const struct report_options *opt
 	json_profile(out, "new", diff->new, diff->options->new_name);
 	fputs(",\n  ", out);
 	json_total(&diff->total, out);
-	json_notes(diff, out);
-	fprintf(out, "\"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
+	render_json_notes(out, diff->notes, diff->nr_notes);
+	fprintf(out, ",\n  \"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
 		diff->significant);
 	for (i = 0; i < nr; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);

@@ -18,11 +18,11 @@ static inline const char *heat_color(double percent)
 }
 
 /* The row's last columns on a terminal, or 0 if nothing is cut. The figures are shown in any case. */
-static inline size_t columns_left(const struct report_options *options, size_t used)
+static inline size_t columns_left(size_t width, size_t used)
 {
-	if (!options->width)
+	if (!width)
 		return 0;
-	return options->width > used + 8 ? options->width - used : 8;
+	return width > used + 8 ? width - used : 8;
 }
 
 /* What a writer of any format needs; nr is the number of rows to show. */
@@ -51,7 +51,12 @@ void render_json(const struct report *report, FILE *out);
 /* Write ",text" and ", "name": value", as in all tables. */
 void render_csv_field(FILE *out, const char *text);
 void render_json_u64(FILE *out, const char *name, uint64_t value);
+void render_json_double(FILE *out, const char *name, double value);
 void render_json_text(FILE *out, const char *name, const char *text);
+
+/* Write ",file,line", both empty without a file, and "notes": [...]. */
+void render_csv_line(FILE *out, const char *file, uint32_t line);
+void render_json_notes(FILE *out, char *const *notes, size_t nr);
 
 /* Writes an account as an object, with its lost causes. */
 void render_json_account(const struct profile_account *account, FILE *out);

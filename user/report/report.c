@@ -195,6 +195,14 @@ void render_csv_field(FILE *out, const char *text)
 	fputs(quote, out);
 }
 
+void render_csv_line(FILE *out, const char *file, uint32_t line)
+{
+	render_csv_field(out, file);
+	fputc(',', out);
+	if (file)
+		fprintf(out, "%" PRIu32, line);
+}
+
 static void split_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (report->options->by == REPORT_CGROUPS) {
@@ -243,13 +251,8 @@ static void row_fields(const struct report *report, const struct report_row *row
 	render_csv_field(out, row->name);
 	if (report->options->inlined)
 		fprintf(out, ",%" PRIu64, row->inlined);
-	if (report->options->by != REPORT_LINES)
-		return;
-	render_csv_field(out, row->file);
-	if (row->file)
-		fprintf(out, ",%" PRIu32, row->line);
-	else
-		fputc(',', out);
+	if (report->options->by == REPORT_LINES)
+		render_csv_line(out, row->file, row->line);
 }
 
 /* What only a profile with callers has. */
@@ -298,6 +301,24 @@ void render_json_u64(FILE *out, const char *name, uint64_t value)
 	fprintf(out, ", \"%s\": %" PRIu64, name, value);
 }
 
+void render_json_double(FILE *out, const char *name, double value)
+{
+	fprintf(out, ", \"%s\": ", name);
+	json_text_double(out, value);
+}
+
+void render_json_notes(FILE *out, char *const *notes, size_t nr)
+{
+	size_t i;
+
+	fputs("\"notes\": [", out);
+	for (i = 0; i < nr; i++) {
+		fputs(i ? ", " : "", out);
+		json_text_string(out, notes[i]);
+	}
+	fputc(']', out);
+}
+
 void render_json_text(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
@@ -320,7 +341,6 @@ static void split_json(const struct report *report, const struct report_row *row
 			fprintf(out, ", \"%s\": null", thread ? "tid" : "pid");
 		render_json_text(out, thread ? "thread" : "process", row->name);
 	}
-	fputs(" }", out);
 }
 
 static void part_json(const struct report_row *row, FILE *out)
@@ -329,9 +349,8 @@ static void part_json(const struct report_row *row, FILE *out)
 	render_json_u64(out, "duration_ns", row->part->duration_ns);
 	render_json_text(out, "file", row->part->file);
 	render_json_text(out, "function", row->name);
-	fputs(", \"function_percent\": ", out);
-	json_text_double(out, row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
-	fputs(" }", out);
+	render_json_double(out, "function_percent",
+			   row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 }
 
 static void call_json(const struct report *report, const struct report_row *row, FILE *out)
@@ -339,39 +358,19 @@ static void call_json(const struct report *report, const struct report_row *row,
 	if (!report->rows->marks)
 		return;
 	render_json_u64(out, "inclusive_ticks", row->inclusive_ticks);
-	fputs(", \"inclusive_percent\": ", out);
-	json_text_double(out, share_of(report->whole_ns, row->inclusive_ns));
+	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive_ns));
 	if (report->options->tree)
 		render_json_u64(out, "depth", row->depth);
 }
 
-static void row_json(const struct report *report, const struct report_row *row, FILE *out)
+static void place_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
 
-	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
-	json_text_double(out, row_percent(report->whole_ns, row));
-	fputs(", \"seconds\": ", out);
-	json_text_double(out, row->ns / 1e9);
-	call_json(report, row, out);
-	if (row->part) {
-		part_json(row, out);
-		return;
-	}
-	if (report->options->by == REPORT_CPUS) {
-		render_json_u64(out, "cpu", (uint64_t)row->pid);
-		fputs(" }", out);
-		return;
-	}
-	if (is_of_split(report)) {
-		split_json(report, row, out);
-		return;
-	}
 	render_json_text(out, "object", row->abstract ? NULL : object->path);
 	if (report->options->by == REPORT_OBJECTS) {
 		render_json_text(out, "kind", profile_object_kind_name(object->kind));
 		render_json_text(out, "build_id", object->build_id);
-		fputs(" }", out);
 		return;
 	}
 	render_json_text(out, "function", row->name);
@@ -387,6 +386,22 @@ static void row_json(const struct report *report, const struct report_row *row, 
 		render_json_u64(out, "address", row_address(report->profile, row));
 		render_json_u64(out, "size", row->size);
 	}
+}
+
+static void row_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	fprintf(out, "{ \"ticks\": %" PRIu64, row->ticks);
+	render_json_double(out, "percent", row_percent(report->whole_ns, row));
+	render_json_double(out, "seconds", row->ns / 1e9);
+	call_json(report, row, out);
+	if (row->part)
+		part_json(row, out);
+	else if (report->options->by == REPORT_CPUS)
+		render_json_u64(out, "cpu", (uint64_t)row->pid);
+	else if (is_of_split(report))
+		split_json(report, row, out);
+	else
+		place_json(report, row, out);
 	fputs(" }", out);
 }
 
@@ -465,10 +480,8 @@ void render_json(const struct report *report, FILE *out)
 	render_json_callers(report, out);
 	if (is_cpu_known(report->profile, report->options))
 		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
-	if (kernel >= 0) {
-		fputs(", \"kernel_percent\": ", out);
-		json_text_double(out, kernel);
-	}
+	if (kernel >= 0)
+		render_json_double(out, "kernel_percent", kernel);
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
 	put_notes(report, out);

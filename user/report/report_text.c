@@ -297,7 +297,7 @@ static void table_row(const struct report *report, const struct report_row *row,
 	used += (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	place(report, row, text);
 	if (is_alone(report, row)) {
-		text_write_tail(out, text, columns_left(report->options, used));
+		text_write_tail(out, text, columns_left(report->options->width, used));
 		fputc('\n', out);
 		return;
 	}
@@ -305,7 +305,7 @@ static void table_row(const struct report *report, const struct report_row *row,
 	if (place_used < columns)
 		place_used += (size_t)fprintf(out, "%*s", (int)(columns - place_used), "");
 	used += place_used + (size_t)fprintf(out, "  ");
-	put_detail(report, row, columns_left(report->options, used), out);
+	put_detail(report, row, columns_left(report->options->width, used), out);
 	fputc('\n', out);
 }
 
@@ -347,7 +347,7 @@ void render_table(const struct report *report, FILE *out)
 static void heading_command(const struct report *report, FILE *out)
 {
 	char *const *word = report->profile->command;
-	size_t left = columns_left(report->options, 10);
+	size_t left = columns_left(report->options->width, 10);
 	bool cut = left, full = false;
 
 	if (!word || !*word)
