@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define DIGITS "0123456789abcdef"
 #define MONITOR "conmon"
 #define SCOPE ".scope"
@@ -24,11 +26,7 @@ bool container_id_is_full(const char *id)
 /* The length without ".scope". */
 static size_t bare_length(const char *directory)
 {
-	size_t length = strlen(directory), scope = strlen(SCOPE);
-
-	if (length > scope && !strcmp(directory + length - scope, SCOPE))
-		return length - scope;
-	return length;
+	return strlen(directory) - (text_ends_in(directory, SCOPE) ? strlen(SCOPE) : 0);
 }
 
 /* Whether this may come before an id: nothing, or words that end in - or : */
@@ -137,13 +135,11 @@ static bool is_given_to_user(const char *directory)
 static bool is_unit_directory(const char *directory)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".slice" };
-	size_t length = strlen(directory), i, of;
+	size_t i;
 
-	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		of = strlen(suffixes[i]);
-		if (length > of && !strcmp(directory + length - of, suffixes[i]))
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (text_ends_in(directory, suffixes[i]))
 			return true;
-	}
 	return false;
 }
 

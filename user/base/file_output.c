@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/util.h"
 
 /* Where an output is really written. */
@@ -349,9 +350,7 @@ struct output {
 
 bool output_is_compressed(const char *path)
 {
-	size_t len = strlen(path);
-
-	return len > 3 && !strcmp(path + len - 3, ".gz");
+	return text_ends_in(path, ".gz");
 }
 
 /* A new name beside FILE, in out->temp. */

@@ -159,6 +159,13 @@ const char *text_label(const char *text, char ret[TEXT_LABEL])
 	return ret;
 }
 
+bool text_ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), part = strlen(end);
+
+	return length > part && !strcmp(text + length - part, end);
+}
+
 const char *text_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

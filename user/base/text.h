@@ -51,6 +51,9 @@ size_t text_columns(const char *text);
 #define TEXT_LABEL 1025
 const char *text_label(const char *text, char ret[TEXT_LABEL]);
 
+/* Whether text ends so, and has something before that. */
+bool text_ends_in(const char *text, const char *end);
+
 /* The last component of a path, or all of a path without a slash. */
 const char *text_basename(const char *path);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
 
@@ -50,10 +51,9 @@ static bool parse_line(char *text, struct maps_line *line)
 static void cut_mark(char *path)
 {
 	static const char mark[] = " (deleted)";
-	size_t length = strlen(path), marked = strlen(mark);
 
-	if (length > marked && !strcmp(path + length - marked, mark))
-		path[length - marked] = '\0';
+	if (text_ends_in(path, mark))
+		path[strlen(path) - strlen(mark)] = '\0';
 }
 
 /* The head of a file in memory has no section headers, so it must not say where they are. */

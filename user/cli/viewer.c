@@ -160,16 +160,13 @@ const struct opt page_opts[] = {
 
 bool page_check(const char *command, const struct page_arguments *arguments)
 {
-	size_t length = arguments->file ? strlen(arguments->file) : 0;
-
 	if (!arguments->open)
 		return true;
-	if (!length) {
+	if (!arguments->file) {
 		print_message("--html FILE", "%s: --open: only with --html", command);
 		return false;
 	}
-	if (strcmp(arguments->file, "-") != 0 &&
-	    (length < 3 || strcmp(arguments->file + length - 3, ".gz") != 0))
+	if (strcmp(arguments->file, "-") != 0 && !output_is_compressed(arguments->file))
 		return true;
 	print_message("--html page.html", "%s: --open: a browser does not show '%.256s'", command,
 		      arguments->file);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "report/annotate_steps.h"
 #include "symbol/object_file.h"
@@ -99,13 +100,6 @@ static int annotate_open(struct annotating *work, struct error *err)
 
 /* --- where it begins and ends ------------------------------------------------------------------ */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), part = strlen(end);
-
-	return part <= length && !strcmp(text + length - part, end);
-}
-
 /* True for text that no symbol names, which has its last byte in its name. */
 static bool is_stretch(const struct profile_function *function)
 {
@@ -113,7 +107,7 @@ static bool is_stretch(const struct profile_function *function)
 
 	snprintf(end, sizeof(end), "+0x%" PRIx64 "..0x%" PRIx64, function->offset,
 		 function->offset + function->size - 1);
-	return ends_with(function->name, end);
+	return text_ends_in(function->name, end);
 }
 
 static bool is_bin(const struct annotating *work)
@@ -137,7 +131,7 @@ static bool is_nameless(const struct annotating *work)
 	if (!function || is_stretch(function))
 		return true;
 	snprintf(end, sizeof(end), "+0x%" PRIx64, function->offset);
-	if (!ends_with(function->name, end))
+	if (!text_ends_in(function->name, end))
 		return false;
 	/* A function whose extent unwinding information gives has such a name too. */
 	return is_bin(work) || !work->symbols ||

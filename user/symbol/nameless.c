@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "profile/profile_notes.h"
 #include "symbol/object_file.h"
@@ -39,7 +40,7 @@ static bool package_name(const char *file, char name[PACKAGE_BYTES])
 {
 	size_t length = strlen(file), end = strcspn(file, ":");
 
-	if (length <= strlen(SUFFIX) || strcmp(file + length - strlen(SUFFIX), SUFFIX) != 0)
+	if (!text_ends_in(file, SUFFIX))
 		return false;
 	if (end == length)
 		end -= strlen(SUFFIX);
@@ -93,13 +94,6 @@ static bool has_bytes(int file, const char *bytes, size_t length)
 	return good;
 }
 
-static bool is_list(const char *name)
-{
-	size_t length = strlen(name), end = strlen("_Packages");
-
-	return length > end && !strcmp(name + length - end, "_Packages");
-}
-
 bool package_can_be_had(const char *root, const char *name)
 {
 	char path[PATH_MAX], cached[PACKAGE_BYTES + 2] = "", listed[PACKAGE_BYTES + 16];
@@ -115,7 +109,7 @@ bool package_can_be_had(const char *root, const char *name)
 	snprintf(path, sizeof(path), "%s/var/lib/apt/lists", root);
 	folder = opendir(path);
 	while (folder && !good && (entry = readdir(folder)))
-		good = is_list(entry->d_name) &&
+		good = text_ends_in(entry->d_name, "_Packages") &&
 		       has_bytes(regular_file_open_at(dirfd(folder), entry->d_name, NULL), listed,
 				 strlen(listed));
 	if (folder)

@@ -262,15 +262,20 @@ struct object_opener same_file_opener(struct path_opener *paths)
 	return (struct object_opener){ .open = open_same_file, .ctx = paths };
 }
 
-int object_file_here(const struct profile_object *object, struct error *why)
+static int open_below(const struct profile_object *object, const char *root, struct error *why)
 {
 	const struct profile alone = { .objects = (struct profile_object *)object,
 				       .nr_objects = 1 };
-	struct path_opener here = { .profile = &alone, .root = "" };
-	struct object_opener opener = path_opener(&here);
-	char root[1];
+	struct path_opener paths = { &alone, root };
+	const struct object_opener opener = path_opener(&paths);
+	char opened[PATH_MAX];
 
-	return object_file_open(&opener, object, 0, root, sizeof(root), why);
+	return object_file_open(&opener, object, 0, opened, sizeof(opened), why);
+}
+
+int object_file_here(const struct profile_object *object, struct error *why)
+{
+	return open_below(object, "", why);
 }
 
 /* A host has a few roots for each container; those beyond this number are not looked at. */
@@ -302,13 +307,7 @@ static bool is_new_root(struct roots *roots, const char *path)
 
 static bool root_has(const char *root, const struct profile_object *object)
 {
-	const struct profile alone = { .objects = (struct profile_object *)object,
-				       .nr_objects = 1 };
-	struct path_opener paths = { &alone, root };
-	const struct object_opener opener = path_opener(&paths);
-	char opened[PATH_MAX];
-	struct error ignored;
-	int fd = object_file_open(&opener, object, 0, opened, sizeof(opened), &ignored);
+	int fd = open_below(object, root, NULL);
 
 	if (fd >= 0)
 		close(fd);

@@ -73,9 +73,6 @@ double calibrate_busy_tick_ns(void);
  */
 enum { BURST_KINDS = 3 };
 
-/* Roughly how long it takes. */
-#define LATENESS_NS 2500000000
-
 struct burst_share {
 	uint32_t on_us; /* CPU time before each sleep */
 	uint32_t off_us;

@@ -16,6 +16,7 @@
 
 #include "base/cgroup_parts.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
@@ -33,13 +34,6 @@ static bool take_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX
 		return false;
 	snprintf(ret, KUBELET_NAME_MAX, "%.*s", (int)length, text);
 	return true;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), of = strlen(end);
-
-	return length >= of && !strcmp(text + length - of, end);
 }
 
 /* Calls visit() until it says that it has found what it wants. False: there is no such folder. */
@@ -77,7 +71,7 @@ static bool visit_pod(const char *name, void *context)
 
 	snprintf(end, sizeof(end), "_%s", search->parts->pod);
 	pod = strchr(name, '_');
-	if (!pod || !ends_in(name, end) || name + strlen(name) - strlen(end) <= pod)
+	if (!pod || !text_ends_in(name, end) || name + strlen(name) - strlen(end) <= pod)
 		return false;
 	pod++;
 	if (!take_name(name, (size_t)(pod - 1 - name), search->names->namespace) ||
@@ -99,7 +93,7 @@ static bool visit_log(const char *name, void *context)
 	if (strncmp(name, search->prefix, prefix) != 0)
 		return false;
 	snprintf(end, sizeof(end), "-%s.log", search->parts->container);
-	search->named = ends_in(name, end) && strlen(name) > prefix + strlen(end) &&
+	search->named = text_ends_in(name, end) && strlen(name) > prefix + strlen(end) &&
 			take_name(name + prefix, strlen(name) - prefix - strlen(end),
 				  search->names->container);
 	return search->named;
