@@ -137,21 +137,16 @@ static void delivery_write(const char *folder, const struct profile *profile,
 {
 	char path[PATH_MAX];
 	struct error err = { 0 };
-	struct output *out;
 	struct stat written;
 	unsigned int i;
-	int ret = -EEXIST;
+	int ret;
 
 	for (i = 0; i < 100; i++) {
 		name_file(folder, profile->started ? profile->started : "", i, path);
 		if (access(path, F_OK))
 			break;
 	}
-	ret = output_open_as(path, OUTPUT_CONFIDENTIAL, &out, &err);
-	if (!ret) {
-		ret = profile_write(profile, output_stream(out), &err);
-		ret = output_finish(out, ret, &err);
-	}
+	ret = profile_save(profile, path, OUTPUT_CONFIDENTIAL, &err);
 	*delivery = (struct delivery){ .ticks = profile->ticks.total };
 	if (!ret && !stat(path, &written))
 		delivery->bytes = (size_t)written.st_size;

@@ -456,7 +456,6 @@ static int serve_until_told(struct serve *serve, struct error *err)
 static int write_record(struct serve *serve, struct error *err)
 {
 	struct profile *profile;
-	struct output *out;
 	int ret;
 
 	if (!serve->arguments->record)
@@ -465,11 +464,7 @@ static int write_record(struct serve *serve, struct error *err)
 	if (ret)
 		return ret;
 	/* The record has what all users called, so it is confidential. */
-	ret = output_open_as(serve->arguments->record, OUTPUT_CONFIDENTIAL, &out, err);
-	if (!ret) {
-		ret = profile_write(profile, output_stream(out), err);
-		ret = output_finish(out, ret, err);
-	}
+	ret = profile_save(profile, serve->arguments->record, OUTPUT_CONFIDENTIAL, err);
 	profile_free(profile);
 	return ret;
 }

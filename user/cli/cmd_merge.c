@@ -153,18 +153,6 @@ static int sum_up(size_t nr_files, char **files, struct profile **result, struct
 	return ret;
 }
 
-static int write_sum(const struct profile *sum, const char *path, struct error *err)
-{
-	struct output *out;
-	int ret = output_open_as(path, profile_is_confidential(sum) ? OUTPUT_CONFIDENTIAL : 0, &out,
-				 err);
-
-	if (ret)
-		return ret;
-	ret = profile_write(sum, output_stream(out), err);
-	return output_finish(out, ret, err);
-}
-
 static int merge(const char *output, int nr, char *const *operands, struct error *err)
 {
 	struct profile *sum = NULL;
@@ -177,7 +165,7 @@ static int merge(const char *output, int nr, char *const *operands, struct error
 	if (!ret)
 		ret = sum_up(names.nr, names.names, &sum, err);
 	if (!ret)
-		ret = write_sum(sum, output, err);
+		ret = profile_save(sum, output, 0, err);
 	profile_free(sum);
 	file_names_free(&names);
 	return ret;

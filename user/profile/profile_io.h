@@ -23,6 +23,13 @@ extern const char profile_schema[];
  */
 int profile_write(const struct profile *profile, FILE *stream, struct error *err);
 
+/*
+ * profile_write() into a file; flags are those of output_open_as(), OUTPUT_CONFIDENTIAL besides where
+ * the profile is.
+ */
+int profile_save(const struct profile *profile, const char *path, unsigned int flags,
+		 struct error *err);
+
 /* Reads and checks a document. The caller frees *result with profile_free(). */
 int profile_read(struct input *in, struct profile **result, struct error *err);
 

@@ -448,3 +448,18 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 	ret = errno ? -errno : -EIO;
 	return error_errno(err, ret, "writing the profile");
 }
+
+int profile_save(const struct profile *profile, const char *path, unsigned int flags,
+		 struct error *err)
+{
+	struct output *out;
+	int ret;
+
+	if (profile_is_confidential(profile))
+		flags |= OUTPUT_CONFIDENTIAL;
+	ret = output_open_as(path, flags, &out, err);
+	if (ret)
+		return ret;
+	ret = profile_write(profile, output_stream(out), err);
+	return output_finish(out, ret, err);
+}

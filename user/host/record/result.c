@@ -18,22 +18,6 @@
 #include "profile/profile_merge.h"
 #include "report/report.h"
 
-/* Writes a profile; flags are those of output_open_as(). */
-static int save_profile(const struct profile *profile, const char *path, unsigned int flags,
-			struct error *err)
-{
-	struct output *out;
-	int ret;
-
-	if (profile_is_confidential(profile))
-		flags |= OUTPUT_CONFIDENTIAL;
-	ret = output_open_as(path, flags, &out, err);
-	if (ret)
-		return ret;
-	ret = profile_write(profile, output_stream(out), err);
-	return output_finish(out, ret, err);
-}
-
 static void keep_elsewhere(const struct profile *profile, const char *path, int failed,
 			   struct error *err)
 {
@@ -48,7 +32,7 @@ static void keep_elsewhere(const struct profile *profile, const char *path, int 
 			continue;
 		snprintf(kept, sizeof(kept), "%s/bpfprofil-%d.json%s", folders[i], getpid(),
 			 suffix);
-		if (save_profile(profile, kept, 0, &ignored))
+		if (profile_save(profile, kept, 0, &ignored))
 			continue;
 		error_set(err, failed, "%.200s; the profile is kept as %.200s", why.text, kept);
 		return;
@@ -58,7 +42,7 @@ static void keep_elsewhere(const struct profile *profile, const char *path, int 
 /* Writes FILE; one that is written repeatedly gets another name each time. */
 int save_last_profile(const struct profile *profile, const char *path, struct error *err)
 {
-	int ret = save_profile(profile, path, OUTPUT_KEEP_OLD, err);
+	int ret = profile_save(profile, path, OUTPUT_KEEP_OLD, err);
 
 	if (ret && ret != -EPIPE && strcmp(path, "-") != 0)
 		keep_elsewhere(profile, path, ret, err);
@@ -242,7 +226,7 @@ static int make_file(struct result *result, struct session *session, struct prof
 	}
 	if (!ret)
 		ret = result->options->interval_ns ?
-			      save_profile(*profile, result->series.path, 0, err) :
+			      profile_save(*profile, result->series.path, 0, err) :
 			      save_last_profile(*profile, result->series.path, err);
 	if (!ret)
 		return series_written(&result->series, err);

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/util.h"
 
 /* mountinfo writes blanks, newlines and backslashes as \NNN. */
@@ -343,6 +344,11 @@ int cgroup_places_add_directory(struct cgroup_places *places, const struct cgrou
 	return 0;
 }
 
+const char *cgroup_place_name(const struct cgroup_place *place)
+{
+	return strrchr(place->path, '/') + 1;
+}
+
 const struct cgroup_place *cgroup_places_in(const struct cgroup_places *places, size_t hierarchy)
 {
 	size_t i;
@@ -574,6 +580,23 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 	if (places->nr)
 		qsort(places->list, places->nr, sizeof(*places->list), compare_cgroup_places);
 	return 0;
+}
+
+int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
+			const char *(*name)(const struct cgroup_place *place), const char *what,
+			struct names *names, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	int ret = cgroup_places_find(&places, cgroups, match, NULL, err);
+	size_t i;
+
+	for (i = 0; !ret && i < places.nr; i++) {
+		ret = names_add(names, name(&places.list[i]), SIZE_MAX);
+		if (ret)
+			error_errno(err, ret, "%s", what);
+	}
+	cgroup_places_free(&places);
+	return ret;
 }
 
 static int visit_processes(struct cgroup_descent *walk, int dir)

@@ -80,9 +80,18 @@ typedef bool (*cgroup_match)(const char *name, const void *wanted);
 int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,
 		       cgroup_match match, const void *wanted, struct error *err);
 
+/* Adds name() of each such cgroup; what these are is for messages. */
+struct names;
+int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
+			const char *(*name)(const struct cgroup_place *place), const char *what,
+			struct names *names, struct error *err);
+
 /* Adds the cgroup of a process in each hierarchy. -ESRCH: there is no such process. */
 int cgroup_places_add_process(struct cgroup_places *places, const struct cgroups *cgroups,
 			      pid_t pid);
+
+/* The last component of its path. */
+const char *cgroup_place_name(const struct cgroup_place *place);
 
 /* The place in this hierarchy, or NULL. */
 const struct cgroup_place *cgroup_places_in(const struct cgroup_places *places, size_t hierarchy);

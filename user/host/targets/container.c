@@ -14,11 +14,6 @@
 
 #define LISTED_MAX 5
 
-static const char *container_place_name(const struct cgroup_place *place)
-{
-	return strrchr(place->path, '/') + 1;
-}
-
 static bool has_prefix(const char *directory, const void *wanted)
 {
 	const char *id = container_id_in(directory);
@@ -28,8 +23,8 @@ static bool has_prefix(const char *directory, const void *wanted)
 
 static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *b)
 {
-	return !strncmp(container_id_in(container_place_name(a)),
-			container_id_in(container_place_name(b)), CONTAINER_ID_LENGTH);
+	return !strncmp(container_id_in(cgroup_place_name(a)),
+			container_id_in(cgroup_place_name(b)), CONTAINER_ID_LENGTH);
 }
 
 /*
@@ -42,7 +37,7 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 	size_t i, j, nr = 0, length = 0;
 
 	for (i = 0; i < places->nr; i++) {
-		const char *id = container_id_in(container_place_name(&places->list[i]));
+		const char *id = container_id_in(cgroup_place_name(&places->list[i]));
 
 		for (j = 0; j < i && !is_same_id(&places->list[i], &places->list[j]);)
 			j++;
@@ -248,7 +243,7 @@ static bool is_roots(const struct cgroup_place *place, const void *argument)
 	struct cgroup_parts parts;
 
 	(void)argument;
-	snprintf(above, sizeof(above), "%.*s", (int)(container_place_name(place) - place->path),
+	snprintf(above, sizeof(above), "%.*s", (int)(cgroup_place_name(place) - place->path),
 		 place->path);
 	cgroup_parts_find(above, &parts);
 	if (parts.name[0] || parts.container[0])
@@ -291,22 +286,16 @@ static int find_name(const struct cgroups *cgroups, const char *name, bool of_ro
 	return check_one(result, name, err);
 }
 
+static const char *name_of(const struct cgroup_place *place)
+{
+	return container_name_in(cgroup_place_name(place));
+}
+
 int container_names_all(const struct cgroups *cgroups, struct names *names, struct error *err)
 {
-	struct cgroup_places places = { 0 };
 	int ret = runtimes_names(names, err);
-	size_t i;
 
-	if (!ret)
-		ret = cgroup_places_find(&places, cgroups, has_name, NULL, err);
-	for (i = 0; !ret && i < places.nr; i++) {
-		ret = names_add(names, container_name_in(container_place_name(&places.list[i])),
-				SIZE_MAX);
-		if (ret)
-			error_errno(err, ret, "containers");
-	}
-	cgroup_places_free(&places);
-	return ret;
+	return ret ?: cgroup_places_names(cgroups, has_name, name_of, "containers", names, err);
 }
 
 /* Collects the names of containers, and ids cut to the length of the typed one. */
@@ -320,7 +309,7 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	if (!ret && container_id_is_prefix(typed))
 		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
 	for (i = 0; !ret && i < places.nr; i++)
-		ret = names_add(names, container_id_in(container_place_name(&places.list[i])),
+		ret = names_add(names, container_id_in(cgroup_place_name(&places.list[i])),
 				CONTAINER_ID_SHORT);
 	cgroup_places_free(&places);
 	return ret;

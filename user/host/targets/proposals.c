@@ -7,28 +7,17 @@
 
 #include "host/targets/targets_impl.h"
 
-/* Adds the path as it is under the mount. */
-static int add_path(struct names *names, const struct cgroup_place *place)
+/* The path as it is under the mount. */
+static const char *path_of(const struct cgroup_place *place)
 {
-	const char *root = place->mount->root, *path = place->path;
+	const char *root = place->mount->root;
 
-	path += strcmp(root, "/") ? strlen(root) + 1 : 1;
-	return names_add(names, path, strlen(path));
+	return place->path + (strcmp(root, "/") ? strlen(root) + 1 : 1);
 }
 
 static int cgroup_names(const struct cgroups *cgroups, struct names *names, struct error *err)
 {
-	struct cgroup_places places = { 0 };
-	size_t i;
-	int ret = cgroup_places_find(&places, cgroups, NULL, NULL, err);
-
-	for (i = 0; !ret && i < places.nr; i++) {
-		ret = add_path(names, &places.list[i]);
-		if (ret)
-			error_errno(err, ret, "cgroups");
-	}
-	cgroup_places_free(&places);
-	return ret;
+	return cgroup_places_names(cgroups, NULL, path_of, "cgroups", names, err);
 }
 
 static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *names,

@@ -99,20 +99,7 @@ static int refuse_several_units(const struct cgroup_places *places, const char *
 
 int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err)
 {
-	struct cgroup_places places = { 0 };
-	size_t i;
-	int ret;
-
-	ret = cgroup_places_find(&places, cgroups, any_unit, NULL, err);
-	for (i = 0; !ret && i < places.nr; i++) {
-		const char *name = strrchr(places.list[i].path, '/') + 1;
-
-		ret = names_add(names, name, strlen(name));
-		if (ret)
-			error_errno(err, ret, "units");
-	}
-	cgroup_places_free(&places);
-	return ret;
+	return cgroup_places_names(cgroups, any_unit, cgroup_place_name, "units", names, err);
 }
 
 static int no_unit(const struct cgroups *cgroups, const char *unit, struct error *err)
