@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "symbol/symbol_table.h"
-#include "symbol/text_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

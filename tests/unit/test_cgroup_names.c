@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cgroup_names.h"
+#include "report/rows.h"
 #include "sample.h"
 #include "host/top/list.h"
 #include "host/top/model.h"

@@ -14,7 +14,7 @@
 #include "need.h"
 #include "symbol/jit_dump.h"
 #include "symbol/symbol.h"
-#include "symbol/text_symbols.h"
+#include "symbol/symbol_table.h"
 #include "test_symbol_fixture.h"
 
 struct dump {

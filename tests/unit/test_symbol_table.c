@@ -12,7 +12,6 @@
 #include "base/util.h"
 #include "need.h"
 #include "symbol/symbol.h"
-#include "symbol/text_symbols.h"
 
 struct given {
 	uint64_t offset;

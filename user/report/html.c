@@ -12,7 +12,6 @@
 #include "profile/profile_weights.h"
 #include "report/annotate.h"
 #include "report/annotate_write.h"
-#include "report/cgroup_names.h"
 #include "report/report.h"
 #include "report/render.h"
 #include "report/rows.h"

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
-#include "report/cgroup_names.h"
 #include "report/report_options.h"
 #include "symbol/functions.h"
 #include "symbol/symbol.h"
@@ -189,5 +188,17 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr);
  */
 int rows_chains_finish(const struct profile *profile, const struct report_options *options,
 		       struct report_rows *rows, struct error *err);
+
+/*
+ * What people call the cgroups of a profile: the container's name, in Kubernetes
+ * namespace/pod/container, and what a cgroup below that is called. No two have the same name.
+ */
+struct cgroup_names;
+
+struct cgroup_names *cgroup_names_new(const struct profile *profile); /* NULL: out of memory */
+void cgroup_names_free(struct cgroup_names *names); /* NULL is fine */
+
+/* NULL: it has no name but its path. Valid as long as names. */
+const char *cgroup_names_find(const struct cgroup_names *names, const char *cgroup);
 
 #endif

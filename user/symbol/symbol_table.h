@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "symbol/symbol.h"
 
 /*
@@ -84,5 +85,26 @@ bool symbol_is_place(const struct symbol *symbol);
 
 /* The demangled name of a symbol of the table; the mangled one if there is no memory. */
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol);
+
+/*
+ * Parse symbol lists that are text, with one symbol a line; they take any bytes. The first also parses a
+ * dump, see symbol/jit_dump.h.
+ */
+int perf_map_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
+int kallsyms_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
+
+/* A line, or what is left of it. */
+struct text_cursor {
+	const char *at;
+	const char *end;
+};
+
+bool text_next_line(struct text_cursor *text, struct text_cursor *line);
+
+/*
+ * Parses START SIZE NAME, with numbers in hexadecimal and NAME to the end of the line. False: not
+ * such a line.
+ */
+bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
 
 #endif

@@ -12,7 +12,7 @@
 #include "host/engine/kernel_modules.h"
 #include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
-#include "profile/callers_hints.h"
+#include "profile/callers.h"
 
 /* How often the tree is read again for ticks that are still on their way into it. */
 enum { TREE_READS = 100, TREE_WAIT_US = 1000 };

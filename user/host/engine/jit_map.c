@@ -11,7 +11,6 @@
 
 #include "symbol/jit_dump.h"
 #include "symbol/symbol_table.h"
-#include "symbol/text_symbols.h"
 
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U

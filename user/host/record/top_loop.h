@@ -14,7 +14,6 @@
 #include "host/record/symbolizer.h"
 #include "host/top/model.h"
 #include "host/top/screen.h"
-#include "host/top/terminal.h"
 #include "host/top/ui.h"
 
 /*

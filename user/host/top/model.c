@@ -9,8 +9,8 @@
 #include "base/util.h"
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
-#include "report/cgroup_names.h"
 #include "report/report.h"
+#include "report/rows.h"
 
 const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups",
 				     "comm",	  "threads", NULL };

@@ -2,10 +2,13 @@
 #ifndef BPFPROFIL_TOP_SCREEN_H
 #define BPFPROFIL_TOP_SCREEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "host/top/list.h"
 #include "host/top/model.h"
 #include "host/top/ui.h"
@@ -43,5 +46,28 @@ int top_plain_interval(struct top_plain *plain, const struct top_model *model, t
 int top_plain_overall(struct top_plain *plain, const struct top_model *model, FILE *out);
 
 void top_plain_free(struct top_plain *plain);
+
+/*
+ * A terminal with a cursor, through ncurses, which only sends what has changed, so that nothing
+ * flickers. Only one can be open at a time.
+ */
+struct terminal;
+
+/* type is TERM's value. -ENOTTY: it is unknown, or its cursor cannot be moved. */
+int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **result,
+		  struct error *err);
+
+/* Restores the terminal's state; NULL is fine. */
+void terminal_close(struct terminal *terminal);
+
+/* Call after SIGWINCH. */
+void terminal_resized(struct terminal *terminal);
+void terminal_size(const struct terminal *terminal, size_t *rows, size_t *columns);
+
+/* A key as in ui.h; false: none is waiting. */
+bool terminal_key(struct terminal *terminal, uint32_t *result);
+
+/* Shows lines with styles. */
+void terminal_show(struct terminal *terminal, const char *picture);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/top/terminal.h"
+#include "host/top/screen.h"
 
 #include <curses.h>
 #include <errno.h>
