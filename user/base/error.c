@@ -19,6 +19,19 @@ int error_set(struct error *err, int code, const char *format, ...)
 	return code;
 }
 
+int error_with_hint(struct error *err, int code, const char *hint, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	snprintf(err->hint, sizeof(err->hint), "%s", hint);
+	return code;
+}
+
 int error_errno(struct error *err, int code, const char *format, ...)
 {
 	va_list args;

@@ -154,11 +154,9 @@ static int profil_entry(const struct call_options *options, struct call_entry *e
 			      !options->size.given   ? "--size" :
 						       NULL;
 
-	if (missing) {
-		error_set(err, -EINVAL, "%s: not given", missing);
-		error_hint(err, "--offset 0x401000 --scale 65536 --size 4096");
-		return -EINVAL;
-	}
+	if (missing)
+		return error_with_hint(err, -EINVAL, "--offset 0x401000 --scale 65536 --size 4096",
+				       "%s: not given", missing);
 	*entry = (struct call_entry){ .offset = options->offset.value,
 				      .scale = options->scale.value,
 				      .size = options->size.value };

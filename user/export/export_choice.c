@@ -66,9 +66,8 @@ int export_check(const struct profile *profile, const struct export_options *opt
 	for (i = 0; i < profile->nr_objects; i++)
 		if (object_has_name(&profile->objects[i], options->object))
 			return 0;
-	error_set(err, -EINVAL, "%s: object '%.200s': not in the profile", format, options->object);
-	error_hint(err, "bpfprofil report --by objects");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "bpfprofil report --by objects",
+			       "%s: object '%.200s': not in the profile", format, options->object);
 }
 
 bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options)

@@ -153,19 +153,15 @@ static int check(struct top_arguments *arguments, struct error *err)
 	if ((by == TOP_CGROUPS && *split != SPLIT_CGROUP) ||
 	    (by == TOP_THREADS && *split != SPLIT_THREAD) ||
 	    ((by == TOP_PROCESSES || by == TOP_COMMS) && *split != SPLIT_PROCESS &&
-	     *split != SPLIT_THREAD)) {
-		error_set(err, -EINVAL, "top: --by %s: with this --split they are not told apart",
-			  top_by_words[by]);
-		error_hint(err, "leaving --split out");
-		return -EINVAL;
-	}
+	     *split != SPLIT_THREAD))
+		return error_with_hint(err, -EINVAL, "leaving --split out",
+				       "top: --by %s: with this --split they are not told apart",
+				       top_by_words[by]);
 	if (by == TOP_THREADS)
 		arguments->by = TOP_PROCESSES;
-	if (arguments->output && !strcmp(arguments->output, "-")) {
-		error_set(err, -EINVAL, "top: -o -: the tables go to standard output");
-		error_hint(err, "-o FILE");
-		return -EINVAL;
-	}
+	if (arguments->output && !strcmp(arguments->output, "-"))
+		return error_with_hint(err, -EINVAL, "-o FILE",
+				       "top: -o -: the tables go to standard output");
 	return sampling_options_check(&arguments->sampling, "top", err);
 }
 

@@ -336,18 +336,14 @@ const struct opt sampling_command_opts[] = {
 static int check_interval(const struct sampling_options *options, const char *command,
 			  struct error *err)
 {
-	if (options->keep && !options->interval_ns) {
-		error_set(err, -EINVAL, "%s: --keep: there is one FILE only without --interval",
-			  command);
-		error_hint(err, "--interval 60");
-		return -EINVAL;
-	}
-	if (options->interval_ns && !output_has_time(options->output)) {
-		error_set(err, -EINVAL,
-			  "%s: --interval: FILEs of one name would replace each other", command);
-		error_hint(err, "-o 'bpfprofil-%%t.json'");
-		return -EINVAL;
-	}
+	if (options->keep && !options->interval_ns)
+		return error_with_hint(err, -EINVAL, "--interval 60",
+				       "%s: --keep: there is one FILE only without --interval",
+				       command);
+	if (options->interval_ns && !output_has_time(options->output))
+		return error_with_hint(err, -EINVAL, "-o 'bpfprofil-%t.json'",
+				       "%s: --interval: FILEs of one name would replace each other",
+				       command);
 	return 0;
 }
 
@@ -356,10 +352,9 @@ static int check_budget(const struct sampling_options *options, const char *comm
 {
 	if (!options->budget_percent || (!options->has_frequency && !options->has_period))
 		return 0;
-	error_set(err, -EINVAL, "%s: --budget and --%s: both say the rate", command,
-		  options->has_frequency ? "frequency" : "period");
-	error_hint(err, "leaving one of them out");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "leaving one of them out",
+			       "%s: --budget and --%s: both say the rate", command,
+			       options->has_frequency ? "frequency" : "period");
 }
 
 /* For the scheduler's tick the rate is the kernel's. */
@@ -388,17 +383,13 @@ static int settle_callers(struct sampling_options *options, const char *command,
 {
 	if (!options->callers)
 		return 0;
-	if (options->nr_regions) {
-		error_set(err, -EINVAL, "%s: --callers and --region: callers are of all text",
-			  command);
-		error_hint(err, "leaving one of them out");
-		return -EINVAL;
-	}
-	if (options->memory < CALLERS_MEMORY_MIN) {
-		error_set(err, -EINVAL, "%s: --callers: --memory must be at least 1M", command);
-		error_hint(err, "leaving --memory out, which is 64M then");
-		return -EINVAL;
-	}
+	if (options->nr_regions)
+		return error_with_hint(err, -EINVAL, "leaving one of them out",
+				       "%s: --callers and --region: callers are of all text",
+				       command);
+	if (options->memory < CALLERS_MEMORY_MIN)
+		return error_with_hint(err, -EINVAL, "leaving --memory out, which is 64M then",
+				       "%s: --callers: --memory must be at least 1M", command);
 	if (options->has_frequency || options->has_period || options->budget_percent > 0)
 		return 0;
 	options->requested_hz = CALLERS_HZ;
@@ -463,17 +454,13 @@ const struct opt sampling_agent_opts[] = {
 
 int sampling_options_check(struct sampling_options *options, const char *command, struct error *err)
 {
-	if (options->has_frequency && options->has_period) {
-		error_set(err, -EINVAL, "%s: --frequency and --period: both say the rate", command);
-		error_hint(err, "leaving one of them out");
-		return -EINVAL;
-	}
-	if (options->has_bytes_per_bin && options->has_scale) {
-		error_set(err, -EINVAL, "%s: --bytes-per-bin and --scale: both say the bin size",
-			  command);
-		error_hint(err, "leaving one of them out");
-		return -EINVAL;
-	}
+	if (options->has_frequency && options->has_period)
+		return error_with_hint(err, -EINVAL, "leaving one of them out",
+				       "%s: --frequency and --period: both say the rate", command);
+	if (options->has_bytes_per_bin && options->has_scale)
+		return error_with_hint(err, -EINVAL, "leaving one of them out",
+				       "%s: --bytes-per-bin and --scale: both say the bin size",
+				       command);
 	if (check_budget(options, command, err) || settle_callers(options, command, err) ||
 	    settle_rate(options, command, err))
 		return -EINVAL;
@@ -515,7 +502,6 @@ int phase_options_check(const struct phase_options *options, const char *command
 {
 	if (!options->paused || !options->delay_ns)
 		return 0;
-	error_set(err, -EINVAL, "%s: --paused and --delay: both say when it begins", command);
-	error_hint(err, "leaving one of them out");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "leaving one of them out",
+			       "%s: --paused and --delay: both say when it begins", command);
 }

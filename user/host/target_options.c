@@ -123,23 +123,20 @@ static bool may_come(enum target_word_kind kind)
 
 static int refuse_wait(const char *command, struct error *err)
 {
-	error_set(err, -EINVAL,
-		  "%s: --wait: for a container, unit, name or cgroup, and none is given", command);
-	error_hint(err, "leaving it out");
-	return -EINVAL;
+	return error_with_hint(
+		err, -EINVAL, "leaving it out",
+		"%s: --wait: for a container, unit, name or cgroup, and none is given", command);
 }
 
 static int check(const struct target_options *options, const char *command, struct error *err)
 {
 	size_t i;
 
-	if (!options->nr) {
-		error_set(err, -EINVAL, "%s: no target given", command);
-		error_hint(
-			err,
-			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all");
-		return -EINVAL;
-	}
+	if (!options->nr)
+		return error_with_hint(
+			err, -EINVAL,
+			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all",
+			"%s: no target given", command);
 	for (i = 0; options->wait && !may_come(options->list[i].kind);)
 		if (++i == options->nr)
 			return refuse_wait(command, err);
@@ -147,10 +144,9 @@ static int check(const struct target_options *options, const char *command, stru
 		i++;
 	if (!options->no_children || i < options->nr)
 		return 0;
-	error_set(err, -EINVAL,
-		  "%s: --no-children: says how --pid and --name count, and none is given", command);
-	error_hint(err, "leaving it out");
-	return -EINVAL;
+	return error_with_hint(
+		err, -EINVAL, "leaving it out",
+		"%s: --no-children: says how --pid and --name count, and none is given", command);
 }
 
 static int resolve(const struct target_options *options, const struct target_word *word,

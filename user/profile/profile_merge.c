@@ -443,12 +443,11 @@ static int check_callers(const struct profile_merger *merger, const struct profi
 	if (!(merger->sum->callers && has_no_callers(part->sum)) &&
 	    !(part->sum->callers && has_no_callers(merger->sum)))
 		return 0;
-	error_set(err, -EINVAL,
-		  part->sum->callers ? "%.200s: callers, and %.200s has none" :
-				       "%.200s: no callers, and %.200s has them",
-		  part->callers_of, merger->callers_of);
-	error_hint(err, "one sum of those with callers, another of those without");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL,
+			       "one sum of those with callers, another of those without",
+			       part->sum->callers ? "%.200s: callers, and %.200s has none" :
+						    "%.200s: no callers, and %.200s has them",
+			       part->callers_of, merger->callers_of);
 }
 
 static int join(struct profile_merger *merger, struct profile_merger *part, struct error *err)

@@ -66,10 +66,10 @@ static int check_kernel(struct annotating *work, struct error *err)
 	symbol = symbol_table_find(work->symbols, function->offset);
 	if (symbol && symbol->offset == function->offset && !strcmp(symbol->name, function->name))
 		return 0;
-	error_set(err, -ESTALE, "[kernel]: %.256s is no longer at 0x%" PRIx64, function->name,
-		  function->offset);
-	error_hint(err, "annotate before the host starts anew, or profile again");
-	return -ESTALE;
+	return error_with_hint(err, -ESTALE,
+			       "annotate before the host starts anew, or profile again",
+			       "[kernel]: %.256s is no longer at 0x%" PRIx64, function->name,
+			       function->offset);
 }
 
 /*
@@ -279,10 +279,8 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 		return error_errno(err, ret, "annotate");
 	if (annotation->ticks)
 		return 0;
-	error_set(err, -EINVAL, "'%.256s': no tick fell there",
-		  work->request->place ? work->request->place : annotation->name);
-	error_hint(err, "bpfprofil report");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "bpfprofil report", "'%.256s': no tick fell there",
+			       work->request->place ? work->request->place : annotation->name);
 }
 
 /* --- all of it ---------------------------------------------------------------------------------- */

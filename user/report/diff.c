@@ -256,10 +256,9 @@ static int check_maps(const struct diff *diff, struct error *err)
 
 		if (has_old && named(diff->new, map->new))
 			continue;
-		error_set(err, -EINVAL, "--map: '%.256s': not in the %s profile",
-			  has_old ? map->new : map->old, has_old ? "new" : "old");
-		error_hint(err, "bpfprofil report --by objects");
-		return -EINVAL;
+		return error_with_hint(err, -EINVAL, "bpfprofil report --by objects",
+				       "--map: '%.256s': not in the %s profile",
+				       has_old ? map->new : map->old, has_old ? "new" : "old");
 	}
 	return 0;
 }

@@ -327,9 +327,8 @@ static int check_objects(const struct profile *profile, const struct report_opti
 				break;
 		if (j < profile->nr_objects)
 			continue;
-		error_set(err, -EINVAL, "object '%.256s': not in the profile", options->objects[i]);
-		error_hint(err, "bpfprofil report --by objects");
-		return -EINVAL;
+		return error_with_hint(err, -EINVAL, "bpfprofil report --by objects",
+				       "object '%.256s': not in the profile", options->objects[i]);
 	}
 	return 0;
 }

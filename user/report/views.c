@@ -243,11 +243,9 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 	uint64_t total = 0;
 	size_t i;
 
-	if (!sampling->nr_delivered) {
-		error_set(err, -EINVAL, "--by cpu: the profile does not tell CPUs apart");
-		error_hint(err, "a profile of one host, by this version");
-		return -EINVAL;
-	}
+	if (!sampling->nr_delivered)
+		return error_with_hint(err, -EINVAL, "a profile of one host, by this version",
+				       "--by cpu: the profile does not tell CPUs apart");
 	for (i = 0; i < sampling->nr_delivered; i++)
 		total += sampling->delivered[i];
 	for (i = 0; i < sampling->nr_delivered; i++) {

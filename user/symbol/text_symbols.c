@@ -150,11 +150,9 @@ static int add_kallsyms_lines(struct symbol_table *table, struct text_cursor tex
 		if (ret)
 			return error_errno(err, ret, "kernel symbols");
 	}
-	if (any_text && !any_address) {
-		error_set(err, -EPERM, "kernel symbols: the kernel hides their addresses");
-		error_hint(err, "run as root, or sysctl kernel.kptr_restrict=0");
-		return -EPERM;
-	}
+	if (any_text && !any_address)
+		return error_with_hint(err, -EPERM, "run as root, or sysctl kernel.kptr_restrict=0",
+				       "kernel symbols: the kernel hides their addresses");
 	ret = symbol_table_finish(table);
 	return ret ? error_errno(err, ret, "kernel symbols") : 0;
 }

@@ -11,9 +11,7 @@
 
 static int refuse_tick(struct error *err, const char *why)
 {
-	error_set(err, -EOPNOTSUPP, "--source tick: %s", why);
-	error_hint(err, "--source clock");
-	return -EOPNOTSUPP;
+	return error_with_hint(err, -EOPNOTSUPP, "--source clock", "--source tick: %s", why);
 }
 
 static int find_distances(struct sched_tick *result, struct error *err)

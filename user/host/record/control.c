@@ -36,9 +36,8 @@ static int open_fifo(const char *path, struct error *err)
 		return error_set(err, -EPERM, "--control: %s: a fifo that another user made", path);
 	}
 	close(fd);
-	error_set(err, -EINVAL, "--control: %s: is no FIFO", path);
-	error_hint(err, "mkfifo, and a name that is not taken");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "mkfifo, and a name that is not taken",
+			       "--control: %s: is no FIFO", path);
 }
 
 int control_open(struct control *control, const char *names, struct error *err)

@@ -39,9 +39,8 @@ static int find_preload_library(char **result, struct error *err)
 		free(*result);
 		*result = NULL;
 	}
-	error_set(err, -ENOENT, "--preload: " LIBRARY ": neither beside the program nor installed");
-	error_hint(err, "make install, as a whole");
-	return -ENOENT;
+	return error_with_hint(err, -ENOENT, "make install, as a whole",
+			       "--preload: " LIBRARY ": neither beside the program nor installed");
 }
 
 static int find_preload_user(const char *user, uid_t *result, struct error *err)

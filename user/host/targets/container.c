@@ -46,10 +46,9 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s",
 					   nr > 1 ? ", " : "", CONTAINER_ID_SHORT + 4, id);
 	}
-	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers' ids begin so: %s%s", typed, nr,
-		  list, nr > LISTED_MAX ? ", ..." : "");
-	error_hint(err, "--container with more of the id");
-	return -ENOTUNIQ;
+	return error_with_hint(err, -ENOTUNIQ, "--container with more of the id",
+			       "--container '%s': %zu containers' ids begin so: %s%s", typed, nr,
+			       list, nr > LISTED_MAX ? ", ..." : "");
 }
 
 /* The directories of the one container whose id has this prefix; -ENOENT: there is none. */
@@ -147,12 +146,10 @@ static bool is_out_of_view(const struct cgroups *cgroups, const struct runtime_c
 
 static int refuse_hidden(const char *typed, struct error *err)
 {
-	error_set(err, -ENOENT,
-		  "--container '%s': its cgroup is not below a mount that is seen here", typed);
-	error_hint(
-		err,
-		"-v /sys/fs/cgroup:/sys/fs/cgroup:ro or --cgroupns host, if this is a container");
-	return -ENOENT;
+	return error_with_hint(
+		err, -ENOENT,
+		"-v /sys/fs/cgroup:/sys/fs/cgroup:ro or --cgroupns host, if this is a container",
+		"--container '%s': its cgroup is not below a mount that is seen here", typed);
 }
 
 /* Finds the cgroups of a container that a runtime told about. */

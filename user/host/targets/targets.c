@@ -175,9 +175,8 @@ int targets_cgroups(struct targets *targets, const struct cgroups **result, stru
 	*result = targets->cgroups;
 	if (targets->cgroups->nr)
 		return 0;
-	error_set(err, -EOPNOTSUPP, "cgroups: no hierarchy of them is mounted here");
-	error_hint(err, "mount -t cgroup2 none /sys/fs/cgroup");
-	return -EOPNOTSUPP;
+	return error_with_hint(err, -EOPNOTSUPP, "mount -t cgroup2 none /sys/fs/cgroup",
+			       "cgroups: no hierarchy of them is mounted here");
 }
 
 const char *targets_chosen(const struct targets *targets, size_t i)
@@ -360,9 +359,8 @@ static int refuse_apart(const struct targets *targets, struct error *err)
 			append(&line, "%s %s", j ? "," : "",
 			       cgroup_mount_name(origin->places.list[j].mount));
 	}
-	error_set(err, -EOPNOTSUPP, "no one cgroup hierarchy has them all: %s", line.text);
-	error_hint(err, "a bpfprofil for each");
-	return -EOPNOTSUPP;
+	return error_with_hint(err, -EOPNOTSUPP, "a bpfprofil for each",
+			       "no one cgroup hierarchy has them all: %s", line.text);
 }
 
 static bool has_cgroup(const struct targets *targets)
