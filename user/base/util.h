@@ -70,6 +70,13 @@ static inline int hex_value(char c)
 	return -1;
 }
 
+/* Sorts an array, which may be NULL if it has no elements. */
+#define SORT(list, nr, compare)                                                                    \
+	do {                                                                                       \
+		if (nr)                                                                            \
+			qsort((list), (nr), sizeof(*(list)), (compare));                           \
+	} while (0)
+
 /* For qsort(): which of two comes first. A NULL text comes before any other. */
 static inline int compare_u64(uint64_t a, uint64_t b)
 {

@@ -166,7 +166,7 @@ static void sort_regions(struct compiler *c)
 {
 	size_t i, stay = 0;
 
-	qsort(c->regions, c->nr_regions, sizeof(*c->regions), compare_regions);
+	SORT(c->regions, c->nr_regions, compare_regions);
 	for (i = 0; i < c->nr_regions; i++)
 		if (!stay || c->regions[stay - 1].offset != c->regions[i].offset)
 			c->regions[stay++] = c->regions[i];

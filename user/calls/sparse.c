@@ -48,8 +48,7 @@ void pcs_sort(struct pcs *pcs)
 {
 	size_t i, kept = 0;
 
-	if (pcs->nr)
-		qsort(pcs->list, pcs->nr, sizeof(*pcs->list), by_pc);
+	SORT(pcs->list, pcs->nr, by_pc);
 	for (i = 0; i < pcs->nr; i++) {
 		if (kept && pcs->list[kept - 1].pc == pcs->list[i].pc)
 			pcs->list[kept - 1].count += pcs->list[i].count;

@@ -79,7 +79,7 @@ struct bin_walk *bin_walk_new(const struct profile *profile, const struct export
 		if (histogram->nr_bins && (!options || export_chosen(profile, options, histogram)))
 			walk->sorted[walk->nr++] = histogram;
 	}
-	qsort(walk->sorted, walk->nr, sizeof(*walk->sorted), compare_walked_objects);
+	SORT(walk->sorted, walk->nr, compare_walked_objects);
 	return walk;
 }
 

@@ -212,8 +212,7 @@ static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *ob
 	int ret;
 	size_t i;
 
-	if (llvm->nr)
-		qsort(llvm->all, llvm->nr, sizeof(*llvm->all), compare_counted);
+	SORT(llvm->all, llvm->nr, compare_counted);
 	offsets = calloc(llvm->nr + 1, sizeof(*offsets));
 	if (!offsets)
 		return error_errno(err, -ENOMEM, NAME);

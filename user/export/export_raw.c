@@ -197,8 +197,7 @@ static void merge_raw_hits(struct raw *raw)
 {
 	size_t i, stay = 0;
 
-	if (raw->nr)
-		qsort(raw->hits, raw->nr, sizeof(*raw->hits), compare_raw_hits);
+	SORT(raw->hits, raw->nr, compare_raw_hits);
 	for (i = 0; i < raw->nr; i++) {
 		if (stay && raw->hits[stay - 1].at == raw->hits[i].at)
 			raw->hits[stay - 1].ticks =

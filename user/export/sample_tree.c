@@ -272,8 +272,7 @@ static void settle_node(struct node *node)
 {
 	size_t i, kept = 0;
 
-	if (node->nr)
-		qsort(node->body, node->nr, sizeof(*node->body), compare_bodies);
+	SORT(node->body, node->nr, compare_bodies);
 	for (i = 0; i < node->nr; i++)
 		if (node->body[i].count &&
 		    (!kept || compare_locations(&node->body[kept - 1].at, &node->body[i].at)))
@@ -282,8 +281,7 @@ static void settle_node(struct node *node)
 	node->total = 0;
 	for (i = 0; i < node->nr; i++)
 		node->total += node->body[i].count;
-	if (node->nr_inlined)
-		qsort(node->inlined, node->nr_inlined, sizeof(*node->inlined), compare_calls);
+	SORT(node->inlined, node->nr_inlined, compare_calls);
 	for (i = 0; i < node->nr_inlined; i++) {
 		settle_node(node->inlined[i]);
 		node->total += node->inlined[i]->total;
@@ -321,9 +319,7 @@ bool sample_tree_write(struct sample_tree *tree, FILE *stream)
 
 	pointer_map_clear(&tree->top);
 	settle_node(&tree->root);
-	if (root->nr_inlined)
-		qsort(root->inlined, root->nr_inlined, sizeof(*root->inlined),
-		      compare_tree_functions);
+	SORT(root->inlined, root->nr_inlined, compare_tree_functions);
 	for (i = 0; i < root->nr_inlined; i++) {
 		node = root->inlined[i];
 		fprintf(stream, "%s:%" PRIu64 ":%" PRIu64 "\n", node->name, node->total,

@@ -266,7 +266,7 @@ static int sort_labels(struct samples *samples)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_labels; i++)
 		samples->labels[i] = &profile->labels[i];
-	qsort(samples->labels, profile->nr_labels, sizeof(*samples->labels), compare_sample_labels);
+	SORT(samples->labels, profile->nr_labels, compare_sample_labels);
 	return 0;
 }
 
@@ -332,7 +332,7 @@ void samples_settle(struct samples *samples)
 
 	if (!samples->nr)
 		return;
-	qsort(all, samples->nr, sizeof(*all), compare_samples);
+	SORT(all, samples->nr, compare_samples);
 	for (i = 1; i < samples->nr; i++) {
 		if (compare_samples(&all[kept], &all[i])) {
 			all[++kept] = all[i];

@@ -306,11 +306,11 @@ static int fold_service(struct copy *copy, const struct sample_service *service,
 		return -ENOMEM;
 	for (i = 0; i < service->nr; i++)
 		members[i] = member_of(copy->from, &samples[i], level);
-	qsort(members, service->nr, sizeof(*members), compare_groups);
+	SORT(members, service->nr, compare_groups);
 	for (i = 1; i < service->nr; i++)
 		members[i].group =
 			members[i - 1].group + (compare_groups(&members[i - 1], &members[i]) != 0);
-	qsort(members, service->nr, sizeof(*members), compare_coldest);
+	SORT(members, service->nr, compare_coldest);
 	mark_coldest(members, service->nr, most, sizes);
 	for (i = 0; i < service->nr; i++)
 		copy_sample(copy, members[i].sample, members[i].folds ? level : LEVEL_SAME);

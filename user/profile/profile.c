@@ -43,7 +43,7 @@ struct profile_index *profile_index_new(const struct profile *profile)
 	index->nr = profile->nr_functions;
 	for (i = 0; i < index->nr; i++)
 		index->functions[i] = &profile->functions[i];
-	qsort(index->functions, index->nr, sizeof(index->functions[0]), compare_indexed_functions);
+	SORT(index->functions, index->nr, compare_indexed_functions);
 	return index;
 }
 

@@ -175,8 +175,7 @@ static int put_in_bins(struct profile_chains *chains, const struct taken *taken,
 {
 	size_t i, bin, at = 0;
 
-	if (taken->nr)
-		qsort(taken->all, taken->nr, sizeof(*taken->all), compare_chains);
+	SORT(taken->all, taken->nr, compare_chains);
 	chains->all = calloc(taken->nr + nr_bins + 1, sizeof(*chains->all));
 	if (!chains->all)
 		return -1;
@@ -234,7 +233,7 @@ static size_t number_bins(struct profile_chains *chains)
 		nr += profile->histograms[i].nr_bins;
 		add_texts(chains, i);
 	}
-	qsort(chains->texts, chains->nr_texts, sizeof(*chains->texts), compare_texts);
+	SORT(chains->texts, chains->nr_texts, compare_texts);
 	return nr;
 }
 

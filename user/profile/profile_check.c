@@ -216,7 +216,7 @@ static int check_root_names(const struct check *c)
 		return error_errno(c->err, -ENOMEM, "%s", c->name);
 	for (i = 0; i < callers->nr_roots; i++)
 		sorted[i] = &callers->roots[i];
-	qsort(sorted, callers->nr_roots, sizeof(*sorted), compare_roots);
+	SORT(sorted, callers->nr_roots, compare_roots);
 	for (i = 1; i < callers->nr_roots; i++)
 		if (!profile_root_compare(sorted[i - 1], sorted[i]))
 			return broken(c, "root", (size_t)(sorted[i] - callers->roots),
@@ -268,7 +268,7 @@ static int check_siblings(const struct check *c)
 	}
 	if (ascending)
 		return 0;
-	qsort(keys, callers->nr_nodes, sizeof(*keys), compare_keys);
+	SORT(keys, callers->nr_nodes, compare_keys);
 	for (i = 1; i < callers->nr_nodes; i++)
 		if (keys[i - 1] == keys[i])
 			return error_set(c->err, -EBADMSG,

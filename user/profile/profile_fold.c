@@ -102,7 +102,7 @@ static int sort(const struct folding *folding, uint32_t *was)
 	if (folding->fill_key) {
 		for (i = 0; i < nr; i++)
 			folding->fill_key(elements[i].at, elements[i].key);
-		qsort(elements, nr, sizeof(*elements), compare_keys);
+		SORT(elements, nr, compare_keys);
 	}
 	sort_equal_keys(folding, elements, nr);
 	for (i = 0; i < nr; i++) {
@@ -865,7 +865,7 @@ static size_t find_copies(const struct profile *profile, struct file_copy *files
 		if (object->kind == PROFILE_FILE && object->build_id)
 			files[nr++] = (struct file_copy){ object, (uint32_t)i };
 	}
-	qsort(files, nr, sizeof(*files), compare_copies);
+	SORT(files, nr, compare_copies);
 	for (i = 1; i < nr; i++) {
 		if (compare_files(&files[i - 1], &files[i]) != 0)
 			continue;
@@ -915,7 +915,6 @@ int profile_join_copies(struct profile *profile)
 		ret = folding_fold(rest[1], NULL);
 	if (!ret && profile->callers)
 		ret = fold_callers(profile->callers);
-	qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
-	      profile_function_compare);
+	SORT(profile->functions, profile->nr_functions, profile_function_compare);
 	return ret;
 }

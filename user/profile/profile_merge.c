@@ -512,8 +512,7 @@ static int compare_causes(const void *left, const void *right)
 
 static void sort_account(struct profile_account *account)
 {
-	if (account->nr_lost)
-		qsort(account->lost, account->nr_lost, sizeof(*account->lost), compare_causes);
+	SORT(account->lost, account->nr_lost, compare_causes);
 }
 
 static char *common(const char *a, const char *b)
@@ -597,9 +596,7 @@ static int finish_merge(struct profile *profile, struct error *err)
 		return error_set(err, -EOVERFLOW, "merge: more than 2^64 ticks");
 	unlabel(profile);
 	sort_account(&profile->ticks);
-	if (profile->nr_functions)
-		qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
-		      profile_function_compare);
+	SORT(profile->functions, profile->nr_functions, profile_function_compare);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static const struct profile_split **sort_splits(const struct profile *profile,
 		return NULL;
 	for (i = 0; i < profile->nr_splits; i++)
 		sorted[i] = &profile->splits[i];
-	qsort(sorted, profile->nr_splits, sizeof(*sorted), compare);
+	SORT(sorted, profile->nr_splits, compare);
 	return sorted;
 }
 

@@ -34,7 +34,7 @@ static void order_lines(struct annotation *annotation)
 
 	if (!annotation->nr_lines)
 		return;
-	qsort(lines, annotation->nr_lines, sizeof(*lines), compare_lines);
+	SORT(lines, annotation->nr_lines, compare_lines);
 	for (i = 1; i < annotation->nr_lines; i++)
 		if (compare_lines(&lines[kept], &lines[i]))
 			lines[++kept] = lines[i];
@@ -392,7 +392,7 @@ static size_t choose_bundles(const struct annotation *annotation, struct bundle 
 	size_t i, row, kept = 0;
 	uint8_t deepest;
 
-	qsort(bundles, nr, sizeof(*bundles), compare_heat);
+	SORT(bundles, nr, compare_heat);
 	for (i = 0; i < nr; i++) {
 		deepest = 0;
 		for (row = bundles[i].top; row <= bundles[i].bottom; row++)
@@ -415,11 +415,11 @@ static void draw_jumps(struct annotation *annotation, struct bundle *bundles, ui
 	unsigned int used = 0;
 	size_t i, nr = 0;
 
-	qsort(annotation->jumps, annotation->nr_jumps, sizeof(*annotation->jumps), compare_targets);
+	SORT(annotation->jumps, annotation->nr_jumps, compare_targets);
 	for (i = 0; i < annotation->nr_jumps; i += bundles[nr++].nr)
 		bundles[nr] = make_bundle(annotation, i);
 	nr = choose_bundles(annotation, bundles, nr, depth);
-	qsort(bundles, nr, sizeof(*bundles), compare_lengths);
+	SORT(bundles, nr, compare_lengths);
 	for (i = 0; i < nr; i++)
 		choose_lane(annotation, &bundles[i], &used);
 	annotation->lanes = used;

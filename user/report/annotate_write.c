@@ -351,8 +351,7 @@ static const struct annotation_line **order_lines(const struct annotation *annot
 	for (i = 0; lines && i < annotation->nr_lines; i++)
 		if (annotation->lines[i].ticks)
 			lines[nr++] = &annotation->lines[i];
-	if (lines)
-		qsort(lines, nr, sizeof(*lines), compare_lines);
+	SORT(lines, nr, compare_lines);
 	*ret_nr = nr;
 	return lines;
 }

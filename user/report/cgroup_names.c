@@ -67,7 +67,7 @@ static void collect(struct cgroup_names *names, const struct profile *profile)
 		if (name.namespace || name.pod || name.container)
 			names->list[nr++] = name;
 	}
-	qsort(names->list, nr, sizeof(*names->list), compare_cgroups);
+	SORT(names->list, nr, compare_cgroups);
 	for (i = 0; i < nr; i++) {
 		if (names->nr && !strcmp(names->list[names->nr - 1].cgroup, names->list[i].cgroup))
 			add_up(&names->list[names->nr - 1], &names->list[i]);
@@ -145,7 +145,7 @@ static int tell_apart(struct cgroup_names *names)
 	for (i = 0; !ret && i < names->nr; i++)
 		sorted[i] = &names->list[i];
 	if (!ret)
-		qsort(sorted, names->nr, sizeof(*sorted), compare_names);
+		SORT(sorted, names->nr, compare_names);
 	for (i = 0; !ret && i < names->nr; i = end) {
 		for (end = i + 1; end < names->nr; end++)
 			if (strcmp(sorted[i]->name, sorted[end]->name) != 0)

@@ -79,8 +79,7 @@ static size_t add_level(struct chain_view *view, struct caller_entry *entries, s
 {
 	size_t i, kept = 0;
 
-	if (nr)
-		qsort(entries, nr, sizeof(*entries), compare_entries);
+	SORT(entries, nr, compare_entries);
 	for (i = 0; i < nr; i++) {
 		context_sum_add(&view->made.sums[entries[i].made], &entries[i].sum);
 		if (kept && !compare_entries(&entries[kept - 1], &entries[i]))
@@ -280,7 +279,7 @@ static int sort_contexts(struct tree_writer *writer)
 								tree->sums[i].inclusive_ns,
 								tree->sums[i].inclusive_ticks };
 	if (nr > 1)
-		qsort(writer->sorted, nr - 1, sizeof(*writer->sorted), compare_shown_contexts);
+		SORT(writer->sorted, nr - 1, compare_shown_contexts);
 	for (i = 0; i <= nr; i++) {
 		while (nr && at < nr - 1 && writer->sorted[at].parent < i)
 			at++;

@@ -625,8 +625,7 @@ static void add_up(struct diff *diff)
 {
 	size_t from, to = 0;
 
-	if (diff->nr)
-		qsort(diff->rows, diff->nr, sizeof(*diff->rows), compare_place);
+	SORT(diff->rows, diff->nr, compare_place);
 	for (from = 0; from < diff->nr; from++) {
 		struct diff_row *row = &diff->rows[from], *sum = to ? &diff->rows[to - 1] : NULL;
 
@@ -697,8 +696,7 @@ static int judge(struct diff *diff)
 		row->change = row->new.percent - row->old.percent;
 		row->probability = noise_probability(&counts);
 	}
-	if (diff->nr)
-		qsort(diff->rows, diff->nr, sizeof(*diff->rows), compare_probability);
+	SORT(diff->rows, diff->nr, compare_probability);
 	for (i = 0; i < diff->nr; i++)
 		probabilities[i] = diff->rows[i].probability;
 	noise_correct(probabilities, diff->nr);
@@ -792,8 +790,7 @@ int diff_build(const struct profile *old, const struct profile *new,
 	add_up(result);
 	if (judge(result))
 		return error_errno(err, -ENOMEM, "diff");
-	if (result->nr)
-		qsort(result->rows, result->nr, sizeof(*result->rows), compare_change);
+	SORT(result->rows, result->nr, compare_change);
 	return 0;
 }
 

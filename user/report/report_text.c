@@ -105,8 +105,7 @@ static uint8_t *alike_find(const struct report *report)
 					      whole ? object->path : text_basename(object->path),
 					      i };
 	}
-	if (report->nr)
-		qsort(seen, report->nr, sizeof(*seen), compare_shown);
+	SORT(seen, report->nr, compare_shown);
 	for (i = 0; i < report->nr; i = end) {
 		for (end = i + 1; end < report->nr && !compare_shown(&seen[i], &seen[end]); end++)
 			;

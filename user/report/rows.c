@@ -87,7 +87,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 
 	/* Bins are usually sorted already, and sorting five million rows takes a second. */
 	if (!is_sorted(rows, compare))
-		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
+		SORT(rows->rows, rows->nr, compare);
 	for (from = 0; from < rows->nr; from++) {
 		if (to && !compare(&rows->rows[to - 1], &rows->rows[from]))
 			add_row(rows, &rows->rows[to - 1], &rows->rows[from]);

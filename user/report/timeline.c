@@ -75,7 +75,7 @@ static void combine_cells(struct timeline_part *part)
 
 	if (!part->nr)
 		return;
-	qsort(part->cells, part->nr, sizeof(*part->cells), compare_cells);
+	SORT(part->cells, part->nr, compare_cells);
 	for (i = 1; i < part->nr; i++) {
 		if (compare_cells(&part->cells[kept], &part->cells[i]))
 			part->cells[++kept] = part->cells[i];
@@ -150,8 +150,7 @@ static int compare_parts(const void *left, const void *right)
 
 void timeline_sort(struct timeline *timeline)
 {
-	if (timeline->nr)
-		qsort(timeline->parts, timeline->nr, sizeof(*timeline->parts), compare_parts);
+	SORT(timeline->parts, timeline->nr, compare_parts);
 }
 
 void timeline_free(struct timeline *timeline)
@@ -206,7 +205,6 @@ int timeline_rows(const struct report_options *options, struct report_rows *rows
 	}
 	rows_sort(rows, false, options->limit);
 	shown = report_limit(options, rows->nr);
-	if (shown)
-		qsort(rows->rows, shown, sizeof(*rows->rows), compare_time);
+	SORT(rows->rows, shown, compare_time);
 	return 0;
 }

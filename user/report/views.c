@@ -38,7 +38,7 @@ static void join_jit(const struct profile *profile, struct report_rows *rows)
 	}
 	if (!nr)
 		return;
-	qsort(row, rows->nr, sizeof(*row), row_compare_source);
+	SORT(row, rows->nr, row_compare_source);
 	for (i = 0; i < rows->nr; i++, twin = next) {
 		next = i + 1 < rows->nr && !row_compare_source(&row[i], &row[i + 1]);
 		if (!twin && !next && profile->objects[row[i].object].kind == PROFILE_JIT)
@@ -302,8 +302,7 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 
 	if (!nr || nr > FEW_ROWS || nr > rows->nr)
 		nr = rows->nr;
-	if (nr)
-		qsort(row, nr, sizeof(*row), compare);
+	SORT(row, nr, compare);
 	for (i = nr; i < rows->nr; i++) {
 		if (compare(&row[i], &row[nr - 1]) >= 0)
 			continue;

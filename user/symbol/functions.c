@@ -234,7 +234,7 @@ static void merge_function_hits(struct hits *hits)
 
 	if (!hits->nr)
 		return;
-	qsort(hits->all, hits->nr, sizeof(*hits->all), compare_function_hits);
+	SORT(hits->all, hits->nr, compare_function_hits);
 	for (i = 1; i < hits->nr; i++) {
 		if (compare_function_hits(&hits->all[kept], &hits->all[i]))
 			hits->all[++kept] = hits->all[i];
@@ -388,7 +388,7 @@ static void join_ranges(struct symbol_wanted *wanted)
 
 	if (!wanted->nr)
 		return;
-	qsort(ranges, wanted->nr, sizeof(*ranges), compare_ranges);
+	SORT(ranges, wanted->nr, compare_ranges);
 	for (i = 1; i < wanted->nr; i++) {
 		if (ranges[i].start > ranges[kept].end)
 			ranges[++kept] = ranges[i];
@@ -584,9 +584,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 		free_functions(resolver.functions, resolver.nr);
 		return error_errno(err, ret, "functions");
 	}
-	if (resolver.nr)
-		qsort(resolver.functions, resolver.nr, sizeof(*resolver.functions),
-		      profile_function_compare);
+	SORT(resolver.functions, resolver.nr, profile_function_compare);
 	free_functions(profile->functions, profile->nr_functions);
 	profile->functions = resolver.functions;
 	profile->nr_functions = resolver.nr;
@@ -640,8 +638,7 @@ static int keep_the_others(struct resolver *resolver)
 	free(profile->functions);
 	profile->functions = resolver->functions;
 	profile->nr_functions = resolver->nr;
-	qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
-	      profile_function_compare);
+	SORT(profile->functions, profile->nr_functions, profile_function_compare);
 	return 0;
 }
 

@@ -343,7 +343,7 @@ static void order_places(struct compile_unit *unit)
 
 	if (!unit->nr)
 		return;
-	qsort(unit->places, unit->nr, sizeof(*unit->places), compare_unit_places);
+	SORT(unit->places, unit->nr, compare_unit_places);
 	for (i = 1; i < unit->nr; i++) {
 		if (compare_unit_places(&unit->places[kept], &unit->places[i]))
 			unit->places[++kept] = unit->places[i];
@@ -570,7 +570,7 @@ static struct asked_place *make_places(const struct elf_image *image, const uint
 			used++;
 	}
 	*nr_places = used;
-	qsort(places, used, sizeof(*places), compare_asked_places);
+	SORT(places, used, compare_asked_places);
 	return places;
 }
 

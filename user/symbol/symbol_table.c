@@ -587,8 +587,7 @@ int symbol_table_finish(struct symbol_table *table)
 	fit_strings(table);
 	for (i = 0; i < table->nr; i++)
 		table->candidates[i].symbol.name = table->strings + table->candidates[i].raw;
-	if (table->nr)
-		qsort(table->candidates, table->nr, sizeof(*table->candidates), compare_candidates);
+	SORT(table->candidates, table->nr, compare_candidates);
 	drop_redundant(table);
 	if (table->overlap == SYMBOL_INNERMOST)
 		extend_unsized(table);

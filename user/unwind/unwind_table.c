@@ -327,7 +327,7 @@ static int make_table(struct drafts *drafts)
 
 	if (!drafts->nr_functions)
 		return 0;
-	qsort(drafts->functions, drafts->nr_functions, sizeof(*drafts->functions), compare_drafts);
+	SORT(drafts->functions, drafts->nr_functions, compare_drafts);
 	last = drop_repeated(drafts);
 	table->first_granule = (uint32_t)unwind_granule(drafts->functions[0].offset);
 	granules = unwind_granule(last->offset + last->size) - table->first_granule + 1;

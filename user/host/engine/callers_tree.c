@@ -204,7 +204,7 @@ static int make_sites(struct builder *builder)
 	for (i = 0; i < builder->nr; i++)
 		if (!builder->elements[i].in_kernel)
 			result->sites[to++] = builder->elements[i].site;
-	qsort(result->sites, to, sizeof(*result->sites), compare_sites);
+	SORT(result->sites, to, compare_sites);
 	for (i = 0; i < to; i++)
 		if (!i || compare_sites(&result->sites[i], &result->sites[i - 1]))
 			result->sites[result->nr_sites++] = result->sites[i];

@@ -207,7 +207,7 @@ static size_t merge_moved_bins(struct profile_bin *bins, size_t nr)
 {
 	size_t i, kept = 0;
 
-	qsort(bins, nr, sizeof(*bins), compare_bins);
+	SORT(bins, nr, compare_bins);
 	for (i = 1; i < nr; i++) {
 		if (bins[i].index == bins[kept].index)
 			bins[kept].count += bins[i].count;

@@ -35,8 +35,7 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 			return error_no_memory(err, "kernel modules");
 		result->list[result->nr++] = module;
 	}
-	if (result->nr)
-		qsort(result->list, result->nr, sizeof(*result->list), compare_starts);
+	SORT(result->list, result->nr, compare_starts);
 	return 0;
 }
 

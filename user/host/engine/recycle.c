@@ -240,7 +240,7 @@ int uses_find(const struct seen *seen, enum split split, struct uses *result, st
 		if (key->split && split == SPLIT_CGROUP)
 			result->list[result->nr++] = cgroup_space(key->split);
 	}
-	qsort(result->list, result->nr, sizeof(*result->list), compare_used_spaces);
+	SORT(result->list, result->nr, compare_used_spaces);
 	return 0;
 }
 

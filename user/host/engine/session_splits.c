@@ -75,7 +75,7 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 			ret = read_entry(runtime, sorted, &key, &spent, err);
 	}
 	if (runtime->nr > sorted)
-		qsort(runtime->list, runtime->nr, sizeof(*runtime->list), compare_runtime_splits);
+		SORT(runtime->list, runtime->nr, compare_runtime_splits);
 	return ret;
 }
 
@@ -196,8 +196,7 @@ void runtime_find_sums(struct runtime *runtime)
 	for (i = 0; sorted && i < runtime->nr; i++)
 		if (runtime->list[i].gone && split_pid(runtime->list[i].key.split) >= 0)
 			sorted[nr++] = &runtime->list[i];
-	if (nr)
-		qsort(sorted, nr, sizeof(*sorted), compare_split_name);
+	SORT(sorted, nr, compare_split_name);
 	for (i = 0; i < nr; i++) {
 		if (!i || compare_split_name(&sorted[i - 1], &sorted[i]))
 			number = number_name(runtime, sorted[i]->name);
@@ -227,7 +226,7 @@ size_t runtime_add_up(struct runtime *runtime)
 		if (list[i].key.split == split_sum_id(0))
 			memset(list[i].name, 0, sizeof(list[i].name));
 	}
-	qsort(list, runtime->nr, sizeof(*list), compare_runtime_splits);
+	SORT(list, runtime->nr, compare_runtime_splits);
 	for (i = 0; i < runtime->nr; i++) {
 		if (!to || compare_runtime_splits(&list[to - 1], &list[i])) {
 			list[to++] = list[i];
@@ -412,7 +411,7 @@ static void add_up_spenders(struct spenders *spenders)
 {
 	size_t from, to = 0;
 
-	qsort(spenders->list, spenders->nr, sizeof(*spenders->list), compare_spenders);
+	SORT(spenders->list, spenders->nr, compare_spenders);
 	for (from = 0; from < spenders->nr; from++) {
 		struct spender *next = &spenders->list[from];
 
@@ -520,7 +519,7 @@ static void fold_splits(struct profile *profile)
 	struct profile_split *list = profile->splits;
 	size_t from, to = 0;
 
-	qsort(list, profile->nr_splits, sizeof(*list), compare_spender_splits);
+	SORT(list, profile->nr_splits, compare_spender_splits);
 	for (from = 0; from < profile->nr_splits; from++) {
 		if (!to || compare_spender_splits(&list[to - 1], &list[from])) {
 			list[to++] = list[from];

@@ -91,12 +91,12 @@ static size_t number_spaces(struct seen *seen)
 
 	if (!seen->nr)
 		return 0;
-	qsort(seen->list, seen->nr, sizeof(*seen->list), by_space);
+	SORT(seen->list, seen->nr, by_space);
 	for (i = 0; i < seen->nr; i++) {
 		nr += !i || by_space(&seen->list[i], &seen->list[i - 1]);
 		seen->list[i].space = nr - 1;
 	}
-	qsort(seen->list, seen->nr, sizeof(*seen->list), by_place);
+	SORT(seen->list, seen->nr, by_place);
 	return nr;
 }
 

@@ -246,7 +246,7 @@ static int compare_infos(const void *a, const void *b)
 void spaces_sort(struct spaces *spaces)
 {
 	if (spaces->sorted < spaces->nr)
-		qsort(spaces->list, spaces->nr, sizeof(*spaces->list), compare_infos);
+		SORT(spaces->list, spaces->nr, compare_infos);
 	spaces->sorted = spaces->nr;
 }
 

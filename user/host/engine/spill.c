@@ -83,7 +83,7 @@ static void join_bins(struct spilled_window *window)
 	struct spilled_bin *bins = window->bins;
 	size_t from, to = 0;
 
-	qsort(bins, window->nr, sizeof(*bins), compare_spilled_bins);
+	SORT(bins, window->nr, compare_spilled_bins);
 	for (from = 0; from < window->nr; from++) {
 		if (to && bins[to - 1].index == bins[from].index)
 			bins[to - 1].count += bins[from].count;
@@ -120,7 +120,7 @@ int spill_compact(struct spill *spill)
 	size_t from, nr, i, to = 0, bytes = 0;
 	int ret = 0;
 
-	qsort(list, spill->nr, sizeof(*list), compare_spilled_windows);
+	SORT(list, spill->nr, compare_spilled_windows);
 	for (from = 0; from < spill->nr; from += nr) {
 		for (nr = 1; from + nr < spill->nr; nr++)
 			if (compare_spilled_windows(&list[from], &list[from + nr]))

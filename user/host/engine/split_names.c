@@ -44,7 +44,7 @@ void split_names_sort(struct split_names *names)
 
 	if (names->sorted == names->nr)
 		return;
-	qsort(names->list, names->nr, sizeof(*names->list), compare_split_names);
+	SORT(names->list, names->nr, compare_split_names);
 	for (from = 0; from < names->nr; from++) {
 		if (to && names->list[to - 1].id == names->list[from].id)
 			free(names->list[--to].name);

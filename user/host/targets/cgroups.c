@@ -178,8 +178,7 @@ static void number_hierarchies(struct cgroups *cgroups)
 {
 	size_t i, first;
 
-	if (cgroups->nr)
-		qsort(cgroups->list, cgroups->nr, sizeof(*cgroups->list), compare_mounts);
+	SORT(cgroups->list, cgroups->nr, compare_mounts);
 	for (i = 0; i < cgroups->nr; i++) {
 		for (first = 0; strcmp(cgroups->list[first].key, cgroups->list[i].key) != 0;)
 			first++;
@@ -577,8 +576,7 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 			return error_errno(err, ret, "%s", cgroups->list[i].where);
 	}
 	/* readdir() returns no particular order, but messages about the places should have one. */
-	if (places->nr)
-		qsort(places->list, places->nr, sizeof(*places->list), compare_cgroup_places);
+	SORT(places->list, places->nr, compare_cgroup_places);
 	return 0;
 }
 

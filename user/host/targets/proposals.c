@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "host/targets/targets_impl.h"
 
 /* The path as it is under the mount. */
@@ -44,8 +45,7 @@ static void sort_proposals(struct names *names)
 {
 	size_t from, to = 0;
 
-	if (names->nr)
-		qsort(names->list, names->nr, sizeof(*names->list), compare_proposals);
+	SORT(names->list, names->nr, compare_proposals);
 	for (from = 0; from < names->nr; from++) {
 		if (to && !strcmp(names->list[to - 1], names->list[from]))
 			free(names->list[from]);

@@ -337,7 +337,7 @@ static void fold(struct top_model *model, struct top_table *table)
 
 	if (table->nr <= model->rows_max)
 		return;
-	qsort(table->rows, table->nr, sizeof(table->rows[0]), compare_worth);
+	SORT(table->rows, table->nr, compare_worth);
 	while (table->nr > keep) {
 		row = table->rows[--table->nr];
 		table->others.ticks += row->ticks;
