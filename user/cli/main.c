@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/nearest.h"
+#include "base/output.h"
+#include "bpfprofil/version.h"
+#include "host/feature/features.h"
 #include "option/command.h"
 #include "option/opts.h"
-#include "base/output.h"
 
 #define COMMANDS_MAX 32
 
@@ -62,6 +65,17 @@ static int help(const char *name)
 	return command ? command_print_help(command) : usage_error("command", name);
 }
 
+static int print_version(void)
+{
+	struct utsname host = { 0 };
+
+	stdout_begin();
+	uname(&host);
+	printf("bpfprofil %s\nlibbpf %s\nkernel %s %s %s\n", BPFPROFIL_VERSION,
+	       features_libbpf_version(), host.sysname, host.release, host.machine);
+	return stdout_end("standard output");
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -71,6 +85,7 @@ int main(int argc, char **argv)
 	 * for numbers.
 	 */
 	setlocale(LC_CTYPE, "");
+	command_print_version = print_version;
 	if (argc < 2) {
 		write_overview(stderr);
 		return EXIT_USAGE;
@@ -80,7 +95,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help"))
 		return help(argv[2]);
 	if (!strcmp(argv[1], "--version"))
-		return command_print_version();
+		return print_version();
 	if (!strcmp(argv[1], "__complete"))
 		return command_complete(argc - 2, argv + 2);
 	command = command_find(argv[1]);

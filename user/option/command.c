@@ -11,6 +11,8 @@
 
 #define HELP_WIDTH 80
 
+int (*command_print_version)(void);
+
 int command_print_help(const struct command *command)
 {
 	unsigned int width = terminal_width(stdout);

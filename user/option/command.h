@@ -63,8 +63,11 @@ extern const struct command command_completion;
 bool command_parse(const struct command *command, int argc, char **argv, void *options,
 		   int *ret_first, int *ret_status);
 
-/* Prints the version, the libbpf in use and the kernel it sees. Returns the exit status. */
-int command_print_version(void);
+/*
+ * Prints the version, the libbpf in use and the kernel it sees; returns the exit status. main() sets it,
+ * since nothing this low knows libbpf.
+ */
+extern int (*command_print_version)(void);
 
 /* Prints the --help of one command. Returns the exit status. */
 int command_print_help(const struct command *command);
