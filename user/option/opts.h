@@ -45,7 +45,11 @@ struct opt {
 	const char *help;
 	const char *fallback; /* the default in words, or NULL */
 	opt_setter set; /* NULL: opt_set_word, or without words opt_set_flag */
-	size_t field; /* offset of *field in the group's struct */
+	/*
+	 * Offset in the group's struct of what the setter sets: a bool for a flag, an unsigned int for words,
+	 * a const char * for a string, an uint64_t for a number, a time (ns) or a size (bytes).
+	 */
+	size_t field;
 	const char *const *words; /* for opt_set_word: the words; ends with NULL */
 	const char *(*word)(size_t i); /* the same for a setter with its own list, or NULL */
 	enum opt_value value;
@@ -93,7 +97,7 @@ int opt_set_string(const struct opt *opt, const char *value, void *field, struct
 
 int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err);
 
-/* field is an uint64_t: nanoseconds, or bytes. The smallest are 1 ns and 1 byte. */
+/* The smallest are 1 ns and 1 byte. */
 int opt_set_time(const struct opt *opt, const char *value, void *field, struct error *err);
 int opt_set_size(const struct opt *opt, const char *value, void *field, struct error *err);
 
