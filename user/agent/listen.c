@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What is answered to whom on --listen, and which connections end for taking too long. */
 #include "agent/listen.h"
 
 #include <arpa/inet.h>
@@ -24,8 +25,8 @@
 #include "base/util.h"
 
 /*
- * Ends connections that take too long, however busy they look: libmicrohttpd only knows how long a
- * connection was silent, so that a byte now and then would hold it for ever.
+ * When connections must end, however busy they look: libmicrohttpd only knows how long one was silent, so
+ * a byte now and then would hold it for ever.
  */
 struct deadlines;
 struct deadline; /* of one connection */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A thread for each backend: what it sends, what an answer means, what is kept or dropped. */
 #include "agent/sink.h"
 
 #include <errno.h>

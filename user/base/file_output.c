@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Files that appear complete or not at all: in which folder, under which name, and whose. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -26,8 +26,6 @@ struct extents {
 	size_t taken; /* extents in use */
 };
 
-/* 0 or -ENOMEM */
-
 /* Takes nr elements; returns the first one's index, or -ENOSPC. */
 int64_t extents_take(struct extents *extents, uint32_t nr);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What is copied from the kernel into a caller's buffer, and after a fork into its child's. */
 #include "calls/caller.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Lists of a sum, in which what the parts have in common becomes one element. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -49,12 +49,6 @@ struct field {
 	FIELD(type, member, reader, .size = sizeof(*((struct type *)0)->member),                   \
 	      .nr_offset = offsetof(struct type, nr_##member), ##__VA_ARGS__)
 
-/* not negative */
-/* allocated */
-/* null becomes -1 */
-
-/* a struct profile_histogram */
-
 static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
 		     int (*read)(struct reader *r, void *element));
 

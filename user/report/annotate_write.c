@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* How an annotated function is written: in order or hottest first, as text, CSV or JSON. */
 #include "report/annotate_write.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Which objects and functions of two profiles are one, and which changes of them are noise. */
 #include "report/diff.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The data of a page as JSON; how it looks is in report/html. */
 #include "report/html.h"
 
 #include <errno.h>
