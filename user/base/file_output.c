@@ -219,9 +219,8 @@ static int file_place_find(const char *path, struct file_place *result, struct e
 {
 	struct file_place place = { .dir = -1, .special = -1 };
 	bool fifo;
-	int ret;
+	int ret = find_place(path, &place);
 
-	ret = find_place(path, &place);
 	if (!ret) {
 		*result = place;
 		return 0;
@@ -775,9 +774,8 @@ static int settle_place(struct output *out)
 
 int output_commit(struct output *out, struct error *err)
 {
-	int ret;
+	int ret = drain(out);
 
-	ret = drain(out);
 	if (!ret)
 		ret = settle_place(out);
 	if (ret)

@@ -175,9 +175,8 @@ int parse_size(const char *text, uint64_t *result)
 {
 	uint64_t value;
 	uint64_t factor;
-	int ret;
+	int ret = scan_digits(&text, 10, &value);
 
-	ret = scan_digits(&text, 10, &value);
 	if (ret)
 		return ret;
 	factor = find_unit(size_units, text);
@@ -210,9 +209,8 @@ int parse_duration(const char *text, uint64_t *result)
 	uint64_t fraction = 0;
 	uint64_t whole;
 	uint64_t factor;
-	int ret;
+	int ret = scan_digits(&text, 10, &whole);
 
-	ret = scan_digits(&text, 10, &whole);
 	if (!ret && *text == '.') {
 		text++;
 		ret = scan_fraction(&text, &fraction);

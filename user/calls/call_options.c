@@ -187,9 +187,8 @@ int call_options_call(const struct call_options *options, struct call_entry *ent
 {
 	struct region_call call = { .width = 2U << options->width_word };
 	size_t refused;
-	int ret;
+	int ret = choose_dialect(options, &call.dialect, err);
 
-	ret = choose_dialect(options, &call.dialect, err);
 	if (ret)
 		return ret;
 	if (options->nr_regions) {

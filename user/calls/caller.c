@@ -431,9 +431,8 @@ static int add_batch(struct caller *caller, struct batch *batch)
 	uint32_t full = dialect_full(spec->dialect, spec_is_sprofil(spec));
 	batch_values buffer[2];
 	size_t i;
-	int ret;
+	int ret = batch_read(caller, address, buffer[0], batch);
 
-	ret = batch_read(caller, address, buffer[0], batch);
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {

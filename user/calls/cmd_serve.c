@@ -342,9 +342,8 @@ static int open_server(struct serve *serve, struct error *err)
 		.owner = (uid_t)-1,
 		.only = serve->arguments->is_private ? geteuid() : (uid_t)-1,
 	};
-	int ret;
+	int ret = find_group(serve->arguments->group, &options.group, err);
 
-	ret = find_group(serve->arguments->group, &options.group, err);
 	if (ret)
 		return ret;
 	options.mode = serve->arguments->group ? 0660 : 0666;
@@ -399,9 +398,8 @@ static int open_pid(struct serve *serve, struct error *err)
 static int prepare(struct serve *serve, struct error *err)
 {
 	struct error lack;
-	int ret;
+	int ret = serve->arguments->record ? output_check(serve->arguments->record, err) : 0;
 
-	ret = serve->arguments->record ? output_check(serve->arguments->record, err) : 0;
 	if (!ret)
 		ret = open_pid(serve, err);
 	if (!ret)

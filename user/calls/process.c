@@ -103,9 +103,8 @@ static int check_proof(const struct process *process, const uint8_t proof[PROCES
 static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t pointer,
 		   const uint8_t proof[PROCESS_PROOF])
 {
-	int ret;
+	int ret = open_space(process, pid, thread);
 
-	ret = open_space(process, pid, thread);
 	if (!ret)
 		ret = find_random(pid, thread, pointer, &process->random_at);
 	if (!ret)
@@ -142,9 +141,8 @@ int process_open(struct process *process, pid_t pid, uint32_t pointer,
 int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 			const uint8_t proof[PROCESS_PROOF])
 {
-	int ret;
+	int ret = open_space(process, pid, pid);
 
-	ret = open_space(process, pid, pid);
 	process->random_at = random_at;
 	if (!ret)
 		ret = check_proof(process, proof);

@@ -240,9 +240,8 @@ int calls_add_spec(struct calls *calls, const struct spec *like, const struct ca
 		   uint32_t nr_entries, const struct spec *replaced, struct spec **result)
 {
 	struct calls_user *user = &calls->users[like->owner];
-	int ret;
+	int ret = make_spec(calls, like, entries, nr_entries, replaced, result);
 
-	ret = make_spec(calls, like, entries, nr_entries, replaced, result);
 	if (ret == -ENOSPC || ret == -EDQUOT) {
 		calls_sweep_specs(calls);
 		ret = make_spec(calls, like, entries, nr_entries, replaced, result);
@@ -434,9 +433,8 @@ int calls_add_caller(struct calls *calls, struct spec *spec, struct process *pro
 	struct caller *caller;
 	struct call_ref ref;
 	struct call *call;
-	int ret;
+	int ret = call_engine_take_call(engine, spec->owner, replaces, &ref);
 
-	ret = call_engine_take_call(engine, spec->owner, replaces, &ref);
 	if (ret)
 		return ret;
 	call = &engine->calls[ref.slot];

@@ -185,9 +185,8 @@ static int make_caller(struct asking *asking, uint64_t charge, struct spec *like
 	const struct call_request *request = asking->request;
 	struct spec *spec;
 	bool replaces;
-	int ret;
+	int ret = calls_owner(asking->calls, charge);
 
-	ret = calls_owner(asking->calls, charge);
 	if (ret < 0)
 		return ret;
 	like->owner = (uint32_t)ret;
@@ -283,9 +282,8 @@ static int do_sprofil(struct asking *asking)
 				    .nr = request->nr_entries };
 	size_t refused, i;
 	bool any = false;
-	int ret;
+	int ret = region_call_width(request->dialect, request->count, request->profil_flags);
 
-	ret = region_call_width(request->dialect, request->count, request->profil_flags);
 	if (ret < 0)
 		return ret;
 	call.width = (uint32_t)ret;

@@ -66,9 +66,8 @@ static int compile_entries(struct spec *spec)
 static int make_table(struct call_engine *engine, struct spec *spec)
 {
 	int64_t base;
-	int ret;
+	int ret = compile_entries(spec);
 
-	ret = compile_entries(spec);
 	if (ret)
 		return ret;
 	spec->nr_lines = spec->table.nr_lines +

@@ -265,9 +265,8 @@ static int write_annotation(const struct profile *profile, const struct report_a
 		.lanes = view.width && view.width < 100 ? ANNOTATION_LANES / 2 : ANNOTATION_LANES,
 	};
 	struct annotation *annotation;
-	int ret;
+	int ret = annotation_build(profile, &request, &annotation, err);
 
-	ret = annotation_build(profile, &request, &annotation, err);
 	if (ret)
 		return ret;
 	ret = annotation_write(annotation, &view, out);

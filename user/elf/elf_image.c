@@ -66,9 +66,8 @@ static int take_image_facts(struct elf_image *image, struct elf_facts *result, s
 int elf_facts_read(int fd, struct elf_facts *result, struct error *err)
 {
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open(fd, &image, err);
 
-	ret = elf_image_open(fd, &image, err);
 	return ret ? ret : take_image_facts(&image, result, err);
 }
 
@@ -76,9 +75,8 @@ int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts
 			  struct error *err)
 {
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open_memory(image_start, size, &image, err);
 
-	ret = elf_image_open_memory(image_start, size, &image, err);
 	return ret ? ret : take_image_facts(&image, result, err);
 }
 
@@ -156,9 +154,8 @@ static int open_bytes(const void *bytes, size_t size, struct elf_image *image,
 int elf_image_open(int fd, struct elf_image *result, struct error *err)
 {
 	struct elf_image image = { 0 };
-	int ret;
+	int ret = mapped_file_open(fd, &image.file);
 
-	ret = mapped_file_open(fd, &image.file);
 	if (ret == -ENOEXEC)
 		return error_set(err, ret, "ELF file: not an ELF file");
 	if (ret)
@@ -175,9 +172,8 @@ int elf_image_open_memory(const void *memory, size_t size, struct elf_image *res
 			  struct error *err)
 {
 	struct elf_image image = { 0 };
-	int ret;
+	int ret = elf_check_memory(memory, size, err);
 
-	ret = elf_check_memory(memory, size, err);
 	return ret ? ret : open_bytes(memory, size, &image, result, err);
 }
 

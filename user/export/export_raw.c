@@ -33,9 +33,8 @@ struct raw {
 
 static int add_raw_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
-	int ret;
+	int ret = GROW(raw->hits, raw->capacity, raw->nr + 1);
 
-	ret = GROW(raw->hits, raw->capacity, raw->nr + 1);
 	if (ret)
 		return error_errno(raw->err, ret, "raw");
 	raw->hits[raw->nr++] =
@@ -295,9 +294,8 @@ static int lay_out_buffers(struct raw *raw)
 
 static int write_raw(struct raw *raw, const struct export_options *options, FILE *stream)
 {
-	int ret;
+	int ret = lay_out_buffers(raw);
 
-	ret = lay_out_buffers(raw);
 	if (!ret)
 		ret = options->object ? named_object(raw, options->object) : guess_object(raw);
 	if (!ret)

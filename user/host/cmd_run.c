@@ -58,9 +58,8 @@ static int fork_command(struct command_run *run, struct error *err)
 static int prepare(struct command_run *run, struct error *err)
 {
 	struct target target = { .kind = TARGET_COMMAND, .name = run->argv[0] };
-	int ret;
+	int ret = run->wants_preload ? preload_open(&run->preload, run->options->user, err) : 0;
 
-	ret = run->wants_preload ? preload_open(&run->preload, run->options->user, err) : 0;
 	if (ret)
 		return sample_explain(ret, err);
 	ret = fork_command(run, err);

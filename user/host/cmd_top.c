@@ -121,9 +121,8 @@ static int watch(const struct top_arguments *arguments, struct targets *targets,
 {
 	struct top_loop loop = { 0 };
 	char *title = make_title(targets, arguments);
-	int ret;
+	int ret = top_loop_init(&loop, &arguments->sampling, arguments->by, arguments->output, err);
 
-	ret = top_loop_init(&loop, &arguments->sampling, arguments->by, arguments->output, err);
 	if (!ret && !title)
 		ret = error_no_memory(err, "top");
 	loop.screen.title = title;

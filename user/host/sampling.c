@@ -28,9 +28,8 @@ static int set_frequency(const struct opt *opt, const char *value, void *field, 
 {
 	struct sampling_options *options = field;
 	uint64_t hz;
-	int ret;
+	int ret = opt_set_u64(opt, value, &hz, err);
 
-	ret = opt_set_u64(opt, value, &hz, err);
 	if (ret)
 		return ret;
 	options->requested_hz = (double)hz;
@@ -42,9 +41,8 @@ static int set_frequency(const struct opt *opt, const char *value, void *field, 
 static int set_period(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct sampling_options *options = field;
-	int ret;
+	int ret = opt_set_u64(opt, value, &options->period_ns, err);
 
-	ret = opt_set_u64(opt, value, &options->period_ns, err);
 	if (ret)
 		return ret;
 	options->requested_hz = 1e9 / (double)options->period_ns;

@@ -24,9 +24,8 @@ struct target_word {
 static int add(const struct opt *opt, struct target_options *options, enum target_word_kind kind,
 	       const char *text, struct error *err)
 {
-	int ret;
+	int ret = GROW(options->list, options->capacity, options->nr + 1);
 
-	ret = GROW(options->list, options->capacity, options->nr + 1);
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
 	options->list[options->nr++] = (struct target_word){ kind, opt->name, text };

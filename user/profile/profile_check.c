@@ -402,9 +402,8 @@ static int check_callers(const struct check *c)
 static int check_parts(const struct check *c)
 {
 	const struct profile *profile = c->profile;
-	int ret;
+	int ret = check_head(c);
 
-	ret = check_head(c);
 	if (!ret)
 		ret = check_all(c, profile->nr_targets, check_target);
 	if (!ret)

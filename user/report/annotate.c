@@ -291,9 +291,8 @@ static int find_function(struct annotating *work, struct error *err)
 	const struct report_options options = { .objects = request->objects,
 						.nr_objects = request->nr_objects,
 						.target = request->target };
-	int ret;
+	int ret = rows_of_bins(work->profile, &options, &work->bins, err);
 
-	ret = rows_of_bins(work->profile, &options, &work->bins, err);
 	if (ret)
 		return ret;
 	work->annotation->total = rows_account(work->profile, &options)->total;
@@ -308,9 +307,8 @@ static int find_function(struct annotating *work, struct error *err)
 
 static int take_apart(struct annotating *work, struct error *err)
 {
-	int ret;
+	int ret = annotate_read_code(work, err);
 
-	ret = annotate_read_code(work, err);
 	if (!ret)
 		ret = annotate_count(work, err);
 	if (!ret)

@@ -135,9 +135,8 @@ static int read_file(struct annotating *work, const struct stat *built, size_t *
 	const char *path = annotation->lines[*at].file, *text;
 	struct source_file file = { 0 };
 	struct annotation_line *line;
-	int ret;
+	int ret = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
 
-	ret = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
 	if (!ret)
 		missing->read += file.bytes;
 	if (ret == -E2BIG)
@@ -468,9 +467,8 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
-	int ret;
+	int ret = GROW(annotation->rows, annotation->memory->rows_room, annotation->nr_rows + 1);
 
-	ret = GROW(annotation->rows, annotation->memory->rows_room, annotation->nr_rows + 1);
 	if (ret)
 		return ret;
 	annotation->rows[annotation->nr_rows] = *row;
@@ -639,9 +637,8 @@ static int disassemble(struct annotating *work, const struct code *code)
 {
 	struct disasm *disasm;
 	size_t at = 0, bin = 0;
-	int ret;
+	int ret = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
 
-	ret = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
 	if (ret)
 		return ret;
 	while (!ret && at < code->size) {

@@ -337,9 +337,8 @@ static int put_function(const struct profile *profile, const struct annotation_r
 	struct annotation *annotation = NULL;
 	struct page_code code = { .base = base };
 	struct error why = { 0 };
-	int ret;
+	int ret = annotation_build(profile, request, &annotation, &why);
 
-	ret = annotation_build(profile, request, &annotation, &why);
 	if (!ret)
 		ret = choose(annotation, &code.chosen);
 	if (ret != -ENOMEM) {

@@ -22,9 +22,8 @@ const char *const report_by_words[] = { "functions", "objects", "lines",  "bins"
 
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
-	int ret;
+	int ret = GROW(rows->rows, rows->capacity, rows->nr + 1);
 
-	ret = GROW(rows->rows, rows->capacity, rows->nr + 1);
 	if (ret)
 		return ret;
 	rows->rows[rows->nr++] = *row;

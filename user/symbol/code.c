@@ -51,9 +51,8 @@ int blocks_find(const struct code *code, uint64_t address, struct block_instruct
 	struct finding finding = { .code = code, .address = address };
 	struct disasm *disasm;
 	size_t i;
-	int ret;
+	int ret = disasm_open(code->machine, DISASM_ATT, &disasm, err);
 
-	ret = disasm_open(code->machine, DISASM_ATT, &disasm, err);
 	if (ret)
 		return ret;
 	finding.leaders = calloc(code->size + 1, sizeof(*finding.leaders));
@@ -143,9 +142,8 @@ int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, st
 {
 	const struct source source = { .fd = fd };
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open(fd, &image, err);
 
-	ret = elf_image_open(fd, &image, err);
 	if (ret)
 		return ret;
 	ret = read_code(&image, &source, offset, size, result, err);
@@ -158,9 +156,8 @@ int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, si
 {
 	const struct source source = { .memory = memory, .memory_size = memory_size };
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open_memory(memory, memory_size, &image, err);
 
-	ret = elf_image_open_memory(memory, memory_size, &image, err);
 	if (ret)
 		return ret;
 	ret = read_code(&image, &source, offset, size, result, err);

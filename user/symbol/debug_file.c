@@ -182,9 +182,8 @@ static int check_build_id(int fd, const char *build_id)
 {
 	struct elf_image image;
 	char *found = NULL;
-	int ret;
+	int ret = elf_image_open(fd, &image, NULL);
 
-	ret = elf_image_open(fd, &image, NULL);
 	if (ret)
 		return ret;
 	ret = build_id_read(image.elf, &found);

@@ -265,9 +265,8 @@ static int name_places(struct line_job *job)
 	const struct unit_frame *frame;
 	struct source_line *line;
 	size_t i;
-	int ret;
+	int ret = resolve_frames(job);
 
-	ret = resolve_frames(job);
 	for (i = 0; !ret && i < unit->nr; i++) {
 		if (!unit->places[i].frame)
 			continue;
@@ -314,9 +313,8 @@ static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address
 static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
 {
 	struct unit_place *added;
-	int ret;
+	int ret = GROW(unit->places, unit->room, unit->nr + 1);
 
-	ret = GROW(unit->places, unit->room, unit->nr + 1);
 	if (ret)
 		return ret;
 	added = &unit->places[unit->nr++];
@@ -501,9 +499,8 @@ static int resolve_rows(struct line_job *job)
 
 static int resolve_unit(struct line_job *job)
 {
-	int ret;
+	int ret = gather_places(job);
 
-	ret = gather_places(job);
 	if (ret || !job->unit.nr)
 		return ret;
 	job->unit.folder = unit_folder(&job->unit.die);
@@ -587,9 +584,8 @@ static int resolve_lines(const struct elf_image *image, struct line_job job,
 {
 	struct source_lines *lines = job.lines;
 	struct asked_place *places;
-	int ret;
+	int ret = elf_check_packed(&job.image->file, &lines->why);
 
-	ret = elf_check_packed(&job.image->file, &lines->why);
 	if (ret)
 		return ret;
 	places = make_places(image, offsets, lines->nr, &job.nr);
@@ -678,9 +674,8 @@ int source_lines_load(int fd, const char *path, const char *root, const uint64_t
 {
 	struct source_lines *lines;
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open(fd, &image, err);
 
-	ret = elf_image_open(fd, &image, err);
 	if (ret)
 		return ret;
 	ret = -ENOMEM;

@@ -47,9 +47,8 @@ static int load_file_symbols(const struct profile_object *object, int fd, const 
 {
 	struct elf_facts facts;
 	bool other;
-	int ret;
+	int ret = elf_facts_read(fd, &facts, why);
 
-	ret = elf_facts_read(fd, &facts, why);
 	if (ret)
 		return ret;
 	other = is_other_build(object, &facts);
@@ -221,9 +220,8 @@ static bool is_file_of_object(const struct elf_facts *facts, const struct profil
 static int check_file(int fd, const struct profile_object *object, struct error *why)
 {
 	struct elf_facts facts = { 0 };
-	int ret;
+	int ret = elf_facts_read(fd, &facts, why);
 
-	ret = elf_facts_read(fd, &facts, why);
 	if (!ret && !is_file_of_object(&facts, object))
 		ret = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
 				object->path);

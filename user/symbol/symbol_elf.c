@@ -658,9 +658,8 @@ int symbol_table_load_elf(int fd, const char *path, const char *root,
 			  struct error *err)
 {
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open(fd, &image, err);
 
-	ret = elf_image_open(fd, &image, err);
 	return ret ? ret : load_image(&image, fd, path, root, wanted, result, err);
 }
 
@@ -668,8 +667,7 @@ int symbol_table_load_memory(const void *memory, size_t size, struct symbol_tabl
 			     struct error *err)
 {
 	struct elf_image image;
-	int ret;
+	int ret = elf_image_open_memory(memory, size, &image, err);
 
-	ret = elf_image_open_memory(memory, size, &image, err);
 	return ret ? ret : load_image(&image, -1, "memory", "", NULL, result, err);
 }

@@ -151,9 +151,8 @@ static int measure_kind(struct session *session, const struct burst_share *kind,
 	struct burster burster = { .kind = kind };
 	struct session_live before, after;
 	pthread_t thread;
-	int ret;
+	int ret = session_resume(session, PERIOD_NS, err);
 
-	ret = session_resume(session, PERIOD_NS, err);
 	if (ret)
 		return ret;
 	session_live(session, &before);

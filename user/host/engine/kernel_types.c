@@ -420,9 +420,8 @@ static int put_type(struct scan *scan, const struct btf_type *type)
 	const size_t begin = scan->out_size;
 	struct btf_type head = { .info = type->info, .size = reference_of(scan, type) };
 	size_t each;
-	int ret;
+	int ret = name_of(scan, type->name_off, &head.name_off) ?: put(scan, &head, sizeof(head));
 
-	ret = name_of(scan, type->name_off, &head.name_off) ?: put(scan, &head, sizeof(head));
 	ret = ret ?: put_rest(scan, type);
 	if (ret || (!btf_is_composite(type) && !btf_is_datasec(type)))
 		return ret;

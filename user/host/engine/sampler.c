@@ -281,9 +281,8 @@ static int start_online(struct sampler *sampler, struct error *err)
 {
 	struct start start = { .sampler = sampler, .err = err };
 	char list[8192];
-	int ret;
+	int ret = read_first_line(ONLINE_CPUS, list, sizeof(list));
 
-	ret = read_first_line(ONLINE_CPUS, list, sizeof(list));
 	if (ret)
 		return error_errno(err, ret, ONLINE_CPUS);
 	return cpu_list_each(list, start_cpu, &start);

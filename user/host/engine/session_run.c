@@ -228,9 +228,8 @@ static int watch_session_fd(struct session *session, int fd, struct error *err)
 
 static int open_session_watches(struct session *session, struct error *err)
 {
-	int ret;
+	int ret = session_open_records(session, err);
 
-	ret = session_open_records(session, err);
 	if (ret)
 		return ret;
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

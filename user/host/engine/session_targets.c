@@ -62,9 +62,8 @@ static int controller_number(const char *controller, struct error *err)
 	const struct kernel_btf *btf;
 	char name[64];
 	size_t i;
-	int ret;
+	int ret = kernel_btf_read(&btf, err);
 
-	ret = kernel_btf_read(&btf, err);
 	if (ret)
 		return ret;
 	snprintf(name, sizeof(name), "%s_cgrp_id", strcmp(controller, "blkio") ? controller : "io");
@@ -89,9 +88,8 @@ static int size_maps(struct session *session, struct error *err)
 	const struct session_options *options = &session->options;
 	struct host_bpf *skel = session->skel;
 	size_t pids = count_target_processes(options), cgroups = count_kind(options, TARGET_CGROUP);
-	int ret;
+	int ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
 
-	ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.attached, pids ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cgroup_targets, cgroups ?: 1);
 	if (!ret && !cgroups)

@@ -400,9 +400,8 @@ static void probe_compiled(struct feature_answer *answer)
 static void probe_jit(struct feature_answer *answer)
 {
 	int64_t on = 0;
-	int ret;
+	int ret = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
 
-	ret = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
 	if (ret == -EACCES)
 		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
 				   "net.core.bpf_jit_enable is for root's eyes");

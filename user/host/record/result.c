@@ -324,9 +324,8 @@ void result_finish(struct result *result, struct session *session)
 	bool single = !result->options->interval_ns;
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int ret;
+	int ret = make_file(result, session, &profile, true, &err);
 
-	ret = make_file(result, session, &profile, true, &err);
 	if (ret)
 		complain(result, &err);
 	/* The summary covers the whole series, not only its last file. */

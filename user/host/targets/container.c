@@ -56,9 +56,8 @@ static int find_prefix(const struct cgroups *cgroups, const char *prefix,
 		       struct cgroup_places *result, struct error *err)
 {
 	size_t i;
-	int ret;
+	int ret = cgroup_places_find(result, cgroups, has_prefix, prefix, err);
 
-	ret = cgroup_places_find(result, cgroups, has_prefix, prefix, err);
 	if (ret)
 		return ret;
 	for (i = 1; i < result->nr; i++)
@@ -300,9 +299,8 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 {
 	struct cgroup_places places = { 0 };
 	size_t i;
-	int ret;
+	int ret = container_names_all(cgroups, names, NULL);
 
-	ret = container_names_all(cgroups, names, NULL);
 	if (!ret && container_id_is_prefix(typed))
 		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
 	for (i = 0; !ret && i < places.nr; i++)

@@ -213,9 +213,8 @@ static int read_json_pid(struct json_reader *json, pid_t *result)
 static int keep_container(struct runtime_parse *parse, struct container_reading *reading)
 {
 	struct runtime_containers *containers = parse->containers;
-	int ret;
+	int ret = GROW(containers->list, containers->capacity, containers->nr + 1);
 
-	ret = GROW(containers->list, containers->capacity, containers->nr + 1);
 	if (ret)
 		return ret;
 	reading->container.runtime = parse->runtime;
@@ -479,9 +478,8 @@ static int parse(const struct container_runtime *runtime, struct tool_answer *an
 	struct error wrong = { 0 };
 	struct json_reader *json;
 	struct input *in;
-	int ret;
+	int ret = input_open_fd(answer->out, program, &in, err);
 
-	ret = input_open_fd(answer->out, program, &in, err);
 	answer->out = -1;
 	if (ret)
 		return ret;

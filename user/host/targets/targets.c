@@ -99,9 +99,8 @@ static void free_target(struct target *target)
 
 static int make_target_room(struct targets *targets)
 {
-	int ret;
+	int ret = GROW(targets->list, targets->capacity, targets->nr + 1);
 
-	ret = GROW(targets->list, targets->capacity, targets->nr + 1);
 	return ret ? ret : GROW(targets->origins, targets->origins_capacity, targets->nr + 1);
 }
 

@@ -135,9 +135,8 @@ static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
 {
 	cleanup_free char *path = NULL;
 	const char *chosen;
-	int ret;
+	int ret = cgroup_places_find(result, cgroups, is_unit_named, unit, err);
 
-	ret = cgroup_places_find(result, cgroups, is_unit_named, unit, err);
 	if (ret)
 		return ret;
 	if (!result->nr)
