@@ -149,9 +149,9 @@ static bool has_unread(int fd)
 /*
  * If there are `most` connections, ends the oldest of those on which no request has arrived: all of a
  * node's probes come from one address, so that a limit for an address would shut them out for one who
- * says nothing.
+ * says nothing. Returns how many there are, for what was ended is there until its thread has run.
  */
-static void deadlines_make_room(struct deadlines *deadlines, unsigned int most)
+static unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 {
 	struct deadline *deadline, *oldest = NULL;
 	unsigned int nr = 0;
@@ -167,6 +167,7 @@ static void deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 		oldest->idle = false;
 	}
 	pthread_mutex_unlock(&deadlines->lock);
+	return nr;
 }
 
 /* A request has arrived: it may take as long as it does. NULL is fine. */
@@ -208,9 +209,11 @@ static void deadline_free(struct deadline *deadline)
 
 /*
  * From the first number on each new connection ends the oldest that has not asked. Until it has ended,
- * new ones have the rest.
+ * new ones have the rest. From the second on the next one is accepted later, for at the third
+ * libmicrohttpd resets whoever comes.
  */
 #define CONNECTIONS_FULL 56u
+#define CONNECTIONS_SLOW 96u
 #define CONNECTIONS_MAX 128u
 #define IDLE_SECONDS 10u /* for a connection that is silent */
 #define REQUEST_MS 10000 /* for a request to arrive */
@@ -312,12 +315,16 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 {
 	const struct listener *listener = context;
 	int fd = descriptor_of(connection);
+	unsigned int nr;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED)
 		deadline_free(*deadline);
 	else if (fd >= 0) {
-		deadlines_make_room(listener->deadlines, CONNECTIONS_FULL);
+		nr = deadlines_make_room(listener->deadlines, CONNECTIONS_FULL);
 		*deadline = deadline_new(listener->deadlines, fd, listener->options.request_ms);
+		/* In the thread that accepts: those that were ended get a CPU, at worst half a second. */
+		if (nr > CONNECTIONS_SLOW)
+			usleep((nr - CONNECTIONS_SLOW) * 1000);
 	}
 }
 
