@@ -5,13 +5,18 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sample.h"
@@ -339,6 +344,53 @@ Test(listen, patient_crowd, .init = start_patient)
 	cr_assert_leq(count_closed(fds, 100), 100 - 56 + 2);
 	for (i = 0; i < 100; i++)
 		close(fds[i]);
+}
+
+static bool is_well_at(const char *address)
+{
+	const struct in6_addr loopback = IN6ADDR_LOOPBACK_INIT;
+	struct sockaddr_in6 to = { .sin6_family = AF_INET6, .sin6_addr = loopback };
+	char reply[4096];
+	bool well;
+	int fd;
+
+	stop_run();
+	start_run_at(address, true, REQUEST_MS);
+	to.sin6_port = htons((uint16_t)listener_port(listener));
+	if (!is_well(1))
+		return false;
+	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		well = errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL;
+	else
+		well = ask(fd, "GET /healthz HTTP/1.0\r\n\r\n", reply, sizeof(reply)) > 0;
+	close(fd);
+	return well;
+}
+
+/* As with the kernel's ipv6.disable=1. */
+static void forbid_ipv6(void)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(program) / sizeof(program[0]), program };
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/* A pod's own address is of either family, and `kubectl port-forward` asks at 127.0.0.1. */
+Test(listen, at_all_addresses)
+{
+	cr_expect(is_well_at("[::]:0"));
+	forbid_ipv6();
+	cr_expect(is_well_at("[::]:0"));
 }
 
 /* Anybody on the host can ask there, and a file of the same content is root's. */

@@ -271,7 +271,19 @@ static bool is_port(const char *text)
 	return !parse_u64(text, &port) && port <= UINT16_MAX;
 }
 
-/* text is [HOST:]PORT. The host is a number, in brackets for IPv6, and 127.0.0.1 if it is not given. */
+static bool has_ipv6(void)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/*
+ * text is [HOST:]PORT. The host is a number, in brackets for IPv6, and 127.0.0.1 if it is not given. [::]
+ * is all that there is, so that a pod, which cannot know, is reached at its address and by port-forward.
+ */
 static int find_address(const char *text, struct addrinfo **result)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC,
@@ -289,6 +301,8 @@ static int find_address(const char *text, struct addrinfo **result)
 		return -EINVAL;
 	if (length)
 		snprintf(host, sizeof(host), "%.*s", (int)length, text);
+	if (!strcmp(host, "::") && !has_ipv6())
+		snprintf(host, sizeof(host), "0.0.0.0");
 	return getaddrinfo(host, port, &hints, result) ? -EINVAL : 0;
 }
 
@@ -660,8 +674,9 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 		tls[0].option = MHD_OPTION_END;
 	else
 		flags |= MHD_USE_TLS;
+	/* That of IPv4 too matters for [::] alone. */
 	if (address->ai_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
+		flags |= MHD_USE_DUAL_STACK;
 	errno = 0;
 	listener->daemon = lib.MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
