@@ -102,14 +102,23 @@ consumer() {
 	rm -f "$root/consumer" "$root/consumer.$name"
 }
 
+# overrides FOLDER: what the manual shows for `systemctl edit bpfprofil-agent`, two files.
+overrides() {
+	mkdir "$1"
+	awk -v folder="$1" '/^\[Service\]$/ { name = folder "/" ++nr ".conf" } /^\.Ed$/ { name = "" }
+		name { gsub(/\\-/, "-"); print >name }
+		END { exit nr != 2 }' user/man/bpfprofil-agent.8
+}
+
 # systemd accepts every line of the units. The program is below our root, and not where they say.
 units() {
 	local dir=$root/units bad=0
 
 	mkdir "$dir"
-	cp "$root"/usr/lib/systemd/system/bpfprofil.* "$dir"
-	sed -i "s|^ExecStart=/usr/bin/bpfprofil |ExecStart=$root/usr/bin/bpfprofil |" "$dir"/*.service
-	systemd-analyze verify --man=no "$dir"/bpfprofil.* >"$root/complaints" 2>&1 || bad=1
+	cp "$root"/usr/lib/systemd/system/bpfprofil* "$dir"
+	overrides "$dir/bpfprofil-agent.service.d" || bad=1
+	sed -i "s|^ExecStart=/usr/\(local/\)*bin/bpfprofil |ExecStart=$root/usr/bin/bpfprofil |" "$dir"/*.service "$dir"/*/*.conf
+	systemd-analyze verify --man=no "$dir"/*.{service,socket} >"$root/complaints" 2>&1 || bad=1
 	[ ! -s "$root/complaints" ] || bad=1
 	cat "$root/complaints"
 	rm -r "$dir" "$root/complaints"
