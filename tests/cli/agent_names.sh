@@ -16,12 +16,15 @@ logs=/var/log/pods/bpfprofil-names_api-0_$uid
 other=$(cat /proc/sys/kernel/random/uuid)
 sandbox=kubepods/pod$other/$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
 others_logs=/var/log/pods/bpfprofil-others_db-0_$other
+# Another one as systemd makes the groups.
+slice=/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod${other//-/_}.slice
+scope=$slice/cri-containerd-$id.scope
 spinners=()
 agent=
 
 clean_up() {
 	end_in_groups "${spinners[*]} $agent" "/$group" "/kubepods/pod$uid" "/$sandbox" \
-		"/kubepods/pod$other" /kubepods
+		"/kubepods/pod$other" /kubepods "$scope" "$slice" "${slice%/*}" /kubepods.slice
 	rm -rf "$logs" "$others_logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
@@ -36,13 +39,14 @@ in_group "/$sandbox" "${spin[@]}" &
 spinners+=($!)
 mkdir -p "$logs/nginx" "$others_logs/db" "$others_logs/proxy"
 
-# run_agent OPTION...: for a few profiles, into $work/files
+# run_agent OPTION...: for a few profiles, into $work/files, by way of $host
+host=()
 run_agent() {
 	local i
 
 	rm -rf "$work/files"
 	mkdir "$work/files"
-	"$bin" agent --dir "$work/files" --interval 1 --duty 100 "$@" 2>"$work/err" &
+	"${host[@]}" "$bin" agent --dir "$work/files" --interval 1 --duty 100 "$@" 2>"$work/err" &
 	agent=$!
 	for ((i = 0; i < 300; i++)); do
 		[ "$(find "$work/files" -name '*.gz' | wc -l)" -lt 4 ] || break
@@ -132,6 +136,28 @@ assert of["k8s.namespace.name"] == "bpfprofil-names" and of["k8s.pod.name"] == "
 assert of["container.id"] == sys.argv[2] and of["k8s.pod.uid"] == sys.argv[3], of
 ' "$work/rows" "$id" "$uid"
 verdict $? agent_names_reach_rows
+
+# As a host has it that knows version 2 alone: it is all that is at /sys/fs/cgroup, whatever there is here.
+# shellcheck disable=SC2016 # the inner shell's
+host=(unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup &&
+	mount -t tmpfs none /var/log && mkdir -p "/var/log/pods/$1/web" "/var/log/pods/$1/proxy" /var/log/containers &&
+	: >"/var/log/containers/$2" && shift 2 && exec "$@"' sh "bpfprofil-pure_db-0_$other" "db-0_bpfprofil-pure_proxy-$id.log")
+test=agent_of_version_2
+if grep -q ' cgroup2 ' /proc/mounts; then
+	in_group "$scope" "${spin[@]}" &
+	spinners+=($!)
+	run_agent --include namespace=bpfprofil-pure
+	cat "$work/read.py" - >"$work/test.py" <<'end'
+whole = max(profiles[2:], key=lambda profile: profile["duration_ns"])
+assert of(whole, group) > 0, binned
+labels = {label["key"]: label["value"] for label in whole["labels"] if label["cgroup"] == group}
+assert labels["service.name"] == "bpfprofil-pure/proxy" and labels["k8s.pod.name"] == "db-0", labels
+end
+	python3 "$work/test.py" "$work/files" "$work/err" "$scope"
+	verdict $? $test
+else
+	echo "SKIP cli::$test: no cgroup2 is mounted"
+fi
 
 hint='must be namespace=, pod=, container=, unit= or cgroup= and a pattern, like '"'namespace=shop-*'"
 expect agent_rule_kind 2 "bpfprofil: agent: --include 'node=x': $hint" "$bin" agent --dir / --include node=x
