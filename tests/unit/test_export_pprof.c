@@ -143,16 +143,16 @@ Test(export_pprof, long_names)
 
 /*
  * COMMAND, though a library has more ticks; what it is a link to; else what has the most; but the
- * profile of a host is not called by any of its programs.
+ * profile of a host is not called by any of its programs, and the host as its label calls it.
  */
 Test(export_pprof, first_mapping)
 {
-	static char *commands[] = { "/opt/spin", "python3", "sh", "sh" };
+	static char *commands[] = { "/opt/spin", "python3", "sh", "sh", "sh" };
 	static const char *const first[] = { "/opt/spin", "/usr/bin/python3.11", "/lib/libc.so.6",
-					     "all processes of vm1" };
+					     "all processes of vm1", "all processes of node-1" };
 	size_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		cleanup_profile struct profile *profile = INTERVAL(
 			0, { .object = "/lib/libc.so.6", .function = "f", .pid = 5, .ticks = 300 },
 			{ .object = "/opt/spin", .function = "g", .pid = 5, .ticks = 200 },
@@ -165,6 +165,8 @@ Test(export_pprof, first_mapping)
 		profile->targets[0].kind = strdup(i < 3 ? "command" : "system");
 		free(profile->host.name);
 		profile->host.name = strdup("vm1");
+		if (i == 4)
+			cr_assert_eq(profile_add_label(profile, NULL, "host.name", "node-1"), 0);
 		read = pprof(profile, NULL);
 		cr_expect_str_eq(text(read, read->mapping[0]->filename), first[i]);
 		pprof__profile__free_unpacked(read, NULL);

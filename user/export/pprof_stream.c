@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export/export_impl.h"
 
@@ -78,11 +79,25 @@ int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
 	return (int64_t)*number;
 }
 
+/* As its labels call it, if they do: in a pod the kernel's name is the pod's. */
+static const char *name_of_host(const struct profile *profile)
+{
+	const struct profile_label *label;
+	size_t i;
+
+	for (i = 0; i < profile->nr_labels; i++) {
+		label = &profile->labels[i];
+		if (!label->host && !label->cgroup && !strcmp(label->key, "host.name"))
+			return label->value;
+	}
+	return profile->host.name;
+}
+
 void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, uint64_t id)
 {
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	const char *host = profile->host.name;
+	const char *host = name_of_host(profile);
 	char name[320];
 
 	snprintf(name, sizeof(name), "all processes of %.255s", host && *host ? host : "hosts");
