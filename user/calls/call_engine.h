@@ -10,27 +10,9 @@
 
 #include "base/error.h"
 #include "host/engine/maps.h"
+#include "host/engine/extents.h"
 #include "host/engine/sampler.h"
 #include "shared/call_abi.h"
-
-/* The free extents of an array that is shared, because tables of regions come and go in it. */
-struct extent {
-	uint32_t first;
-	uint32_t nr;
-};
-
-struct extents {
-	struct extent *list; /* free extents, ascending, never adjacent */
-	size_t nr;
-	size_t capacity;
-	size_t taken; /* extents in use */
-};
-
-/* Takes nr elements; returns the first one's index, or -ENOSPC. */
-int64_t extents_take(struct extents *extents, uint32_t nr);
-
-/* Gives an extent back. This cannot fail, because room for it was reserved when it was taken. */
-void extents_give(struct extents *extents, uint32_t first, uint32_t nr);
 
 /*
  * The part that counts in the kernel: programs, mapped maps, clocks. It hands out slots, pages and

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_EXTENTS_H
+#define BPFPROFIL_EXTENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The free extents of an array that is shared, because tables come and go in it. */
+struct extent {
+	uint32_t first;
+	uint32_t nr;
+};
+
+struct extents {
+	struct extent *list; /* free extents, ascending, never adjacent */
+	size_t nr;
+	size_t capacity;
+	size_t taken; /* extents in use */
+};
+
+/* All elements are free. 0 or -ENOMEM */
+int extents_init(struct extents *extents, uint32_t elements);
+
+/* Takes nr elements; returns the first one's index, or -ENOSPC or -ENOMEM. */
+int64_t extents_take(struct extents *extents, uint32_t nr);
+
+/* Gives an extent back. This cannot fail, because room for it was reserved when it was taken. */
+void extents_give(struct extents *extents, uint32_t first, uint32_t nr);
+
+void extents_free(struct extents *extents);
+
+#endif
