@@ -7,7 +7,8 @@
  * for each frame, and is one atomic add at the last. Elements are claimed by compare-and-swap and none is
  * freed by itself, so nothing is locked. Two CPUs that enter the same new frame at the same moment may make
  * two elements of it; who reads them adds them up. Where profiles are taken again and again there are two
- * trees in the map, one after the other: user space empties the one that no chain is entered into any more.
+ * trees in the map, one after the other: user space empties the one that no chain is entered into any more,
+ * and its roots with it.
  */
 #include "count.bpf.h"
 #include "split.bpf.h"
@@ -36,14 +37,18 @@ struct {
 
 static __always_inline struct caller_root *find_root(u32 target, u32 end)
 {
-	struct caller_root_key key = { .split = split_id(), .target = target, .end = end };
+	u32 tree = *(volatile u32 *)&callers_state.generation & 1;
+	struct caller_root_key key = { .split = split_id(),
+				       .target = target,
+				       .end = end,
+				       .tree = tree };
 	struct caller_root *root = bpf_map_lookup_elem(&caller_roots, &key), fresh = {};
 
 	if (root)
 		return root;
 	/* Numbers are as few as roots, but for those that two CPUs took for one root. */
-	if (callers_state.next_root < max_roots) {
-		fresh.number = __sync_fetch_and_add(&callers_state.next_root, 1);
+	if (callers_state.next_root[tree] < max_roots) {
+		fresh.number = 2 * __sync_fetch_and_add(&callers_state.next_root[tree], 1) + tree;
 		bpf_map_update_elem(&caller_roots, &key, &fresh, BPF_NOEXIST);
 		root = bpf_map_lookup_elem(&caller_roots, &key);
 		if (root)
@@ -79,11 +84,11 @@ static __always_inline u32 node_hash(u64 site, u32 parent)
 	return (u32)(hash * 0x85ebca6bU) ^ (u32)(hash >> 40);
 }
 
-/* The first element of the tree that a parent is in. Roots are in both. */
+/* The first element of the tree that a parent is in. */
 static __always_inline u32 tree_of(u32 parent)
 {
 	if (parent & NODE_IS_ROOT)
-		return callers_state.generation & 1 ? node_mask + 1 : 0;
+		return parent & 1 ? node_mask + 1 : 0;
 	return (parent - 1) & ~node_mask;
 }
 

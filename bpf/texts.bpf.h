@@ -6,6 +6,9 @@
 #include "space.bpf.h"
 #include "shared/callers_abi.h"
 
+/* Those from max_texts on are not given out. Set before load. */
+const volatile __u32 max_texts = 0;
+
 /* Numbers of files and of processes with anonymous text. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -14,6 +17,13 @@ struct {
 	__type(key, struct space);
 	__type(value, u32);
 } texts SEC(".maps");
+
+/* Numbers of texts that were in use and may be given out again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} free_texts SEC(".maps");
 
 /* RANGES for each of the walks. */
 struct {
@@ -33,17 +43,30 @@ struct {
 
 struct callers_state callers_state = {};
 
-/* 0: there are none left. User space gives out numbers in the same way. */
-static __always_inline u32 new_text(const struct space *space)
+/* 0: there are none left. */
+static __always_inline u32 unused_text(void)
 {
-	u32 number, *known;
+	u32 number;
 
+	if (!bpf_map_pop_elem(&free_texts, &number))
+		return number;
 	/* It is tested first, so that the count never wraps. */
-	if (callers_state.next_text >= TEXTS_MAX)
+	if (callers_state.next_text >= max_texts)
 		return 0;
 	number = __sync_fetch_and_add(&callers_state.next_text, 1);
-	if (number < TEXTS_MAX && !bpf_map_update_elem(&texts, space, &number, BPF_NOEXIST))
+	return number < max_texts ? number : 0;
+}
+
+/* User space gives out numbers in the same way. */
+static __always_inline u32 new_text(const struct space *space)
+{
+	u32 number = unused_text(), *known;
+
+	if (number && !bpf_map_update_elem(&texts, space, &number, BPF_NOEXIST))
 		return number;
+	/* Another CPU was first, or there is no memory. */
+	if (number)
+		bpf_map_push_elem(&free_texts, &number, BPF_ANY);
 	known = bpf_map_lookup_elem(&texts, space);
 	return known ? *known : 0;
 }
@@ -76,6 +99,7 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	struct mapping mapping = {};
 	struct vm_area_struct *vma;
 
+	range->epoch = *(volatile u32 *)&callers_state.epoch;
 	vma = maple_find_vma(mm, pc);
 	if (!vma)
 		return false;
@@ -107,6 +131,7 @@ __noinline int find_text(u32 cpu)
 	if (!range)
 		return false;
 	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
+	    range->epoch != callers_state.epoch ||
 	    (range->stamp != walk->stamp && !text_range_holds(range))) {
 		range->mm = 0;
 		if (!read_range(walk->at.pc, range))

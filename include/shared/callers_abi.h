@@ -24,7 +24,7 @@ enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
 
 /*
  * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
- * is none, so that no site is 0.
+ * is none, so that no site is 0. Those that no chain names any more are given back.
  */
 enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
 
@@ -57,7 +57,8 @@ struct text_range {
 	__u64 inode;
 	__u32 stamp;
 	__u32 text; /* its number */
-	__u64 pad;
+	__u32 epoch; /* callers_state's, before the number was looked up */
+	__u32 pad;
 };
 
 enum { RANGES_SHIFT = 9, RANGES = 1 << RANGES_SHIFT };
@@ -80,11 +81,12 @@ enum { NODE_IS_ROOT = 1U << 31, NODE_PROBES = 12 };
 struct caller_root_key {
 	__u64 split; /* as in struct window_key */
 	__u32 target;
-	__u32 end; /* enum walk_end */
+	__u16 end; /* enum walk_end */
+	__u16 tree; /* that its chains are in: 1 is the second half */
 };
 
 struct caller_root {
-	__u32 number;
+	__u32 number; /* odd: in the second half */
 	__u32 pad;
 	__u64 ticks; /* without any frame */
 };
@@ -128,10 +130,11 @@ struct walk {
 /* Shared as global data: what was given out, and which half of the tree new chains are entered into. */
 struct callers_state {
 	__u32 next_text;
-	__u32 next_root;
+	__u32 next_root[2]; /* by tree */
 	__u32 texts_untold; /* that a pass over all mappings could not announce */
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
 	__u32 generation; /* odd: the tree's second half */
+	__u32 epoch; /* ranges from before have numbers of texts that were given back since */
 };
 
 _Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");

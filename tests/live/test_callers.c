@@ -202,7 +202,8 @@ LIVE_TEST(live_callers, intervals_with_a_full_tree)
 }
 
 #define FILES "$(ls $0/p-* | wc -l)"
-#define NEXT_FILES "n=$((" FILES " + 3)); while [ " FILES " -lt $n ]; do sleep 0.1; done; "
+#define NEXT_FILES "k=$((" FILES " + 3)); while [ " FILES " -lt $k ]; do sleep 0.1; done; "
+#define NEXT_FILE "k=$((" FILES " + 1)); while [ " FILES " -lt $k ]; do sleep 0.1; done; "
 
 /* Chains that nobody reaches any more make room for others. */
 LIVE_TEST(live_callers, full_tree_is_emptied)
@@ -227,6 +228,73 @@ LIVE_TEST(live_callers, full_tree_is_emptied)
 	cr_expect_gt(wide, 0);
 	cr_expect_gt(plain, 0);
 	cr_expect_eq(full, 0, "%lu of %lu", full, plain);
+}
+
+/*
+ * More files run, one after the other, than there are numbers for, each for some seconds known and then gone.
+ * What comes last is walked to its end as what came first. Where they take too long there are fewer.
+ */
+#define MANY_FILES                                                                                 \
+	"timeout 60 sh -c 'n=0; for round in $(seq 12); do for i in $(seq 120); do n=$((n + 1)); " \
+	"cp /bin/true $0/$n; $0/$n; rm $0/$n; done; " NEXT_FILE "done' $0; "                       \
+	"cp $1 $0/last; $0/last plain 8000"
+
+LIVE_TEST(live_callers, numbers_of_files_are_given_back)
+{
+	uint64_t ticks = 0, complete = 0;
+	glob_t found;
+	size_t i;
+
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--memory", "1M"),
+		     ARGS("sh", "-c", MANY_FILES, live->dir, WORKLOAD("callers")));
+	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+
+		ticks += doc_inclusive(doc, "leaf");
+		complete += doc_called(doc, "leaf", "main");
+		json_object_put(doc);
+	}
+	globfree(&found);
+	cr_expect_gt(ticks, 100);
+	/* A table of a busy host is late for longer; without numbers that were given back there are no chains. */
+	cr_expect_geq((double)complete, 0.9 * (double)ticks, "%lu of %lu", complete, ticks);
+}
+
+static bool has_root_of(struct json_object *doc, const char *process)
+{
+	struct json_object *roots = doc_get(doc, "callers.roots"), *name;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(roots); i++)
+		if (json_object_object_get_ex(json_object_array_get_idx(roots, i), "process",
+					      &name) &&
+		    !strcmp(json_object_get_string(name), process))
+			return true;
+	return false;
+}
+
+/* The same of processes, each of which has a root or two; where they take too long there are fewer. */
+LIVE_TEST(live_callers, numbers_of_roots_are_given_back)
+{
+	bool found_it = false;
+	glob_t found;
+	size_t i;
+
+	run_interval(live,
+		     ARGS("-F", "9999", "--callers", "--interval", "1", "--memory", "1M", "--split",
+			  "process"),
+		     ARGS("sh", "-c", "timeout 40 $2 24000 0; " NEXT_FILES "$1 plain 5000",
+			  live->dir, WORKLOAD("callers"), WORKLOAD("swarm")));
+	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+
+		found_it = found_it || has_root_of(doc, "callers");
+		json_object_put(doc);
+	}
+	globfree(&found);
+	cr_expect(found_it);
 }
 
 /* All of the host, its kernel threads too, while programs come and go. */

@@ -24,10 +24,8 @@ struct filling {
 	const struct kernel_modules *modules;
 	struct profile *profile;
 	struct caller_tree tree;
-	struct space *spaces; /* by number of the text; kind 0: not given out */
 	uint32_t *objects; /* by number: its object; NO_SOURCE: not known yet */
 	uint32_t *sources; /* by index in names->spaces: the object; NO_SOURCE: it has none */
-	uint32_t nr_texts;
 	uint32_t *roots; /* by number: the profile's */
 	uint64_t *more, *less; /* by target: see compare_ticks() */
 	struct error *err;
@@ -36,25 +34,14 @@ struct filling {
 
 /* --- texts and objects --------------------------------------------------------------------------- */
 
-static int read_texts(struct filling *filling)
+static int begin_texts(struct filling *filling)
 {
-	struct session *session = filling->session;
-	int fd = bpf_map__fd(session->skel->maps.texts);
-	uint32_t nr = session->skel->bss->callers_state.next_text, number;
-	struct space space, *last = NULL;
+	const uint32_t nr = filling->session->callers.nr_texts;
 
-	filling->nr_texts = nr < TEXTS_MAX ? nr : TEXTS_MAX;
-	filling->spaces = calloc(filling->nr_texts, sizeof(*filling->spaces));
-	filling->objects = malloc(filling->nr_texts * sizeof(*filling->objects));
-	if (!filling->spaces || !filling->objects)
+	filling->objects = malloc(nr * sizeof(*filling->objects));
+	if (!filling->objects)
 		return -ENOMEM;
-	memset(filling->objects, 0xff, filling->nr_texts * sizeof(*filling->objects));
-	filling->spaces[TEXT_VDSO].kind = SPACE_VDSO;
-	while (!bpf_map_get_next_key(fd, last, &space)) {
-		if (!bpf_map_lookup_elem(fd, &space, &number) && number < filling->nr_texts)
-			filling->spaces[number] = space;
-		last = &space;
-	}
+	memset(filling->objects, 0xff, nr * sizeof(*filling->objects));
 	return 0;
 }
 
@@ -115,14 +102,15 @@ static uint32_t new_object(struct filling *filling, const struct space *space,
 
 static uint32_t object_of_text(struct filling *filling, uint32_t text)
 {
+	const struct session_callers *callers = &filling->session->callers;
 	const struct space *space;
 	const struct space_info *info;
 
-	if (text >= filling->nr_texts || !filling->spaces[text].kind)
+	if (text >= callers->nr_texts || !callers->texts[text].space.kind)
 		return NO_SOURCE;
 	if (filling->objects[text] != NO_SOURCE)
 		return filling->objects[text];
-	space = &filling->spaces[text];
+	space = &callers->texts[text].space;
 	info = spaces_find(filling->names->spaces, space);
 	if (info)
 		filling->session->spaces.list[info - filling->names->spaces->list].called = true;
@@ -204,7 +192,7 @@ static int place_roots(struct filling *filling)
 {
 	struct caller_tree *tree = &filling->tree;
 	const struct root_state *state;
-	size_t nr = filling->session->skel->bss->callers_state.next_root, i;
+	size_t nr = session_nr_roots(filling->session), i;
 	struct tree_root *placed = calloc(nr + 1, sizeof(*placed));
 
 	if (!placed)
@@ -423,7 +411,6 @@ static int make_profile_roots(struct filling *filling, struct profile_callers *r
 static void free_filling(struct filling *filling)
 {
 	tree_free(&filling->tree);
-	free(filling->spaces);
 	free(filling->objects);
 	free(filling->sources);
 	free(filling->roots);
@@ -457,7 +444,8 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 								 -ENOMEM;
 	ret = ret ?: settle_tree(&filling);
 	/* Each text has its number before a chain that it is in. */
-	ret = ret ?: read_texts(&filling);
+	ret = ret ?: session_read_texts(session);
+	ret = ret ?: begin_texts(&filling);
 	ret = ret ?: index_objects(&filling);
 	ret = ret ?: make_profile_roots(&filling, profile->callers);
 	ret = ret   ?:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "host/engine/callers_rules.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,15 +11,17 @@
 
 #include "base/util.h"
 #include "elf/elf_image.h"
+#include "host/engine/extents.h"
 #include "shared/callers_abi.h"
 #include "symbol/allowance.h"
 #include "unwind/unwind_table.h"
 
-/* A text whose table is to be made. */
+/* A text whose table is to be made, or, if it is gone, to be given back with its number. */
 struct wanted_rules {
 	uint32_t text;
 	int fd;
 	bool is_file;
+	bool is_gone;
 };
 
 /*
@@ -26,6 +29,9 @@ struct wanted_rules {
  * distribution has more than 900 rules, and libLLVM 4 MiB of lines.
  */
 enum { RULE_SLOTS = 2 * RULES_MAX, RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
+
+/* Tables are given back when so many quarters of the lines are in use. */
+enum { SHORT_QUARTERS = 3 };
 
 /*
  * A program that runs without its table loses its callers, so root's own files are read before others' work
@@ -50,6 +56,7 @@ struct callers_rules {
 	uint64_t since_ns;
 	struct callers_rules_maps maps;
 	struct chunked_array lines;
+	struct extents free_words;
 	uint64_t words; /* in use */
 	uint32_t nr_rules;
 	uint16_t slots[RULE_SLOTS]; /* rules by their hash; 0: free */
@@ -88,18 +95,69 @@ static void put_word(struct callers_rules *rules, uint64_t at, uint32_t word)
 		line->word[unwind_word_of((uint32_t)at)] = word;
 }
 
-/* Room for so many words; false: there is none. */
-static bool make_room(struct callers_rules *rules, uint64_t nr)
+static uint32_t get_word(struct callers_rules *rules, uint32_t at)
 {
-	uint64_t last = (rules->words + nr) >> UNWIND_LINE_SHIFT;
+	const struct unwind_line *line = chunked_array_at(&rules->lines, unwind_line_of(at));
+
+	return line ? line->word[unwind_word_of(at)] : at;
+}
+
+/* Memory for a word and all before it; false: there is none. */
+static bool make_room(struct callers_rules *rules, uint64_t last)
+{
 	struct error ignored;
 
-	if (last >= rules->lines.limit ||
-	    nr >> UNWIND_LINE_SHIFT > rules->lines.limit / LINES_SHARE)
+	last >>= UNWIND_LINE_SHIFT;
+	if (last >= rules->lines.limit)
 		return false;
 	while (last >= rules->lines.present)
 		if (chunked_array_grow(&rules->lines, rules->lines.present, &ignored))
 			return false;
+	return true;
+}
+
+/* Words that the lines have, which are counted in 32 bits. */
+static uint32_t max_words(const struct callers_rules *rules)
+{
+	const uint64_t words = (uint64_t)rules->lines.limit << UNWIND_LINE_SHIFT;
+
+	return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
+}
+
+static void give_words(struct callers_rules *rules, uint32_t at, uint32_t nr)
+{
+	extents_give(&rules->free_words, at, nr);
+	__atomic_store_n(&rules->words, rules->words - nr, __ATOMIC_RELAXED);
+}
+
+/* Takes so many words; below 0: there is no room. */
+static int64_t take_words(struct callers_rules *rules, uint64_t nr)
+{
+	int64_t at;
+
+	if (nr > max_words(rules) / LINES_SHARE)
+		return -ENOSPC;
+	at = extents_take(&rules->free_words, (uint32_t)nr);
+	if (at < 0)
+		return at;
+	__atomic_store_n(&rules->words, rules->words + nr, __ATOMIC_RELAXED);
+	if (make_room(rules, (uint64_t)at + nr - 1))
+		return at;
+	give_words(rules, (uint32_t)at, (uint32_t)nr);
+	return -ENOSPC;
+}
+
+/* The numbers of a table's rules for all files; false: there is no room for one of them. */
+static bool intern_all(struct callers_rules *rules, const struct unwind_table *table,
+		       uint16_t *numbers)
+{
+	size_t i;
+
+	for (i = 0; i < table->rule_count; i++) {
+		numbers[i] = (uint16_t)intern(rules, &table->rules[i]);
+		if (!numbers[i] && table->rules[i].cfa != UNWIND_NONE)
+			return false;
+	}
 	return true;
 }
 
@@ -110,22 +168,25 @@ static bool make_room(struct callers_rules *rules, uint64_t nr)
 static uint32_t store(struct callers_rules *rules, const struct unwind_table *table,
 		      struct rules_of_text *place)
 {
-	uint64_t nr = table->granule_count + 1 + table->row_count, at = rules->words, rows;
+	uint64_t nr = table->granule_count + 1 + table->row_count, rows;
 	cleanup_free uint16_t *numbers = calloc(table->rule_count + 1, sizeof(*numbers));
+	int64_t at;
 	size_t i;
 
 	if (!table->row_count)
 		return RULES_NONE;
-	if (!numbers || table->rule_count > RULES_OF_FILE_MAX || !make_room(rules, nr))
+	if (!numbers || table->rule_count > RULES_OF_FILE_MAX)
 		return RULES_FULL;
-	for (i = 0; i < table->rule_count; i++) {
-		numbers[i] = (uint16_t)intern(rules, &table->rules[i]);
-		if (!numbers[i] && table->rules[i].cfa != UNWIND_NONE)
-			return RULES_FULL;
+	at = take_words(rules, nr);
+	if (at < 0)
+		return RULES_FULL;
+	if (!intern_all(rules, table, numbers)) {
+		give_words(rules, (uint32_t)at, (uint32_t)nr);
+		return RULES_FULL;
 	}
-	rows = at + table->granule_count + 1;
+	rows = (uint64_t)at + table->granule_count + 1;
 	for (i = 0; i <= table->granule_count; i++)
-		put_word(rules, at + i, (uint32_t)rows + table->index[i]);
+		put_word(rules, (uint64_t)at + i, (uint32_t)rows + table->index[i]);
 	for (i = 0; i < table->row_count; i++) {
 		uint32_t row = table->rows[i], number = numbers[unwind_row_rule(row)];
 
@@ -134,7 +195,6 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	place->index = (uint32_t)at;
 	place->first = table->first_granule;
 	place->granules = (uint32_t)table->granule_count;
-	rules->words += nr;
 	return RULES_READY;
 }
 
@@ -208,6 +268,21 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 	return state;
 }
 
+/* No walk can have the number any more. */
+static void give_back(struct callers_rules *rules, uint32_t text)
+{
+	struct rules_of_text *place = rules->maps.texts.at;
+	uint32_t nr;
+
+	place += text;
+	if (place->state == RULES_READY || place->state == RULES_GO) {
+		nr = get_word(rules, place->index + place->granules) - place->index;
+		give_words(rules, place->index, nr);
+	}
+	*place = (struct rules_of_text){ .state = RULES_AWAITED };
+	bpf_map_update_elem(rules->maps.free_texts_fd, NULL, &text, BPF_ANY);
+}
+
 static void make_table(struct callers_rules *rules, const struct wanted_rules *wanted)
 {
 	struct rules_of_text *place = rules->maps.texts.at;
@@ -250,7 +325,10 @@ static void *make_tables(void *context)
 	pthread_mutex_lock(&rules->lock);
 	while (await_wanted(rules, &wanted)) {
 		pthread_mutex_unlock(&rules->lock);
-		make_table(rules, &wanted);
+		if (wanted.is_gone)
+			give_back(rules, wanted.text);
+		else
+			make_table(rules, &wanted);
 		close_fd(&wanted.fd);
 		pthread_mutex_lock(&rules->lock);
 	}
@@ -266,6 +344,7 @@ static void free_rules(struct callers_rules *rules)
 	mapped_array_close(&rules->maps.rules);
 	mapped_array_close(&rules->maps.texts);
 	chunked_array_free(&rules->lines);
+	extents_free(&rules->free_words);
 	allowance_free(&rules->allowance);
 	pthread_mutex_destroy(&rules->lock);
 	pthread_cond_destroy(&rules->changed);
@@ -293,7 +372,10 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	rules->allowance.seconds = ALLOWANCE_NAMES;
 	pthread_mutex_init(&rules->lock, NULL);
 	cond_init_monotonic(&rules->changed);
-	ret = chunked_array_map(&rules->lines, maps->lines_fd, rules->lines.base, err);
+	ret = extents_init(&rules->free_words, max_words(rules));
+	if (ret)
+		error_no_memory(err, "callers");
+	ret = ret ?: chunked_array_map(&rules->lines, maps->lines_fd, rules->lines.base, err);
 	if (!ret) {
 		ret = -pthread_create(&rules->thread, NULL, make_tables, rules);
 		if (ret)
@@ -305,17 +387,33 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	return NULL;
 }
 
-void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file)
+static void add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	pthread_mutex_lock(&rules->lock);
 	if (grow((void **)&rules->queue, &rules->room, rules->nr + 1, sizeof(*rules->queue))) {
-		close_fd(&fd);
+		close_fd(&wanted.fd);
 	} else {
-		rules->queue[rules->nr++] = (struct wanted_rules){ text, fd, is_file };
+		rules->queue[rules->nr++] = wanted;
 		rules->busy = true;
 		pthread_cond_broadcast(&rules->changed);
 	}
 	pthread_mutex_unlock(&rules->lock);
+}
+
+void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file)
+{
+	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = fd, .is_file = is_file });
+}
+
+void callers_rules_give_back(struct callers_rules *rules, uint32_t text)
+{
+	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
+}
+
+bool callers_rules_are_short(const struct callers_rules *rules)
+{
+	return __atomic_load_n(&rules->words, __ATOMIC_RELAXED) >
+	       max_words(rules) / 4 * SHORT_QUARTERS;
 }
 
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)

@@ -14,6 +14,7 @@ struct callers_rules;
 struct callers_rules_maps {
 	int lines_fd; /* the first lines; more come in chunks */
 	int line_chunks_fd;
+	int free_texts_fd; /* numbers that may be given out again */
 	struct mapped_array rules;
 	struct mapped_array texts; /* struct rules_of_text by number */
 };
@@ -33,6 +34,12 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
  * it has none.
  */
 void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file);
+
+/* Gives back a text's number and its table. No walk may have it, and nothing in the tree. */
+void callers_rules_give_back(struct callers_rules *rules, uint32_t text);
+
+/* Whether tables shall be given back, to have room for others. */
+bool callers_rules_are_short(const struct callers_rules *rules);
 
 /* Waits until all tables are made, at most so long. */
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);

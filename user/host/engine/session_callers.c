@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,19 +54,21 @@ static int size_callers(struct session *session)
 	const struct session_callers *callers = &session->callers;
 	struct host_bpf *skel = session->skel;
 	uint32_t chunks = (callers->lines.limit - callers->lines.base) / CHUNK_LINES;
-	const uint32_t roots = max_roots(session);
+	const uint32_t roots = callers->nr_trees * max_roots(session);
+	const uint32_t texts = session_max_texts(session);
 	int ret;
 
 	ret = bpf_map__set_max_entries(skel->maps.nodes, session_caller_elements(session));
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.lines, callers->lines.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.line_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules, RULES_MAX);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS_MAX);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, TEXTS_MAX);
-	/* What is announced is never forgotten, because a walk may meet it again. */
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules_of_texts, texts);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, texts);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_texts, texts);
+	/* What has a number is never forgotten, because a walk may meet it again. */
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.spaces,
-					       2 * session->pool.dirs.limit + TEXTS_MAX);
+					       2 * session->pool.dirs.limit + texts);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, 2 * session->nr_cpus * RANGES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, 2 * session->nr_cpus);
 	return ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, roots);
@@ -84,12 +85,18 @@ int session_configure_callers(struct session *session, struct error *err)
 		return 0;
 	skel->rodata->callers = true;
 	skel->rodata->exit_walks = session->nr_cpus;
+	skel->rodata->max_texts = session_max_texts(session);
 	skel->rodata->max_roots = max_roots(session);
 	skel->rodata->node_mask = session->callers.nr_nodes - 1;
 	skel->rodata->base_lines = session->callers.lines.base;
 	skel->bss->callers_state.next_text = TEXT_FIRST;
 	ret = size_callers(session);
 	return ret ? error_errno(err, ret, "sizing the maps of callers") : 0;
+}
+
+static uint32_t roots_for_good(const struct session *session)
+{
+	return session->nr_targets * WALK_END_COUNT;
 }
 
 /* There must be a root for each tick, even when no memory is left for another. */
@@ -100,11 +107,12 @@ static int make_roots(struct session *session, struct error *err)
 	struct caller_root_key key = { 0 };
 	struct caller_root root = { 0 };
 
-	for (key.target = 0; key.target < session->nr_targets; key.target++)
-		for (key.end = 0; key.end < WALK_END_COUNT && !ret; key.end++) {
-			root.number = state->next_root++;
-			ret = bpf_map_update_elem(fd, &key, &root, BPF_NOEXIST);
-		}
+	for (; key.tree < session->callers.nr_trees; key.tree++)
+		for (key.target = 0; key.target < session->nr_targets; key.target++)
+			for (key.end = 0; key.end < WALK_END_COUNT && !ret; key.end++) {
+				root.number = 2 * state->next_root[key.tree]++ + key.tree;
+				ret = bpf_map_update_elem(fd, &key, &root, BPF_NOEXIST);
+			}
 	return ret ? error_errno(err, ret, "callers") : 0;
 }
 
@@ -115,6 +123,7 @@ int session_bind_callers(struct session *session, struct error *err)
 	struct callers_rules_maps maps = {
 		.lines_fd = bpf_map__fd(skel->maps.lines),
 		.line_chunks_fd = bpf_map__fd(skel->maps.line_chunks),
+		.free_texts_fd = bpf_map__fd(skel->maps.free_texts),
 	};
 	const int both = PROT_READ | PROT_WRITE;
 	int ret;
@@ -135,53 +144,6 @@ int session_bind_callers(struct session *session, struct error *err)
 		return -ENOMEM;
 	callers_rules_add(callers->rules, TEXT_VDSO, -1, false);
 	return 0;
-}
-
-/* The number of a text, given out as new_text() of bpf/texts.bpf.h does. 0: there is none left. */
-static uint32_t number_text(struct session *session, const struct space *space)
-{
-	struct callers_state *state = &session->skel->bss->callers_state;
-	int fd = bpf_map__fd(session->skel->maps.texts);
-	uint32_t number;
-
-	if (!bpf_map_lookup_elem(fd, space, &number))
-		return number;
-	if (__atomic_load_n(&state->next_text, __ATOMIC_RELAXED) >= TEXTS_MAX)
-		return 0;
-	number = __atomic_fetch_add(&state->next_text, 1, __ATOMIC_RELAXED);
-	if (number < TEXTS_MAX && !bpf_map_update_elem(fd, space, &number, BPF_NOEXIST))
-		return number;
-	return bpf_map_lookup_elem(fd, space, &number) ? 0 : number;
-}
-
-/* One of the last, as a rule: it was told just now. */
-static const struct space_info *last_told(const struct spaces *spaces, const struct space *space)
-{
-	const struct space_info *info = spaces->list + spaces->nr;
-
-	while (info-- > spaces->list)
-		if (!memcmp(&info->space, space, sizeof(*space)))
-			return info;
-	return NULL;
-}
-
-void session_new_callers_text(struct session *session, const struct space *space)
-{
-	const struct space_info *info;
-	uint32_t number;
-	int fd = -1;
-
-	if (!session->options.callers)
-		return;
-	info = last_told(&session->spaces, space);
-	number = info ? number_text(session, space) : 0;
-	if (!number)
-		return;
-	if (info->fd >= 0)
-		fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0 && !fd_may_stay(fd))
-		close_fd(&fd);
-	callers_rules_add(session->callers.rules, number, fd, space->kind == SPACE_FILE);
 }
 
 struct root_state *session_root(struct session *session, uint32_t number)
@@ -217,12 +179,23 @@ void session_sum_callers(struct session *session)
 	}
 }
 
+/* Numbers are odd and even by tree, so that there may be none at some. */
+uint32_t session_nr_roots(const struct session *session)
+{
+	const uint32_t *next = session->skel->bss->callers_state.next_root;
+
+	return 2 * (next[0] > next[1] ? next[0] : next[1]);
+}
+
+static uint32_t tree_in_use(const struct session *session)
+{
+	return session->skel->bss->callers_state.generation & 1;
+}
+
 /* The first element of the tree that programs add to. */
 uint32_t session_caller_tree(const struct session *session)
 {
-	const struct session_callers *callers = &session->callers;
-
-	return session->skel->bss->callers_state.generation & 1 ? callers->nr_nodes : 0;
+	return tree_in_use(session) * session->callers.nr_nodes;
 }
 
 static uint32_t used_elements(const struct caller_node *tree, uint32_t nr)
@@ -244,6 +217,71 @@ static bool has_ticks(const struct caller_node *tree, uint32_t nr)
 	return false;
 }
 
+static bool roots_have_ticks(const struct session *session, uint32_t tree)
+{
+	int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	const struct session_callers *callers = &session->callers;
+	struct caller_root_key key, *last = NULL;
+	struct caller_root root;
+
+	for (; !bpf_map_get_next_key(fd, last, &key); last = &key) {
+		if (key.tree != tree || bpf_map_lookup_elem(fd, &key, &root) || !root.ticks)
+			continue;
+		if (root.number >= callers->nr_roots ||
+		    root.ticks != callers->roots[root.number].taken)
+			return true;
+	}
+	return false;
+}
+
+/* Those of split 0 stay, so that there is one for each tick. */
+static void empty_roots(struct session *session, uint32_t tree)
+{
+	int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	struct session_callers *callers = &session->callers;
+	struct caller_root_key key, next;
+	struct caller_root root;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+
+	for (; more; key = next) {
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (key.tree != tree || !key.split || bpf_map_lookup_elem(fd, &key, &root))
+			continue;
+		bpf_map_delete_elem(fd, &key);
+		if (root.number < callers->nr_roots)
+			callers->roots[root.number] = (struct root_state){ 0 };
+	}
+	session->skel->bss->callers_state.next_root[tree] = roots_for_good(session);
+}
+
+static void empty_tree(struct session *session, uint32_t tree)
+{
+	struct session_callers *callers = &session->callers;
+	struct caller_node *nodes = callers->nodes.at;
+	const uint32_t nr = callers->nr_nodes;
+
+	nodes += tree * nr;
+	if (has_ticks(nodes, nr) || roots_have_ticks(session, tree))
+		return;
+	memset(nodes, 0, nr * sizeof(*nodes));
+	empty_roots(session, tree);
+	callers->outgoing = false;
+}
+
+/* Whether the tree in use, or what is named in it, takes so much that an empty one is wanted. */
+static bool is_filling_up(const struct session *session)
+{
+	const struct session_callers *callers = &session->callers;
+	const uint32_t tree = tree_in_use(session), few = roots_for_good(session);
+	const struct caller_node *nodes = callers->nodes.at;
+
+	return used_elements(nodes + tree * callers->nr_nodes, callers->nr_nodes) >=
+		       callers->nr_nodes / FULL_SHARE ||
+	       session->skel->bss->callers_state.next_root[tree] - few >
+		       (max_roots(session) - few) / FULL_SHARE ||
+	       session_texts_are_short(session);
+}
+
 /*
  * Elements are not freed one by one, because their numbers are in those below them, and in walks. What
  * chains are left in use is entered again at the next tick.
@@ -252,19 +290,14 @@ void session_turn_callers(struct session *session)
 {
 	struct callers_state *state = &session->skel->bss->callers_state;
 	struct session_callers *callers = &session->callers;
-	const uint32_t nr = callers->nr_nodes, first = session_caller_tree(session);
-	struct caller_node *now = callers->nodes.at, *other = now;
 
 	if (callers->nr_trees < 2)
 		return;
-	now += first;
-	other += nr - first;
 	/* This take waited until no program was in it. */
-	if (callers->outgoing && !has_ticks(other, nr)) {
-		memset(other, 0, nr * sizeof(*other));
-		callers->outgoing = false;
-	}
-	if (callers->outgoing || used_elements(now, nr) < nr / FULL_SHARE)
+	if (callers->outgoing)
+		empty_tree(session, !tree_in_use(session));
+	session_turn_texts(session);
+	if (callers->outgoing || !is_filling_up(session))
 		return;
 	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
 	callers->outgoing = true;
@@ -286,4 +319,5 @@ void session_free_callers(struct session *session)
 	callers_rules_end(session->callers.rules);
 	mapped_array_close(&session->callers.nodes);
 	free(session->callers.roots);
+	free(session->callers.texts);
 }

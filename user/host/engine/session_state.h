@@ -122,6 +122,12 @@ struct session_callers {
 	} * roots; /* by number */
 	size_t nr_roots;
 	size_t roots_room;
+	struct text_state {
+		struct space space; /* kind 0: not given out */
+		bool retired; /* it is being given back */
+	} * texts; /* by number, at the last take */
+	uint32_t nr_texts;
+	size_t texts_room;
 };
 
 struct session {
@@ -259,23 +265,32 @@ int session_read_records(struct session *session, struct error *err);
 int session_begin_callers(struct session *session, struct error *err);
 
 /*
- * session_callers.c: what is left of --memory for histograms; between open and load; after load. Each
- * text that is announced gets its table.
+ * session_callers.c: what is left of --memory for histograms; between open and load; after load.
  * session_sum_callers() follows splits that are being added up by name.
  */
 uint64_t session_plan_callers(struct session *session);
 int session_configure_callers(struct session *session, struct error *err);
 int session_bind_callers(struct session *session, struct error *err);
-void session_new_callers_text(struct session *session, const struct space *space);
 void session_sum_callers(struct session *session);
 struct root_state *session_root(struct session *session, uint32_t number); /* NULL: out of memory */
 uint64_t session_callers_bytes(const struct session *session);
 uint32_t session_caller_elements(const struct session *session); /* of all trees */
 uint32_t session_caller_tree(const struct session *session);
+uint32_t session_nr_roots(const struct session *session); /* each has a number below */
 
 /* After a take: has chains entered into the other tree if this one is filling up, and empties the former. */
 void session_turn_callers(struct session *session);
 void session_free_callers(struct session *session);
+
+/*
+ * callers_texts.c: each text that is announced gets a number and its table. session_turn_texts() runs with
+ * session_turn_callers(), and gives back those that the tree names no more, if they are short.
+ */
+uint32_t session_max_texts(const struct session *session);
+void session_new_callers_text(struct session *session, const struct space *space);
+int session_read_texts(struct session *session); /* -ENOMEM */
+bool session_texts_are_short(const struct session *session);
+void session_turn_texts(struct session *session);
 
 /* callers_profile.c: once the histograms and accounts are filled in. modules may be empty. */
 struct kernel_modules;

@@ -29,9 +29,8 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 		struct space_info *info = &spaces->list[from];
 
 		/* A walk may still meet a file that has no tick. */
-		if (!session->options.callers &&
-		    recycler_forgets(&session->recycler, recycled, uses, &info->space, SPACE_TOLD,
-				     &info->struck)) {
+		if (!info->numbered && recycler_forgets(&session->recycler, recycled, uses,
+							&info->space, SPACE_TOLD, &info->struck)) {
 			session_free_text(session, info);
 			space_info_free(info);
 		} else {

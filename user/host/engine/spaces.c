@@ -206,6 +206,8 @@ static int open_again(const struct record *record, struct space_info *info)
 	}
 	info->tgid = record->tgid;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
+	info->idle = 0;
+	info->struck = false;
 	return open_file(record, info);
 }
 
@@ -267,17 +269,21 @@ static void close_all(struct space_info *info)
 	close_fd(&info->ns_fd);
 }
 
+bool space_runs(const struct space_info *info)
+{
+	return info->space.kind != SPACE_FILE && !is_gone(info->tgid);
+}
+
 bool space_let_go(struct space_info *info)
 {
-	bool file = info->space.kind == SPACE_FILE;
+	bool held = info->fd >= 0 || info->root_fd >= 0 || info->ns_fd >= 0;
 
-	if ((info->fd < 0 && info->root_fd < 0 && info->ns_fd < 0) ||
-	    (!file && !is_gone(info->tgid)))
+	if (space_runs(info))
 		return false;
 	close_all(info);
-	if (file)
+	if (info->space.kind == SPACE_FILE && (held || !info->tries))
 		info->tries = 1;
-	return true;
+	return held;
 }
 
 void space_info_free(struct space_info *info)

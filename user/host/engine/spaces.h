@@ -30,6 +30,7 @@ struct space_info {
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
 	bool called; /* it is in a chain of callers of this take */
+	bool numbered; /* it has a number among their texts, or had a moment ago */
 	uint8_t idle; /* takes without a tick; SPACE_IDLE also if nobody is left who had one */
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was let go */
 };
@@ -65,6 +66,9 @@ void spaces_sort(struct spaces *spaces);
  * file is opened again when it is told again. False: nothing was held, or the process still runs.
  */
 bool space_let_go(struct space_info *info);
+
+/* Whether it is the text of a process that has not ended. */
+bool space_runs(const struct space_info *info);
 
 /* Closes and frees what a space holds. */
 void space_info_free(struct space_info *info);

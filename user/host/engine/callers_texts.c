@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Callers: the numbers of texts, which are given out as walks meet them, and given back. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/callers_rules.h"
+#include "host/engine/session_state.h"
+#include "shared/callers_abi.h"
+
+/*
+ * A number takes some 200 bytes with what is known of its text, and one for each KiB of --memory is more
+ * than a host has files, but few beside all that are compiled and run in a day.
+ */
+enum { TEXT_SHARE = 1024, TEXTS_MIN = 1024 };
+
+/* They are given back when so many are in use. */
+enum { SHORT_SHARE = 4 };
+
+uint32_t session_max_texts(const struct session *session)
+{
+	uint64_t nr = session->options.memory / TEXT_SHARE;
+
+	nr = nr < TEXTS_MIN ? TEXTS_MIN : nr;
+	return nr < TEXTS_MAX ? (uint32_t)nr : TEXTS_MAX;
+}
+
+static int texts_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.texts);
+}
+
+static int free_texts_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.free_texts);
+}
+
+/* A number that no text has. 0: there is none left. */
+static uint32_t unused_text(struct session *session)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	const uint32_t nr = session_max_texts(session);
+	uint32_t number;
+
+	if (!bpf_map_lookup_and_delete_elem(free_texts_fd(session), NULL, &number))
+		return number;
+	if (__atomic_load_n(&state->next_text, __ATOMIC_RELAXED) >= nr)
+		return 0;
+	number = __atomic_fetch_add(&state->next_text, 1, __ATOMIC_RELAXED);
+	return number < nr ? number : 0;
+}
+
+/* The number of a text, given out as new_text() of bpf/texts.bpf.h does. 0: there is none left. */
+static uint32_t number_text(struct session *session, const struct space *space)
+{
+	uint32_t number, fresh;
+
+	if (!bpf_map_lookup_elem(texts_fd(session), space, &number))
+		return number;
+	fresh = unused_text(session);
+	if (fresh && !bpf_map_update_elem(texts_fd(session), space, &fresh, BPF_NOEXIST))
+		return fresh;
+	if (fresh)
+		bpf_map_update_elem(free_texts_fd(session), NULL, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(texts_fd(session), space, &number) ? 0 : number;
+}
+
+/* One of the last, as a rule: it was told just now. */
+static struct space_info *last_told(const struct spaces *spaces, const struct space *space)
+{
+	struct space_info *info = spaces->list + spaces->nr;
+
+	while (info-- > spaces->list)
+		if (!memcmp(&info->space, space, sizeof(*space)))
+			return info;
+	return NULL;
+}
+
+void session_new_callers_text(struct session *session, const struct space *space)
+{
+	struct space_info *info;
+	uint32_t number;
+	int fd = -1;
+
+	if (!session->options.callers)
+		return;
+	info = last_told(&session->spaces, space);
+	if (!info)
+		return;
+	info->numbered = true;
+	number = number_text(session, space);
+	if (!number)
+		return;
+	if (info->fd >= 0)
+		fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0 && !fd_may_stay(fd))
+		close_fd(&fd);
+	callers_rules_add(session->callers.rules, number, fd, space->kind == SPACE_FILE);
+}
+
+/* What is being given back is in the map no more, but in the tree perhaps, so it stays in the list. */
+int session_read_texts(struct session *session)
+{
+	struct session_callers *callers = &session->callers;
+	uint32_t nr = session->skel->bss->callers_state.next_text, number;
+	struct space space, *last = NULL;
+
+	nr = nr < session_max_texts(session) ? nr : session_max_texts(session);
+	if (grow((void **)&callers->texts, &callers->texts_room, nr, sizeof(*callers->texts)))
+		return -ENOMEM;
+	for (; callers->nr_texts < nr; callers->nr_texts++)
+		callers->texts[callers->nr_texts] = (struct text_state){ 0 };
+	callers->texts[TEXT_VDSO].space.kind = SPACE_VDSO;
+	while (!bpf_map_get_next_key(texts_fd(session), last, &space)) {
+		if (!bpf_map_lookup_elem(texts_fd(session), &space, &number) && number < nr)
+			callers->texts[number].space = space;
+		last = &space;
+	}
+	return 0;
+}
+
+/* Marks the texts that are named in the tree. */
+static void find_named(const struct session *session, bool *named)
+{
+	const struct caller_node *nodes = session->callers.nodes.at;
+	uint32_t i, nr = session_caller_elements(session);
+	uint64_t text;
+
+	for (i = 0; i < nr; i++) {
+		text = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED) >> SITE_OFFSET_BITS;
+		if (text < session->callers.nr_texts)
+			named[text] = true;
+	}
+}
+
+static struct space_info *find_info(struct session *session, const struct space *space)
+{
+	const struct space_info *found = spaces_find(&session->spaces, space);
+
+	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
+}
+
+/*
+ * Whoever meets the file again gives it another number, and has its table made anew. Text that is in no
+ * file is given back with its process, because it is announced only once.
+ */
+static bool retire(struct session *session, const struct space *space)
+{
+	struct space_info *info = find_info(session, space);
+
+	if (info && (info->idle < SPACE_IDLE || space_runs(info)))
+		return false;
+	if (bpf_map_delete_elem(texts_fd(session), space))
+		return false;
+	if (info)
+		space_let_go(info);
+	if (space->kind == SPACE_FILE)
+		session_tell_again(session, space);
+	return true;
+}
+
+static uint32_t texts_in_use(const struct session_callers *callers)
+{
+	uint32_t i, nr = 0;
+
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
+		nr += callers->texts[i].space.kind != 0;
+	return nr;
+}
+
+bool session_texts_are_short(const struct session *session)
+{
+	return texts_in_use(&session->callers) > session_max_texts(session) / SHORT_SHARE ||
+	       callers_rules_are_short(session->callers.rules);
+}
+
+/* Marks what is not to be forgotten, because a walk may meet it, or has just met it. */
+static void mark_numbered(struct session *session)
+{
+	const struct session_callers *callers = &session->callers;
+	struct space_info *info;
+	uint32_t i;
+
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].numbered = session->spaces.list[i].idle < SPACE_IDLE;
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++) {
+		info = callers->texts[i].space.kind ? find_info(session, &callers->texts[i].space) :
+						      NULL;
+		if (info)
+			info->numbered = true;
+	}
+}
+
+/* This take waited until no program had the number of what was retired in the last one. */
+static bool turn_text(struct session *session, uint32_t number, bool are_short)
+{
+	struct text_state *text = &session->callers.texts[number];
+
+	if (text->retired) {
+		callers_rules_give_back(session->callers.rules, number);
+		*text = (struct text_state){ 0 };
+	} else if (are_short) {
+		text->retired = retire(session, &text->space);
+	}
+	return text->retired;
+}
+
+void session_turn_texts(struct session *session)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	struct session_callers *callers = &session->callers;
+	cleanup_free bool *named = calloc(callers->nr_texts, sizeof(*named));
+	const bool are_short = session_texts_are_short(session);
+	bool retired = false;
+	uint32_t i;
+
+	if (!named)
+		return;
+	find_named(session, named);
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
+		if (callers->texts[i].space.kind && !named[i] && turn_text(session, i, are_short))
+			retired = true;
+	mark_numbered(session);
+	if (!retired)
+		return;
+	__atomic_store_n(&state->epoch, state->epoch + 1, __ATOMIC_RELEASE);
+	session->recycler.struck = true; /* the next take is to wait for the programs */
+}
