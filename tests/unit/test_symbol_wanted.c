@@ -124,6 +124,89 @@ Test(symbol_wanted, named_as_by_the_whole)
 	cr_assert(whole > 0 && whole < ROUNDS);
 }
 
+enum { STARTS = 2000, ADDRESS = 0x10000 };
+
+/* Functions that ascend, some of which end before the next one. */
+struct sorted {
+	uint64_t starts[STARTS + 1];
+	size_t looked_at;
+};
+
+static uint64_t sorted_start(const struct symbol_source *source, size_t i)
+{
+	return ((const struct sorted *)source->from)->starts[i];
+}
+
+static int sorted_add(struct symbol_table *table, const struct symbol_source *source, size_t i)
+{
+	struct sorted *from = (struct sorted *)(uintptr_t)source->from;
+	const uint64_t room = from->starts[i + 1] - from->starts[i];
+	struct symbol_spec spec = { .name = "f", .name_length = 1 };
+
+	from->looked_at++;
+	if (!room)
+		return 0;
+	spec.size = i % 3 ? room : room - room / 2;
+	spec.offset = from->starts[i] - ADDRESS;
+	return symbol_table_add(table, &spec);
+}
+
+static struct symbol_table *make_sorted(const struct symbol_source *source,
+					const struct symbol_wanted *wanted)
+{
+	struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
+
+	cr_assert(table);
+	if (wanted) {
+		cr_assert_eq(symbol_table_survey(table, wanted), 0);
+		cr_assert_eq(symbol_table_add_sorted(table, source), 0);
+		symbol_table_select(table);
+	}
+	cr_assert_eq(symbol_table_add_sorted(table, source), 0);
+	cr_assert_eq(symbol_table_finish(table), 0);
+	return table;
+}
+
+/* Of a source that ascends only the neighbours are looked at, and count for how large the table would be. */
+Test(symbol_wanted, neighbours_of_sorted)
+{
+	struct sorted from = { .starts[0] = ADDRESS };
+	struct symbol_range ranges[RANGES];
+	struct symbol_wanted wanted = { .ranges = ranges, .nr = RANGES };
+	struct profile_text text = { .address = ADDRESS };
+	const struct elf_image image = { .text = &text, .nr_text = 1 };
+	const struct symbol_source source = { .image = &image,
+					      .from = &from,
+					      .nr = STARTS,
+					      .start = sorted_start,
+					      .add = sorted_add };
+	struct symbol_table *all, *few;
+	size_t i, round;
+
+	for (i = 0; i < STARTS; i++)
+		from.starts[i + 1] = from.starts[i] + random_below(40);
+	text.size = from.starts[STARTS] - ADDRESS;
+	all = make_sorted(&source, NULL);
+	for (round = 0; round < ROUNDS; round++) {
+		seed = (uint32_t)round;
+		for (i = 0; i < RANGES; i++) {
+			ranges[i].start = (uint32_t)text.size / RANGES * i +
+					  random_below((uint32_t)text.size / RANGES);
+			ranges[i].end = ranges[i].start + 1 + random_below(60);
+			if (i && ranges[i].start <= ranges[i - 1].end)
+				ranges[i].start = ranges[i].end = ranges[i - 1].end + 1 + i;
+		}
+		wanted.room = round % 4 ? 0 : STARTS * sizeof(struct symbol);
+		from.looked_at = 0;
+		few = make_sorted(&source, &wanted);
+		cr_assert_not(symbol_table_is_whole(few));
+		cr_assert(from.looked_at < STARTS / 2, "%zu", from.looked_at);
+		check_same(all, few, &wanted);
+		symbol_table_free(few);
+	}
+	symbol_table_free(all);
+}
+
 /* The limits are those of a table that keeps everything. */
 Test(symbol_wanted, too_many)
 {

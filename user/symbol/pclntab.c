@@ -212,14 +212,19 @@ static size_t string_at(const struct piece *piece, uint64_t at, const char **res
 	return strnlen(*result, rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX);
 }
 
-static int add_function(struct symbol_table *symbols, const struct elf_image *image,
-			const struct pclntab *table, size_t i)
+static uint64_t source_start(const struct symbol_source *source, size_t i)
 {
+	return function_start(source->from, i);
+}
+
+static int add_function(struct symbol_table *symbols, const struct symbol_source *source, size_t i)
+{
+	const struct pclntab *table = source->from;
 	uint64_t start = function_start(table, i), end = function_start(table, i + 1);
 	struct symbol_spec spec = { .size = end - start, .rank = SYMBOL_RANK_FUNCTION };
 	uint32_t name;
 
-	if (start >= end || !elf_image_offset(image, start, &spec.offset) ||
+	if (start >= end || !elf_image_offset(source->image, start, &spec.offset) ||
 	    !function_number(table, i, NUMBER_NAME, &name))
 		return 0;
 	spec.name_length = string_at(&table->parts[NAMES], name, &spec.name);
@@ -229,14 +234,15 @@ static int add_function(struct symbol_table *symbols, const struct elf_image *im
 int pclntab_symbols_add(struct symbol_table *symbols, const struct elf_image *image)
 {
 	struct pclntab table;
-	size_t i;
-	int ret = 0;
+	struct symbol_source source = { .image = image,
+					.from = &table,
+					.start = source_start,
+					.add = add_function };
 
 	if (!find(image, &table))
 		return 0;
-	for (i = 0; !ret && i < table.nr; i++)
-		ret = add_function(symbols, image, &table, i);
-	return ret;
+	source.nr = table.nr;
+	return symbol_table_add_sorted(symbols, &source);
 }
 
 /*

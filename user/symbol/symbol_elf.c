@@ -34,6 +34,7 @@ struct plt {
 	size_t nr;
 	Elf_Data *symbols;
 	size_t strings;
+	uint64_t address; /* of the first jump */
 };
 
 static bool find_symbols(struct plt *plt, size_t symbols_index)
@@ -83,16 +84,23 @@ static char *jump_target(const struct plt *plt, size_t i)
 	return name && length ? strndup(name, length) : NULL;
 }
 
-static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i, uint64_t address)
+static uint64_t jump_start(const struct symbol_source *source, size_t i)
+{
+	const struct plt *plt = source->from;
+
+	return plt->address + i * PLT_JUMP;
+}
+
+static int add_jump(struct symbol_table *table, const struct symbol_source *source, size_t i)
 {
 	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
 	cleanup_free char *target = NULL;
 	char *plain, *name;
 	int length, ret;
 
-	if (!elf_image_offset(plt->image, address, &spec.offset))
+	if (!elf_image_offset(source->image, jump_start(source, i), &spec.offset))
 		return 0;
-	target = jump_target(plt, i);
+	target = jump_target(source->from, i);
 	if (!target)
 		return 0;
 	spec.name = target;
@@ -111,20 +119,20 @@ static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i,
 	return ret;
 }
 
-static int add_jumps(struct symbol_table *table, const struct plt *plt, const char *section_name)
+static int add_jumps(struct symbol_table *table, struct plt *plt, const char *section_name)
 {
+	const struct symbol_source jumps = { .image = plt->image,
+					     .from = plt,
+					     .nr = plt->nr,
+					     .start = jump_start,
+					     .add = add_jump };
 	GElf_Shdr header;
-	uint64_t address;
-	size_t i;
-	int ret = 0;
 
 	if (!elf_image_section(plt->image, section_name, &header) ||
 	    header.sh_size / PLT_JUMP < plt->nr)
 		return 0;
-	address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
-	for (i = 0; !ret && i < plt->nr; i++)
-		ret = add_jump(table, plt, i, address + i * PLT_JUMP);
-	return ret;
+	plt->address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
+	return symbol_table_add_sorted(table, &jumps);
 }
 
 /* NAME@plt for the jumps of .plt and .plt.sec. */
@@ -282,22 +290,35 @@ static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 	return offset;
 }
 
-static int add_frame(struct symbol_table *table, const struct elf_image *image,
-		     const struct elf_frames *frames, size_t i, const char *base)
+/* What becomes symbols. */
+struct frame_source {
+	struct elf_frames frames;
+	const char *base; /* the name of all */
+};
+
+static uint64_t source_start(const struct symbol_source *source, size_t i)
 {
+	const struct frame_source *from = source->from;
+
+	return frame_start(&from->frames, i);
+}
+
+static int add_frame(struct symbol_table *table, const struct symbol_source *source, size_t i)
+{
+	const struct frame_source *from = source->from;
 	struct symbol_spec spec = { .place = true,
 				    .rank = SYMBOL_RANK_LOCAL,
-				    .name = base,
+				    .name = from->base,
 				    .name_length = NAME_MAX };
-	uint64_t size = frame_size(frames, i);
+	uint64_t size = frame_size(&from->frames, i);
 
-	if (!elf_image_offset(image, frame_start(frames, i), &spec.offset))
+	if (!elf_image_offset(source->image, frame_start(&from->frames, i), &spec.offset))
 		return 0;
 	/*
 	 * The length becomes the limit and not the size, because a symbol without a size at this
 	 * place is the better name.
 	 */
-	spec.limit = text_end(image, spec.offset);
+	spec.limit = text_end(source->image, spec.offset);
 	if (size && size < spec.limit - spec.offset)
 		spec.limit = spec.offset + size;
 	return symbol_table_add(table, &spec);
@@ -308,14 +329,16 @@ static int frame_symbols_add(struct symbol_table *table, const struct elf_image 
 			     const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	struct elf_frames frames;
-	size_t i;
-	int ret = 0;
+	struct frame_source from = { .base = slash ? slash + 1 : path };
+	struct symbol_source source = { .image = image,
+					.from = &from,
+					.places = true,
+					.start = source_start,
+					.add = add_frame };
 
-	elf_frames_find(image, &frames);
-	for (i = 0; !ret && i < frames.nr; i++)
-		ret = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
-	return ret;
+	elf_frames_find(image, &from.frames);
+	source.nr = from.frames.nr;
+	return symbol_table_add_sorted(table, &source);
 }
 
 /* Where a file's sections are. A large file has a million symbols, and libelf would look each one up. */
@@ -333,6 +356,7 @@ struct symbol_section {
 	Elf_Data *extended; /* section indices that do not fit st_shndx, or NULL */
 	Elf_Data *strings;
 	size_t nr;
+	bool wide; /* they are Elf64_Sym, which gelf_getsym() only copies, with a lock for each */
 };
 
 static bool is_elf_function(const GElf_Sym *symbol)
@@ -365,14 +389,19 @@ static unsigned int symbol_rank(const GElf_Sym *symbol)
 static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
 			    const struct section_place **section, struct symbol_spec *spec)
 {
-	Elf32_Word index = 0;
+	Elf32_Word index;
 
-	if (!gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
+	if (from->wide)
+		memcpy(symbol, (const char *)from->symbols->d_buf + i * sizeof(*symbol),
+		       sizeof(*symbol));
+	else if (!gelf_getsym(from->symbols, (int)i, symbol))
 		return false;
 	if (!is_elf_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return false;
-	if (symbol->st_shndx != SHN_XINDEX)
-		index = symbol->st_shndx;
+	index = symbol->st_shndx;
+	if (index == SHN_XINDEX &&
+	    !gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
+		return false;
 	if (index == SHN_UNDEF ||
 	    (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
 		return false;
@@ -416,11 +445,13 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.size = symbol.st_size;
 	spec.limit = spec.offset + (section->end - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
-	if (!spec.size)
-		bound_unsized_symbols(from, symbol.st_value, &spec);
-	/* Names are all over a large file, so only those that are kept are looked at. */
-	if (symbol_table_keeps(table, &spec) && (!*spec.name || *spec.name == '@'))
-		return 0;
+	/* Names and frames are all over a large file, so only those of what is kept are looked at. */
+	if (symbol_table_keeps(table, &spec)) {
+		if (!*spec.name || *spec.name == '@')
+			return 0;
+		if (!spec.size)
+			bound_unsized_symbols(from, symbol.st_value, &spec);
+	}
 	return symbol_table_add(table, &spec);
 }
 
@@ -450,6 +481,8 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 		return 0;
 	from.extended = extended_indices(elf, elf_ndxscn(section));
 	from.nr = from.symbols->d_size / header->sh_entsize;
+	from.wide = header->sh_entsize >= sizeof(Elf64_Sym) && from.symbols->d_buf &&
+		    gelf_getclass(elf) == ELFCLASS64;
 	for (i = 1; !ret && i < from.nr; i++)
 		ret = add_symbol(table, image, &from, i);
 	return ret;

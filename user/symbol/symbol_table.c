@@ -207,6 +207,17 @@ struct symbol_entry {
  */
 #define NAMELESS 0
 
+/*
+ * By the high bits of an offset: how many of a list of ranges end before. A large file has a hundred
+ * thousand symbols in no order, and for most of them this is all that is looked at.
+ */
+#define BUCKETS 1024
+
+struct ends_index {
+	unsigned int shift;
+	uint32_t before[BUCKETS + 1];
+};
+
 /* What a survey has seen. */
 struct survey {
 	const struct symbol_wanted *wanted; /* NULL: none is under way */
@@ -220,6 +231,7 @@ struct symbol_table {
 	/* By wanted range: from the last named start before it to the first behind it. NULL: all is kept. */
 	struct symbol_range *reach;
 	size_t nr_reach;
+	struct ends_index *ends; /* of what is wanted, then of reach; until it is finished */
 	struct candidate *candidates; /* until it is finished */
 	struct symbol_entry *entries; /* from then on */
 	size_t nr; /* of either */
@@ -257,6 +269,7 @@ void symbol_table_free(struct symbol_table *table)
 			free((char *)(uintptr_t)table->entries[i].symbol.name);
 	}
 	free(table->reach);
+	free(table->ends);
 	free(table->candidates);
 	free(table->entries);
 	free(table->strings);
@@ -302,16 +315,44 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 	return 0;
 }
 
+/* Ranges ascend by their ends, and the last bucket has all offsets behind it too. */
+static void index_ends(struct ends_index *index, const struct symbol_range *ranges, size_t nr)
+{
+	uint64_t last = nr ? ranges[nr - 1].start : 0;
+	size_t bucket, before = 0;
+
+	for (index->shift = 0; last >> index->shift >= BUCKETS;)
+		index->shift++;
+	for (bucket = 0; bucket < BUCKETS; bucket++) {
+		while (before < nr && ranges[before].end < (uint64_t)bucket << index->shift)
+			before++;
+		index->before[bucket] = (uint32_t)before;
+	}
+	index->before[BUCKETS] = (uint32_t)nr;
+}
+
+/* How many of the ranges end before an offset. */
+static size_t ends_before(const struct ends_index *index, const struct symbol_range *ranges,
+			  uint64_t offset)
+{
+	uint64_t bucket = min_size(offset >> index->shift, BUCKETS - 1);
+	size_t first = index->before[bucket];
+
+	return first + BISECT(i, index->before[bucket + 1] - first, ranges[first + i].end < offset);
+}
+
 int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *wanted)
 {
 	size_t i;
 
 	table->reach = calloc(wanted->nr + 1, sizeof(*table->reach));
-	if (!table->reach)
+	table->ends = malloc(sizeof(*table->ends));
+	if (!table->reach || !table->ends)
 		return -ENOMEM;
 	table->nr_reach = wanted->nr;
 	for (i = 0; i < wanted->nr; i++)
 		table->reach[i].end = UINT64_MAX;
+	index_ends(table->ends, wanted->ranges, wanted->nr);
 	table->survey.wanted = wanted;
 	return 0;
 }
@@ -319,18 +360,20 @@ int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *
 static int look_at_symbol(struct symbol_table *table, const struct symbol_spec *spec)
 {
 	const struct symbol_wanted *wanted = table->survey.wanted;
-	const struct symbol_range *ranges = wanted->ranges;
-	size_t behind, before;
+	size_t before, behind;
 
 	if (table->survey.nr++ >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
 	if (!spec->name || !(spec->name_length || spec->place))
 		return 0;
 	table->survey.names += !spec->place;
-	behind = BISECT(i, wanted->nr, ranges[i].start < spec->offset);
+	before = ends_before(table->ends, wanted->ranges, spec->offset);
+	before += before < wanted->nr && wanted->ranges[before].end == spec->offset;
+	behind = before;
+	if (behind < wanted->nr && wanted->ranges[behind].start < spec->offset)
+		behind++;
 	if (behind < wanted->nr && table->reach[behind].start < spec->offset)
 		table->reach[behind].start = spec->offset;
-	before = BISECT(i, wanted->nr, ranges[i].end <= spec->offset);
 	if (before && table->reach[before - 1].end > spec->offset)
 		table->reach[before - 1].end = spec->offset;
 	return 0;
@@ -357,6 +400,7 @@ void symbol_table_select(struct symbol_table *table)
 	for (i = table->nr_reach; i-- > 1;)
 		if (reach[i - 1].end > reach[i].end)
 			reach[i - 1].end = reach[i].end;
+	index_ends(table->ends, reach, table->nr_reach);
 }
 
 bool symbol_table_is_whole(const struct symbol_table *table)
@@ -371,7 +415,7 @@ bool symbol_table_is_whole(const struct symbol_table *table)
  */
 static bool is_reached(const struct symbol_table *table, const struct symbol_spec *spec)
 {
-	size_t first = BISECT(i, table->nr_reach, table->reach[i].end < spec->offset);
+	size_t first = ends_before(table->ends, table->reach, spec->offset);
 
 	return first < table->nr_reach && (table->reach[first].start <= spec->offset ||
 					   table->reach[first].start - spec->offset <= spec->size);
@@ -411,6 +455,69 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 	candidate->rank = spec->rank;
 	candidate->order = (uint32_t)table->nr++;
 	return 0;
+}
+
+static int add_run(struct symbol_table *table, const struct symbol_source *source, size_t *next,
+		   size_t end)
+{
+	int ret = 0;
+
+	for (; !ret && *next < end; (*next)++)
+		ret = source->add(table, source, *next);
+	return ret;
+}
+
+/* The address of an offset, or the end of the text that is nearest. */
+static uint64_t address_near(const struct profile_text *text, uint64_t offset)
+{
+	if (offset < text->offset)
+		return text->address;
+	return text->address + min_size(offset - text->offset, text->size);
+}
+
+/* What was not looked at counts for how large the whole table would be. */
+static int skip_symbols(struct symbol_table *table, const struct symbol_source *source, size_t nr)
+{
+	if (!table->survey.wanted)
+		return 0;
+	table->survey.nr += nr;
+	table->survey.names += source->places ? 0 : nr;
+	return table->survey.nr > TABLE_SYMBOLS_MAX ? -E2BIG : 0;
+}
+
+/* How many begin at or before an address. */
+static size_t begin_by(const struct symbol_source *source, uint64_t address)
+{
+	return BISECT(i, source->nr, source->start(source, i) <= address);
+}
+
+/*
+ * The last one before a range, those in it, and the first one behind it: all that begin there, because
+ * all but one of them have no text.
+ */
+int symbol_table_add_sorted(struct symbol_table *table, const struct symbol_source *source)
+{
+	const struct elf_image *image = source->image;
+	const struct symbol_range *ranges = table->survey.wanted ? table->survey.wanted->ranges :
+								   table->reach;
+	size_t i, next = 0, added = 0, first, end, before;
+	uint64_t from, to;
+	int ret = 0;
+
+	if (!ranges || image->nr_text != 1)
+		return add_run(table, source, &next, source->nr);
+	for (i = 0; !ret && i < table->nr_reach; i++) {
+		from = address_near(image->text, ranges[i].start);
+		to = address_near(image->text, ranges[i].end);
+		first = BISECT(j, source->nr, source->start(source, j) < from);
+		end = begin_by(source, to);
+		if (end < source->nr)
+			end = begin_by(source, source->start(source, end));
+		before = next = max_size(next, first - (first > 0));
+		ret = add_run(table, source, &next, end);
+		added += next - before;
+	}
+	return ret ? ret : skip_symbols(table, source, source->nr - added);
 }
 
 static uint64_t candidate_end(const struct candidate *candidate)
@@ -584,6 +691,8 @@ int symbol_table_finish(struct symbol_table *table)
 	size_t i;
 	int ret;
 
+	free(table->ends);
+	table->ends = NULL;
 	fit_strings(table);
 	for (i = 0; i < table->nr; i++)
 		table->candidates[i].symbol.name = table->strings + table->candidates[i].raw;

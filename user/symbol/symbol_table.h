@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "elf/elf_image.h"
 #include "symbol/symbol.h"
 
 /*
@@ -51,6 +52,22 @@ int symbol_table_finish(struct symbol_table *table);
  */
 int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *wanted);
 void symbol_table_select(struct symbol_table *table);
+
+/*
+ * A source whose symbols ascend by their addresses and do not overlap. Of such a one only the neighbours
+ * of what is wanted are looked at, because Go's and unwinding tables have a hundred thousand. If they do
+ * not ascend, some have no names.
+ */
+struct symbol_source {
+	const struct elf_image *image;
+	const void *from; /* add's and start's own */
+	size_t nr;
+	bool places; /* they are as symbol_spec says of place */
+	uint64_t (*start)(const struct symbol_source *source, size_t i);
+	int (*add)(struct symbol_table *table, const struct symbol_source *source, size_t i);
+};
+
+int symbol_table_add_sorted(struct symbol_table *table, const struct symbol_source *source);
 
 /* Whether adding it keeps its name, which need not be made otherwise. */
 bool symbol_table_keeps(const struct symbol_table *table, const struct symbol_spec *spec);
