@@ -147,7 +147,11 @@ bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and 
 bench-peers: $(BIN) | deps ## Measure what profilers of a whole host, and agents, cost beside real loads
 	$(Q)tests/bench/peers/run $(BENCH_ARGS) $(BUILD)
 
+# BENCH_ARGS="-r 1 -F 997 -l 'gcc redis'" for part of it. What is not in PATH is left out.
+bench-callers: $(BIN) | deps ## Measure how many ticks of real programs are followed to their first caller
+	$(Q)tests/bench/callers $(BENCH_ARGS) $(BUILD)
+
 .PHONY: tests check $(LAYERS:%=check-%) check-deb check-image check-vm bench bench-readme bench-scale bench-truth \
-	bench-servers bench-peers fuzz
+	bench-servers bench-peers bench-callers fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(SANITIZED_OBJ))
