@@ -39,6 +39,30 @@ done
 	"$bin" merge -o "$work/parts" "$work/part" "$work/part" "$work/part" "$work/part" &&
 	cmp "$work/many" "$work/parts"
 verdict $? merge_many
+# The bins of 40 files, spread over the text in another way in each, beside python's own sum of them.
+mkdir "$work/spread" && python3 - "$a" "$work/spread" <<-'EOF'
+	import json, random, sys
+	profile, random = json.load(open(sys.argv[1])), random.Random(1)
+	bins, sums = profile["histograms"][0]["bins"], {}
+	ticks, size = sum(n for _, n in bins), profile["histograms"][0]["size"]
+	for number in range(40):
+	    spread = {}
+	    for _ in range(ticks):
+	        place = min(int(random.expovariate(40 / size)), size - 1)
+	        spread[place] = spread.get(place, 0) + 1
+	        sums[place] = sums.get(place, 0) + 1
+	    bins[:] = sorted(map(list, spread.items()))
+	    with open(f"{sys.argv[2]}/{number}.json", "w") as file:
+	        json.dump(profile, file, separators=[(", ", ": "), (",", ":")][number % 2])
+	with open(f"{sys.argv[2]}.sum", "w") as file:
+	    json.dump(sorted(map(list, sums.items())), file)
+EOF
+"$bin" merge -o "$work/of_spread" "$work/spread" && python3 - "$work/of_spread" "$work/spread.sum" <<-'EOF'
+	import json, sys
+	profile, bins = (json.load(open(name)) for name in sys.argv[1:])
+	assert max((one["bins"] for one in profile["histograms"]), key=len) == bins
+EOF
+verdict $? merge_adds_bins
 if python3 -c 'import jsonschema' 2>"$work/err"; then
 	python3 - "$work/abc" user/profile/profile.schema.json <<-'EOF'
 		import json, sys, jsonschema

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ static bool takes_pair(const char *pair_text, uint64_t pair[2])
 	json = json_reader_new(in, &err);
 	cr_assert_eq(json_reader_array(json), 0);
 	cr_assert_eq(json_reader_element(json), 1);
-	taken = json_reader_pair(json, pair);
+	taken = json_reader_pairs(json, (uint64_t(*)[2])pair, 1) == 1;
 	if (taken)
 		cr_expect_eq(json_reader_element(json), 1, "%s", pair_text);
 	else
@@ -176,6 +177,77 @@ Test(json, pairs_are_taken_whole)
 	cr_expect(pair[0] == 999999999999999999 && pair[1] == 999999999999999998);
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		cr_expect_not(takes_pair(refused[i], pair), "%s", refused[i]);
+}
+
+/* Up to 18 digits, and any byte behind them: it ends the number, whose digits are read eight at a time. */
+Test(json, pairs_of_any_length)
+{
+	char digits[20], text[64];
+	uint64_t pair[2];
+	size_t nr;
+	int byte;
+
+	for (nr = 1; nr <= 18; nr++) {
+		snprintf(digits, sizeof(digits), "%.*s", (int)nr, "908172635445362718");
+		snprintf(text, sizeof(text), "[%s,%s]", digits, digits);
+		cr_assert(takes_pair(text, pair), "%s", text);
+		cr_expect(pair[0] == strtoull(digits, NULL, 10) && pair[1] == pair[0], "%s", text);
+		for (byte = 1; byte < 256; byte++) {
+			bool is_digit = byte >= '0' && byte <= '9';
+
+			snprintf(text, sizeof(text), "[%s%c,7]", digits, byte);
+			cr_expect_eq(takes_pair(text, pair), is_digit && nr < 18, "%s", text);
+		}
+	}
+}
+
+/* Several buffers of them, of which any pair may lie across the end of one. */
+Test(json, pairs_in_a_row)
+{
+	const size_t nr = 30000;
+	cleanup_free uint64_t(*wanted)[2] = calloc(nr, sizeof(*wanted));
+	struct error err = { "", "" };
+	struct json_reader *json;
+	char *text = NULL;
+	size_t size, i, at = 0, got, ones = 0;
+	uint64_t pairs[7][2];
+	FILE *out = open_memstream(&text, &size);
+	struct input *in;
+
+	cr_assert(wanted && out);
+	for (i = 0; i < nr; i++) {
+		wanted[i][0] = i * i * 2654435761U >> i % 60;
+		wanted[i][1] = 1 + i % 1200;
+		fprintf(out, "%c[%" PRIu64 ",%" PRIu64 "]", i ? ',' : '[', wanted[i][0],
+			wanted[i][1]);
+	}
+	fputc(']', out);
+	fclose(out);
+	in = input_of(text, size);
+	json = json_reader_new(in, &err);
+	cr_assert_eq(json_reader_array(json), 0);
+	while (json_reader_element(json) == 1) {
+		got = json_reader_pairs(json, pairs, 1 + at % 7);
+		cr_assert_leq(got, 1 + at % 7);
+		ones += !got;
+		if (!got) {
+			cr_assert(!json_reader_array(json) && json_reader_element(json) == 1);
+			cr_assert(!json_reader_u64(json, &pairs[0][0]) &&
+				  json_reader_element(json) == 1);
+			cr_assert(!json_reader_u64(json, &pairs[0][1]) &&
+				  !json_reader_element(json));
+			got = 1;
+		}
+		cr_assert_leq(at + got, nr);
+		cr_assert_arr_eq(pairs, wanted + at, got * sizeof(*pairs));
+		at += got;
+	}
+	cr_expect_eq(at, nr);
+	cr_expect_eq(json_reader_end(json), 0, "%s", err.text);
+	cr_expect(ones > 0 && ones < nr / 100, "%zu one by one", ones);
+	json_reader_free(json);
+	input_close(in);
+	free(text);
 }
 
 Test(json, numbers)

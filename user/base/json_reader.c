@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "base/json_reader.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -316,17 +317,44 @@ int json_reader_string(struct json_reader *json, char **result)
 	return *result ? 0 : json_reader_no_memory(json);
 }
 
+/* The same byte eight times. */
+#define BYTES(byte) ((byte)*UINT64_C(0x0101010101010101))
+
+/*
+ * Reads eight bytes from a place as digits, up to the first that is none, and returns how many those are.
+ * There is no loop, because the branch at the end of numbers of one to seven digits is mostly mispredicted.
+ */
+static inline size_t take_digits(const char *at, uint64_t *result)
+{
+	uint64_t bytes, others;
+	size_t nr;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	bytes = le64toh(bytes) ^ BYTES('0');
+	others = ((bytes + BYTES(6)) | bytes) & BYTES(0xf0);
+	nr = others ? (size_t)__builtin_ctzll(others) / 8 : sizeof(bytes);
+	if (!nr)
+		return 0;
+	/* Zeros in front make it eight digits, of which pairs, then fours are put together. */
+	bytes <<= 8 * (sizeof(bytes) - nr);
+	bytes = bytes * 10 + (bytes >> 8);
+	*result = ((bytes & 0xff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
+		   (bytes >> 16 & 0xff000000ff) * (1 + (UINT64_C(10000) << 32))) >>
+		  32;
+	return nr;
+}
+
 /*
  * How many digits the number has whose first is at a place, from which MAX_DIGITS + 1 bytes can be read. 0:
  * there is none, it begins with 0, or it could overflow.
  */
-static size_t small_number(const char *at, uint64_t *result)
+static inline size_t small_number(const char *at, uint64_t *result)
 {
-	size_t nr = 0;
+	size_t nr = take_digits(at, result);
 
-	*result = 0;
-	for (; at[nr] >= '0' && at[nr] <= '9' && nr < MAX_DIGITS; nr++)
-		*result = *result * 10 + (uint64_t)(at[nr] - '0');
+	if (nr == 8)
+		for (; at[nr] >= '0' && at[nr] <= '9' && nr < MAX_DIGITS; nr++)
+			*result = *result * 10 + (uint64_t)(at[nr] - '0');
 	return nr == MAX_DIGITS || (nr > 1 && *at == '0') ? 0 : nr;
 }
 
@@ -374,23 +402,38 @@ int json_reader_u64(struct json_reader *json, uint64_t *result)
 	return 0;
 }
 
-bool json_reader_pair(struct json_reader *json, uint64_t pair[2])
+/* Takes [number,number] from a place up to end. Returns what follows; NULL: it is not that, or may not end here. */
+static const char *take_pair(const char *at, const char *end, uint64_t pair[2])
 {
-	const char *at = json->buffer + json->at;
 	size_t nr;
 
-	if (json->filled - json->at < 2 * MAX_DIGITS + 3 || *at++ != '[')
-		return false;
+	if (end - at < 2 * MAX_DIGITS + 3 || *at++ != '[')
+		return NULL;
 	nr = small_number(at, &pair[0]);
 	at += nr;
 	if (!nr || *at++ != ',')
-		return false;
+		return NULL;
 	nr = small_number(at, &pair[1]);
 	at += nr;
-	if (!nr || *at++ != ']')
-		return false;
+	return nr && *at == ']' ? at + 1 : NULL;
+}
+
+size_t json_reader_pairs(struct json_reader *json, uint64_t (*pairs)[2], size_t max)
+{
+	const char *at = json->buffer + json->at, *end = json->buffer + json->filled;
+	size_t nr = 0;
+
+	/* at is at the pair, or at the comma before it. */
+	while (nr < max && (!nr || *at == ',')) {
+		const char *after = take_pair(at + !!nr, end, pairs[nr]);
+
+		if (!after)
+			break;
+		at = after;
+		nr++;
+	}
 	json->at = (size_t)(at - json->buffer);
-	return true;
+	return nr;
 }
 
 int json_reader_i64(struct json_reader *json, int64_t *result)

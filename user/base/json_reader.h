@@ -37,10 +37,11 @@ int json_reader_u64(struct json_reader *json, uint64_t *result);
 int json_reader_i64(struct json_reader *json, int64_t *result); /* from -(2^63 - 1) */
 
 /*
- * Reads [number,number] in one step if that comes next as we write it, which five million bins are. False,
- * with nothing read: something else comes, or it is not all in the buffer.
+ * After json_reader_element() reads that element and those behind it, at most max, while they are
+ * [number,number] as we write it, which five million bins are. Returns how many; 0, with nothing read: something
+ * else comes, or it is not all in the buffer.
  */
-bool json_reader_pair(struct json_reader *json, uint64_t pair[2]);
+size_t json_reader_pairs(struct json_reader *json, uint64_t (*pairs)[2], size_t max);
 int json_reader_double(struct json_reader *json, double *result);
 int json_reader_bool(struct json_reader *json, bool *result);
 int json_reader_string(struct json_reader *json, char **result); /* the caller frees *result */

@@ -240,40 +240,42 @@ static int read_tuple(struct reader *r, uint64_t *numbers, size_t nr, size_t nr_
 	return ret > 0 ? json_reader_fail(r->json, "%s", meaning) : ret;
 }
 
-static int read_bin(struct reader *r, struct profile_bin *bin)
+static int keep_bins(struct reader *r, struct profile_histogram *histogram, size_t *capacity,
+		     const uint64_t (*pairs)[2], size_t nr)
 {
-	uint64_t numbers[2];
-	int ret = 0;
+	struct profile_bin *bin;
+	size_t i;
 
-	if (!json_reader_pair(r->json, numbers))
-		ret = read_tuple(r, numbers, 2, 0, "a bin is [index, ticks]");
-	if (!ret)
-		*bin = (struct profile_bin){ numbers[0], numbers[1] };
-	return ret;
+	if (GROW(histogram->bins, *capacity, histogram->nr_bins + nr))
+		return read_no_memory(r);
+	for (i = 0; i < nr; i++) {
+		bin = &histogram->bins[histogram->nr_bins];
+		*bin = (struct profile_bin){ pairs[i][0], pairs[i][1] };
+		if (histogram->nr_bins && bin[-1].index >= bin->index)
+			return json_reader_fail(r->json, "bins do not ascend");
+		histogram->nr_bins++;
+	}
+	return 0;
 }
 
 static int read_bins(struct reader *r, void *member)
 {
 	struct profile_histogram *histogram = member;
-	struct profile_bin bin = { 0, 0 };
+	uint64_t pairs[64][2];
 	struct profile_bin *exact;
-	size_t capacity = 0;
+	size_t capacity = 0, nr;
 	int ret;
 
 	ret = json_reader_array(r->json);
 	if (ret)
 		return ret;
 	while ((ret = json_reader_element(r->json)) > 0) {
-		uint64_t previous = bin.index;
-
-		ret = read_bin(r, &bin);
+		nr = json_reader_pairs(r->json, pairs, sizeof(pairs) / sizeof(pairs[0]));
+		ret = nr ? 0 : read_tuple(r, pairs[0], 2, 0, "a bin is [index, ticks]");
+		if (!ret)
+			ret = keep_bins(r, histogram, &capacity, pairs, max_size(nr, 1));
 		if (ret)
 			return ret;
-		if (histogram->nr_bins && bin.index <= previous)
-			return json_reader_fail(r->json, "bins do not ascend");
-		if (GROW(histogram->bins, capacity, histogram->nr_bins + 1))
-			return read_no_memory(r);
-		histogram->bins[histogram->nr_bins++] = bin;
 	}
 	/*
 	 * Shrinks the array, because doubling leaves up to half of it unused, and bins are most of
