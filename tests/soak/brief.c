@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * brief file|jit|flips MILLISECONDS [PROCESSES]
+ * brief file|jit|flips MILLISECONDS [PROCESSES [PAUSE]]
  *
  * A process, or so many of them at once, that lives for some ticks. It spends its CPU time in its
  * own text, or in a copy of it in anonymous memory, as a JIT does, which is a space that no other
  * process shares. With flips this copy is made writable and executable again all the time, as by a
- * JIT that is still compiling.
+ * JIT that is still compiling. With a pause it sleeps so many ms after each 45 us or so of work.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -68,9 +68,9 @@ int main(int argc, char **argv)
 	volatile uint64_t x = 1;
 	unsigned int turn;
 
-	if (argc != 3 && argc != 4)
+	if (argc < 3 || argc > 5)
 		return 2;
-	if (argc == 4)
+	if (argc > 3)
 		multiply(atoi(argv[3]));
 	if (strcmp(argv[1], "file"))
 		work = copy();
@@ -81,6 +81,8 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], "flips") && turn % TURNS_PER_FLIP == 0)
 			if (!unseal(work) || !seal(work))
 				return 1;
+		if (argc == 5)
+			usleep(1000 * (useconds_t)atoi(argv[4]));
 	}
 	return 0;
 }
