@@ -6,9 +6,14 @@
 #include "config.bpf.h"
 #include "maps.bpf.h"
 
+static __noinline struct window_dir *dir_in_chunk(u32 dir)
+{
+	return in_chunk(&dir_chunks, dir, &base_windows, CHUNK_WINDOWS);
+}
+
 static __always_inline struct window_dir *dir_at(u32 dir)
 {
-	return chunked_at(&dirs, &dir_chunks, dir, &base_windows, CHUNK_WINDOWS);
+	return bpf_map_lookup_elem(&dirs, &dir) ?: dir_in_chunk(dir);
 }
 
 /* Sends one request, and no other until user space has answered it. */
@@ -34,14 +39,23 @@ static __always_inline void note_used(u32 *used, u32 many)
 		ask_to_grow();
 }
 
-/* Claims a page for entry `page` of a directory; returns its number + 1, or 0. */
-__noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
+/* Part of the memory is reserved for wide bins, and part of that for the widest. */
+static __always_inline u32 page_limit(u32 shift)
+{
+	if (shift == bin_shift)
+		return pool.fine_limit;
+	return shift == BIN_SHIFT_MAX ? pool.page_limit : pool.wide_limit;
+}
+
+/* Claims a page for entry `page` of a directory; returns its number + 1, or 0: no memory for such bins. */
+__noinline u32 claim_page(struct window_dir *dir, u32 page, u32 shift)
 {
 	u32 number, held;
 
 	if (!dir)
 		return 0;
-	number = unused_page(&free_pages, &pool.next_page, limit, &pool.page_low, ask_to_grow);
+	number = unused_page(&free_pages, &pool.next_page, page_limit(shift), &pool.page_low,
+			     ask_to_grow);
 	if (number == NO_PAGE)
 		return 0;
 	barrier_var(page); /* the verifier must see the mask here */
@@ -97,14 +111,6 @@ static __noinline int carry(u64 counter)
 	return 0;
 }
 
-/* Part of the memory is reserved for wide bins, and part of that for the widest. */
-static __always_inline u32 page_limit(u32 shift)
-{
-	if (shift == bin_shift)
-		return pool.fine_limit;
-	return shift == BIN_SHIFT_MAX ? pool.page_limit : pool.wide_limit;
-}
-
 static __always_inline u32 window_limit(u32 shift)
 {
 	if (shift == bin_shift)
@@ -123,7 +129,7 @@ static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
 	number = dir->pages[entry];
 	if (number)
 		return number;
-	return claim_page(dir, entry, page_limit(shift));
+	return claim_page(dir, entry, shift);
 }
 
 /*
@@ -143,10 +149,17 @@ static __always_inline u32 hot_page(struct xlat_entry *xlat, u32 entry, u32 shif
 	return number;
 }
 
-/* Adds n ticks; false when there is no memory for bins of this width. */
-static __always_inline bool count(struct xlat_entry *xlat, u32 shift, u64 in_window, u32 n)
+/* A counter, and the page and the slot in it by which carries are told apart. */
+struct counter {
+	u32 *ticks;
+	u64 name;
+};
+
+/* False: there is no memory for bins of this width. */
+static __always_inline bool find_counter(struct xlat_entry *xlat, u32 shift, u64 in_window,
+					 struct counter *counter)
 {
-	u32 number = hot_page(xlat, bin_page(in_window, shift), shift), slot, before;
+	u32 number = hot_page(xlat, bin_page(in_window, shift), shift), slot;
 	struct counter_page *page;
 
 	if (!number)
@@ -155,9 +168,27 @@ static __always_inline bool count(struct xlat_entry *xlat, u32 shift, u64 in_win
 	if (!page)
 		return false;
 	slot = bin_counter(in_window, shift);
-	before = __sync_fetch_and_add(&page->counters[slot], n);
+	counter->ticks = &page->counters[slot];
+	counter->name = (u64)(number - 1) << PAGE_SHIFT_COUNTERS | slot;
+	return true;
+}
+
+static __always_inline void add_ticks(const struct counter *counter, u32 n)
+{
+	u32 before = __sync_fetch_and_add(counter->ticks, n);
+
 	if (before + n < before)
-		carry((u64)(number - 1) << PAGE_SHIFT_COUNTERS | slot);
+		carry(counter->name);
+}
+
+/* Adds n ticks; false when there is no memory for bins of this width. */
+static __always_inline bool count(struct xlat_entry *xlat, u32 shift, u64 in_window, u32 n)
+{
+	struct counter counter;
+
+	if (!find_counter(xlat, shift, in_window, &counter))
+		return false;
+	add_ticks(&counter, n);
 	return true;
 }
 

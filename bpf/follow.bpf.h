@@ -110,20 +110,24 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
  */
 static __always_inline void find_again(struct task_struct *task, struct follow *follow)
 {
-	move_to(task, follow, found_by_place(follow) ? place_target(task) : follow->target);
+	/* Without groups no place has a target of its own. */
+	if (cgroup_wanted || split != SPLIT_NONE)
+		move_to(task, follow, found_by_place(follow) ? place_target(task) : follow->target);
 }
 
 /*
- * The record for a tick; NULL: the tick is nobody's. It is a function of its own, because the slow
- * path's stack has no room for a record. Without memory for the thread's own record its process's
- * is used.
+ * The record for a tick of a thread that may have one; NULL: the tick is nobody's. Without memory for the
+ * thread's own record its process's is used, whose runtime is another one: the sample is one tick.
  */
-static __noinline struct follow *follow_at_tick(struct task_struct *task)
+static __always_inline struct follow *follow_at_tick(struct task_struct *task,
+						     struct follow *follow, struct tick *tick)
 {
-	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
-
 	if (!follow)
+		follow = adopt(task);
+	if (!follow) {
+		tick->n = 1;
 		return bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+	}
 	find_again(task, follow);
 	return follow->target == NO_TARGET ? NULL : follow;
 }

@@ -25,9 +25,8 @@ static __noinline int note_excess(u32 target, u32 n)
 }
 
 /*
- * How many ticks a sample in the current thread stands for. None while ticks are off: those that come
- * then come before all threads are ready for them, or while the programs are being detached. Those in
- * the kernel are added up in the thread's record, which a sample writes anyway.
+ * How many ticks a sample in the current thread stands for. Those in the kernel are added up in the
+ * thread's record, which a sample writes anyway.
  */
 __noinline u32 weigh(struct follow *follow, bool in_kernel)
 {
@@ -36,8 +35,6 @@ __noinline u32 weigh(struct follow *follow, bool in_kernel)
 	u64 period = cpu_time.period_ns;
 	u32 n = 1;
 
-	if (cpu_time.muted)
-		return 0;
 	if (!follow)
 		return 1;
 	if (period)
@@ -190,20 +187,14 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
 		return 0;
-	/*
-	 * A thread without memory for its own record has its process's, whose runtime is another
-	 * one.
-	 */
 	if (!tick->n)
-		tick->n = follow == bpf_task_storage_get(&follows, task, NULL, 0) ?
-				  weigh(follow, tick->in_kernel) :
-				  1;
+		tick->n = weigh(follow, tick->in_kernel);
 	if (!tick->n)
 		return 0;
 	cpu_account->misses++;
 	cpu_account->missed += tick->n;
 	__sync_fetch_and_add(&account->ticks, tick->n);
-	mm = arch_task_mm_id(task);
+	mm = tick->mm;
 	if (left_out) {
 		__sync_fetch_and_add(&account->filtered, tick->n);
 		spend_unbinned(target, tick->n);
@@ -234,7 +225,8 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 	 */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
-	tick->who = tick_who(mm ? arch_mm_id(mm) : 0, task->tgid);
+	tick->mm = mm ? arch_mm_id(mm) : 0;
+	tick->who = tick_who(tick->mm, task->tgid);
 	if (by_thread)
 		tick->who = thread_who(tick->who);
 	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
@@ -244,11 +236,10 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
  * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
  * add to slow_tick()'s. Returns the target + 1, or 0 if it must be handled by that.
  */
-__noinline u32 count_hit(struct tick *tick, u32 slot)
+__noinline u32 count_hit(struct tick *tick, u32 slot, struct follow *follow)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
-	struct follow *follow;
+	struct counter counter;
 	u32 i;
 
 	if (!tick || !set)
@@ -260,12 +251,16 @@ __noinline u32 count_hit(struct tick *tick, u32 slot)
 			continue;
 		if (entry->stamp != tick->stamp && !xlat_renew(tick, slot, i))
 			continue;
-		follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+		if (!find_counter(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc),
+				  &counter))
+			break;
+		touch(counter.ticks);
+		if (!follow)
+			follow = adopt(bpf_get_current_task_btf());
 		tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
 		if (!tick->n)
 			return TICK_MUTED;
-		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc), tick->n))
-			break;
+		add_ticks(&counter, tick->n);
 		xlat_hit(entry, tick->n);
 		return (entry->where & XLAT_TARGET_MASK) + 1;
 	}
@@ -300,14 +295,22 @@ static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tic
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool left_out = !user && mode == MODE_USER;
+	struct follow *follow;
 	u32 counted = 0;
 
-	if (without_text(task))
+	/*
+	 * Ticks that come while they are off come before all threads are ready for them, or while the
+	 * programs are being detached.
+	 */
+	if (without_text(task) || cpu_time.muted)
 		return 0;
+	follow = bpf_task_storage_get(&follows, task, NULL, 0);
 	read_tick(task, task->mm, pc, user, by_thread, tick);
 	if (!left_out)
-		counted = count_hit(tick, xlat_slot(tick));
-	return counted ?: slow_tick(tick, follow_at_tick(task), is_left_out(tick) || left_out);
+		counted = count_hit(tick, xlat_slot(tick), follow);
+	return counted ?:
+			 slow_tick(tick, follow_at_tick(task, follow, tick),
+				   is_left_out(tick) || left_out);
 }
 
 SEC("?perf_event")

@@ -188,6 +188,15 @@ struct {
  */
 const struct record *records_hold;
 
+/*
+ * Begins to load what a tick needs later. At 99 Hz hardly anything of it is in the caches: the first line of
+ * a page takes some 0.35 us in a guest, and those of four pages loaded at once not 0.1 us more.
+ */
+static __always_inline void touch(const volatile void *data)
+{
+	(void)*(const volatile u32 *)data;
+}
+
 struct pool_state pool = {};
 struct cpu_time cpu_time = {};
 

@@ -40,24 +40,24 @@ struct {
 	__array(values, struct page_chunk);
 } page_chunks SEC(".maps");
 
-/* An element of an array whose first elements are in one map, and the others in chunks. */
-static __always_inline void *chunked_at(void *base, void *chunks, u32 number,
-					const volatile u32 *first, u32 in_chunk)
+/* An element of an array in chunks, before which the first elements are in a map of their own. */
+static __always_inline void *in_chunk(void *chunks, u32 number, const volatile u32 *first, u32 many)
 {
-	void *found = bpf_map_lookup_elem(base, &number), *inner;
-	u32 chunk, slot;
+	u32 chunk = (number - *first) / many, slot = (number - *first) % many;
+	void *inner = bpf_map_lookup_elem(chunks, &chunk);
 
-	if (found)
-		return found;
-	chunk = (number - *first) / in_chunk;
-	slot = (number - *first) % in_chunk;
-	inner = bpf_map_lookup_elem(chunks, &chunk);
 	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+}
+
+/* A function of its own, so that the others stay short: their code is as cold as their data. */
+static __noinline struct counter_page *page_in_chunk(u32 page)
+{
+	return in_chunk(&page_chunks, page, &base_pages, CHUNK_PAGES);
 }
 
 static __always_inline struct counter_page *page_at(u32 page)
 {
-	return chunked_at(&pages, &page_chunks, page, &base_pages, CHUNK_PAGES);
+	return bpf_map_lookup_elem(&pages, &page) ?: page_in_chunk(page);
 }
 
 /*

@@ -19,7 +19,7 @@ static __always_inline struct tick_ranges *ranges_of(u64 mm, u64 pc)
 	return bpf_map_lookup_elem(&tick_ranges, &slot);
 }
 
-static __always_inline bool range_holds(const struct tick_range *range)
+static __noinline bool range_holds(const struct tick_range *range)
 {
 	bool file = range->space.kind == SPACE_FILE;
 

@@ -133,7 +133,10 @@ int selftest_find(void *ctx)
 SEC("raw_tp")
 int selftest_target(void *ctx)
 {
-	struct follow *follow = follow_at_tick(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct tick tick = {};
+	struct follow *follow =
+		follow_at_tick(task, bpf_task_storage_get(&follows, task, NULL, 0), &tick);
 
 	out_target = follow ? follow->target : NO_TARGET;
 	return 0;

@@ -56,8 +56,9 @@ const volatile __u32 base_lines = 1;
 
 static __always_inline bool word_at(u32 number, u32 *word)
 {
-	struct unwind_line *line =
-		chunked_at(&lines, &line_chunks, unwind_line_of(number), &base_lines, CHUNK_LINES);
+	u32 at = unwind_line_of(number);
+	struct unwind_line *line = bpf_map_lookup_elem(&lines, &at) ?:
+					   in_chunk(&line_chunks, at, &base_lines, CHUNK_LINES);
 
 	if (!line)
 		return false;

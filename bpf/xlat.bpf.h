@@ -26,6 +26,7 @@ enum { STAMP_KERNEL = 0xffffffff, TEXT_GRANULE_SHIFT = 14 };
 /* What is known of a tick so far. */
 struct tick {
 	u64 pc;
+	u64 mm; /* the number of the address space; 0: there is none */
 	u32 who;
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
@@ -45,9 +46,10 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 
 /*
  * Adds the thread and its cgroup, because a process may move between cgroups, and its threads may
- * be in several or be told apart.
+ * be in several or be told apart. A function of its own, because the programs have no stack left for
+ * what it reads.
  */
-static __always_inline u32 thread_who(u32 who)
+__noinline u32 thread_who(u32 who)
 {
 	if (split == SPLIT_THREAD)
 		who ^= (u32)bpf_get_current_pid_tgid() * 0xc2b2ae35U;

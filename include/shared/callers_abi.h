@@ -122,7 +122,7 @@ struct walk {
 	__u32 in_call; /* pc is where a call will return to */
 	__u32 parent; /* while the chain is entered: the node reached */
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
-	__u64 tick[3]; /* the programs' struct tick */
+	__u64 tick[4]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
 };
@@ -142,6 +142,6 @@ _Static_assert(sizeof(struct text_range) == 64, "struct text_range");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
 _Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
-_Static_assert(sizeof(struct walk) == 136 + WALK_FRAMES * 8, "struct walk");
+_Static_assert(sizeof(struct walk) == 144 + WALK_FRAMES * 8, "struct walk");
 
 #endif
