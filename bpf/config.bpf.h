@@ -57,6 +57,9 @@ const volatile bool unweighted = false;
 const volatile bool some_tickless = false;
 const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
 
+/* Never set: see keep_stack(). */
+const volatile bool never = false;
+
 /* The number of directories in the map made at load; further ones come from chunks. */
 const volatile __u32 base_windows = CHUNK_WINDOWS;
 

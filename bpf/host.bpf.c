@@ -313,11 +313,25 @@ static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tic
 				   is_left_out(tick) || left_out);
 }
 
+/*
+ * A tail call that is never made, and that the verifier takes out again. Since 6.13 each function of a program
+ * on a perf event that has 64 bytes of stack or more gets memory of its own for them on each CPU: one more page
+ * that no tick finds in the caches. Where a program has a tail call its functions stay on the kernel's stack, as
+ * on all kernels before. Other types of programs must not call this, because all that share the map must be of
+ * one type.
+ */
+static __always_inline void keep_stack(void *ctx)
+{
+	if (never)
+		bpf_tail_call(ctx, &no_programs, 0);
+}
+
 SEC("?perf_event")
 int profil_tick(struct bpf_perf_event_data *ctx)
 {
 	struct tick tick;
 
+	keep_stack(ctx);
 	on_tick(arch_pc(ctx), arch_user_mode(ctx), false, &tick);
 	return 0;
 }
@@ -331,6 +345,7 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 {
 	struct tick tick;
 
+	keep_stack(ctx);
 	on_tick(arch_pc(ctx), arch_user_mode(ctx), true, &tick);
 	return 0;
 }
@@ -462,6 +477,7 @@ static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx,
 	u32 cpu = bpf_get_smp_processor_id(), counted;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
+	keep_stack(ctx);
 	if (!walk)
 		return 0;
 	arch_frame(ctx, &walk->at);

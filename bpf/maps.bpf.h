@@ -197,6 +197,14 @@ static __always_inline void touch(const volatile void *data)
 	(void)*(const volatile u32 *)data;
 }
 
+/* See keep_stack(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} no_programs SEC(".maps");
+
 struct pool_state pool = {};
 struct cpu_time cpu_time = {};
 
