@@ -85,8 +85,8 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 		return 0;
 	if (!call_share_take(&owner->pages, owner->page_limit, &globals.pages, globals.page_limit))
 		return 0;
-	at = unused_page(&free_pages, &globals.next_page, globals.page_limit, &globals.page_low,
-			 ask_to_grow);
+	at = unused_page(&free_pages, true, &globals.next_page, globals.page_limit,
+			 &globals.page_low, ask_to_grow);
 	info = bpf_map_lookup_elem(&call_page_infos, &at); /* fails for NO_PAGE */
 	if (!info)
 		goto give_back;

@@ -54,8 +54,8 @@ __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 shift)
 
 	if (!dir)
 		return 0;
-	number = unused_page(&free_pages, &pool.next_page, page_limit(shift), &pool.page_low,
-			     ask_to_grow);
+	number = unused_page(&free_pages, cpu_time.recycled, &pool.next_page, page_limit(shift),
+			     &pool.page_low, ask_to_grow);
 	if (number == NO_PAGE)
 		return 0;
 	barrier_var(page); /* the verifier must see the mask here */
@@ -66,6 +66,7 @@ __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 shift)
 		return number + 1;
 	}
 	/* Another CPU was first. */
+	cpu_time.recycled = true;
 	bpf_map_push_elem(&free_pages, &number, BPF_ANY);
 	return held;
 }
@@ -75,7 +76,7 @@ static __always_inline u32 unused_dir(u32 limit)
 {
 	u32 number;
 
-	if (!bpf_map_pop_elem(&free_dirs, &number)) {
+	if (cpu_time.recycled && !bpf_map_pop_elem(&free_dirs, &number)) {
 		if (number < limit && dir_at(number))
 			return number;
 		bpf_map_push_elem(&free_dirs, &number, BPF_ANY);

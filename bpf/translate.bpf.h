@@ -25,6 +25,7 @@ static __always_inline u32 window_dir(const struct window_key *key)
 	if (!bpf_map_update_elem(&windows, key, &fresh, BPF_NOEXIST))
 		return fresh.dir;
 	/* Another CPU was first. */
+	cpu_time.recycled = true;
 	bpf_map_push_elem(&free_dirs, &fresh.dir, BPF_ANY);
 	__sync_fetch_and_sub(&pool.windows_used, 1);
 	found = bpf_map_lookup_elem(&windows, key);

@@ -325,7 +325,7 @@ struct cpu_time {
 	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
 	__u32 watched; /* whether programs are to tell how long they take */
 	__u32 untold; /* counted up when a space that was told must be told again */
-	__u32 pad;
+	__u32 recycled; /* whether free_pages and free_dirs ever had an element */
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */

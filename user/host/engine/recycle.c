@@ -102,6 +102,7 @@ static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 static void free_page(const struct recycled *recycled, uint32_t number)
 {
 	__atomic_fetch_sub(&recycled->pool->state->pages_used, 1, __ATOMIC_RELAXED);
+	*recycled->any_free = true;
 	bpf_map_update_elem(recycled->free_pages_fd, NULL, &number, BPF_ANY);
 }
 
@@ -286,6 +287,7 @@ static void free_window(const struct recycled *recycled, uint32_t number)
 		free_page(recycled, page);
 	}
 	__atomic_fetch_sub(&recycled->pool->state->windows_used, 1, __ATOMIC_RELAXED);
+	*recycled->any_free = true;
 	bpf_map_update_elem(recycled->free_dirs_fd, NULL, &number, BPF_ANY);
 }
 

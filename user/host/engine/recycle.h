@@ -54,6 +54,7 @@ struct recycled {
 	int windows_fd;
 	int told_fd;
 	uint32_t *untold; /* see struct cpu_time */
+	uint32_t *any_free; /* the programs look for free pages and directories only if there were any */
 	int free_pages_fd;
 	int free_dirs_fd;
 };

@@ -100,6 +100,7 @@ struct recycled session_recycled(struct session *session)
 		.windows_fd = bpf_map__fd(skel->maps.windows),
 		.told_fd = bpf_map__fd(skel->maps.spaces),
 		.untold = &skel->bss->cpu_time.untold,
+		.any_free = &skel->bss->cpu_time.recycled,
 		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
 		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
 	};
