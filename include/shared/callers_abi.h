@@ -29,7 +29,7 @@ enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
 enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
 
 /*
- * Where a text's table is. FULL: there is none for want of memory. GO: there is one, for leaves: every
+ * Where a text's table is. FULL: there is none for want of memory. GO: it is for leaves, if there is one: every
  * other frame of a Go program has a frame pointer, by which one goes on where it switches stacks.
  */
 enum rules_state { RULES_AWAITED, RULES_READY, RULES_GO, RULES_NONE, RULES_FULL };

@@ -212,8 +212,8 @@ static uint32_t store_image(struct callers_rules *rules, const struct elf_image 
 		state = store(rules, &table, place);
 	else if (ret == -ENOMEM)
 		state = RULES_FULL;
-	if (state == RULES_READY && elf_image_section(image, ".note.go.buildid", &header))
-		state = RULES_GO;
+	if (state != RULES_FULL && elf_image_section(image, ".note.go.buildid", &header))
+		state = RULES_GO; /* it has frame pointers, with rules or, linked by -s, without */
 	unwind_table_free(&table);
 	return state;
 }
@@ -275,7 +275,7 @@ static void give_back(struct callers_rules *rules, uint32_t text)
 	uint32_t nr;
 
 	place += text;
-	if (place->state == RULES_READY || place->state == RULES_GO) {
+	if (place->granules) {
 		nr = get_word(rules, place->index + place->granules) - place->index;
 		give_words(rules, place->index, nr);
 	}
