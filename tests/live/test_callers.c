@@ -99,6 +99,19 @@ Test(live_callers, through_the_c_library)
 	shares("library", SHARES({ "sorts", 5 }, { "second", 5 }));
 }
 
+/* Without rules too, for its frame pointers lead from one stack to another. */
+LIVE_TEST(live_callers, stacks_of_go)
+{
+	uint64_t ticks;
+
+	live_run(live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("gostack"), "5000"));
+	doc_assert_callers(live->doc);
+	ticks = doc_function(live->doc, "leaf", NULL);
+	cr_expect_gt(ticks, 100);
+	cr_expect_eq(doc_called(live->doc, "leaf", "first"), ticks);
+	cr_expect_leq(doc_ended(live->doc, "no rule"), ticks / 100);
+}
+
 /* main calls all of it, and what calls main is the C library. */
 LIVE_TEST(live_callers, main_has_it_all)
 {

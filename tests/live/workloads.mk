@@ -23,7 +23,7 @@ WL_PIE := three one forever threads named forktree vforker swarm nothing treetim
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so nothing_static
+	    plugin_a.so plugin_b.so nothing_static gostack
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -51,6 +51,10 @@ $(WL_OUT)/ring_beta: WL_RING := -DFUNCTION=beta -DWEIGHT=3 -DNEXT='"ring_delta"'
 $(WL_OUT)/ring_delta: WL_RING := -DFUNCTION=delta -DWEIGHT=2 -DNEXT='"ring_alpha"' -DLAST=1
 $(addprefix $(WL_OUT)/ring_,alpha beta delta): $(WL_SRC)/chain.c | $(DEPS_FIRST)
 	$(WL_CC) $(WL_RING) -fno-pie -no-pie -o $@ $<
+
+$(WL_OUT)/gostack: $(WL_SRC)/gostack.c | $(DEPS_FIRST)
+	$(WL_CC) -g0 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fPIE -pie -o $@ $<
+	$(Q)objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr $@
 
 $(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
 	$(WL_CC) -DFUNCTION=plugin_$* -fPIC -shared -o $@ $<
