@@ -28,8 +28,7 @@ static int set_sink(const struct opt *opt, const char *value, void *field, struc
 		word.kind++;
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
-	if (grow((void **)&arguments->words, &arguments->room_words, arguments->nr_words + 1,
-		 sizeof(*arguments->words)))
+	if (GROW(arguments->words, arguments->room_words, arguments->nr_words + 1))
 		return error_errno(err, -ENOMEM, "agent");
 	arguments->words[arguments->nr_words++] = word;
 	return 0;
@@ -61,8 +60,7 @@ static int set_rule(const struct opt *opt, const char *value, void *field, struc
 			       "must be namespace=, pod=, container=, unit= or cgroup= and a "
 			       "pattern, like 'namespace=shop-*'");
 	rule.glob = equals + 1;
-	if (grow((void **)&arguments->rules, &arguments->room_rules, arguments->nr_rules + 1,
-		 sizeof(*arguments->rules)))
+	if (GROW(arguments->rules, arguments->room_rules, arguments->nr_rules + 1))
 		return error_errno(err, -ENOMEM, "agent");
 	arguments->rules[arguments->nr_rules++] = rule;
 	return 0;
@@ -95,8 +93,7 @@ static char *agent_keep(struct agent_arguments *arguments, const char *text)
 {
 	char *copy;
 
-	if (grow((void **)&arguments->kept, &arguments->room_kept, arguments->nr_kept + 1,
-		 sizeof(*arguments->kept)))
+	if (GROW(arguments->kept, arguments->room_kept, arguments->nr_kept + 1))
 		return NULL;
 	copy = strdup(text);
 	if (copy)
@@ -400,8 +397,7 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
 	if (asprintf(&header, "%s: %s", agent_trim(pair), agent_trim(equals + 1)) < 0)
 		return error_errno(err, -ENOMEM, "agent");
-	ret = grow((void **)&arguments->headers, &arguments->room_headers,
-		   arguments->nr_headers + 2, sizeof(*arguments->headers));
+	ret = GROW(arguments->headers, arguments->room_headers, arguments->nr_headers + 2);
 	if (!ret) {
 		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
 		ret = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;

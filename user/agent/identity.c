@@ -226,8 +226,7 @@ static int add(struct identities *identities, const char *cgroup)
 	struct entry *entry;
 	size_t at;
 
-	if (!has_room(identities) ||
-	    grow((void **)&identities->list, &identities->room, identities->nr + 1, sizeof(entry)))
+	if (!has_room(identities) || GROW(identities->list, identities->room, identities->nr + 1))
 		return -ENOMEM;
 	entry = entry_new(cgroup);
 	if (!entry)

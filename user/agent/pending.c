@@ -109,8 +109,7 @@ static void place(struct pending *pending, struct pending_part *part)
 
 static int insert(struct pending *pending, size_t at, struct pending_part *part)
 {
-	if (grow((void **)&pending->parts, &pending->room, pending->nr + 1,
-		 sizeof(*pending->parts)))
+	if (GROW(pending->parts, pending->room, pending->nr + 1))
 		return -ENOMEM;
 	memmove(&pending->parts[at + 1], &pending->parts[at],
 		(pending->nr - at) * sizeof(*pending->parts));

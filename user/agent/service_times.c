@@ -108,8 +108,7 @@ static struct service_time *new_service(struct service_times *times, const char 
 		return NULL;
 	at = place_of(times, labels);
 	added.labels = strdup(labels);
-	if (!added.labels ||
-	    grow((void **)&times->list, &times->room, times->nr + 1, sizeof(added))) {
+	if (!added.labels || GROW(times->list, times->room, times->nr + 1)) {
 		free(added.labels);
 		return NULL;
 	}

@@ -210,7 +210,7 @@ static int add_file(const struct spool *spool, const char *name, struct spool_en
 	    !S_ISREG(st.st_mode) || !is_own_file(&st))
 		return 0;
 	entry.size = (size_t)st.st_size;
-	if (grow((void **)list, room, *nr + 1, sizeof(**list)))
+	if (GROW(*list, *room, *nr + 1))
 		return -ENOMEM;
 	(*list)[(*nr)++] = entry;
 	return 0;
@@ -247,8 +247,7 @@ int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr,
 		free(*result);
 		return error_errno(err, ret, "agent: --spool %.200s", spool->path);
 	}
-	if (nr)
-		qsort(*result, nr, sizeof(**result), compare);
+	SORT(*result, nr, compare);
 	*ret_nr = nr = remove_parts(spool, *result, nr);
 	if (nr)
 		spool->next = (*result)[nr - 1].last + 1;

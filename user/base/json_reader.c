@@ -140,8 +140,7 @@ static int keep_byte(struct json_reader *json, const char *bytes, size_t size)
 {
 	size_t need = json->length + size + 1;
 
-	if (need > json->capacity &&
-	    grow((void **)&json->text, &json->capacity, need, sizeof(*json->text)))
+	if (need > json->capacity && GROW(json->text, json->capacity, need))
 		return json_reader_no_memory(json);
 	memcpy(json->text + json->length, bytes, size);
 	json->length += size;

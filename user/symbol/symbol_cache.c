@@ -200,7 +200,7 @@ int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *ob
 {
 	struct cached_table entry;
 
-	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(entry)) ||
+	if (GROW(cache->entries, cache->capacity, cache->nr + 1) ||
 	    make_entry(cache, object, fd, table, &entry))
 		return -ENOMEM;
 	if ((table && !symbol_table_is_whole(table)) || !make_room(cache, entry.bytes)) {
