@@ -107,6 +107,9 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	if (!mapping.exec)
 		return false;
 	range->text = text_of(&mapping.space);
+	/* The next walk tries again what user space could not be told of, or had no number left for. */
+	if (!range->text || !(mapping.exec & MAPPING_TOLD))
+		range->epoch--;
 	range->start = mapping.start;
 	range->end = mapping.end;
 	/* The offset of anonymous text is its address. */
