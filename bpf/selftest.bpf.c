@@ -31,6 +31,9 @@ __u32 out_slot = 0;
 __u32 out_found = 0;
 __u64 out_in_window = 0;
 __u32 out_target = 0;
+__u64 in_billed = 0;
+__u64 in_now = 0;
+__u64 out_fresh = 0;
 
 static __always_inline struct tick the_tick(void)
 {
@@ -139,5 +142,12 @@ int selftest_target(void *ctx)
 		follow_at_tick(task, bpf_task_storage_get(&follows, task, NULL, 0), &tick);
 
 	out_target = follow ? follow->target : NO_TARGET;
+	return 0;
+}
+
+SEC("raw_tp")
+int selftest_bill(void *ctx)
+{
+	out_fresh = bill(&in_billed, in_now);
 	return 0;
 }

@@ -76,11 +76,30 @@ static __always_inline void rename_split(struct task_struct *task, const char *n
 		bpf_probe_read_kernel_str(spent->comm, sizeof(spent->comm), name);
 }
 
+enum { BILL_TRIES = 4 };
+
+/*
+ * How much a sum of a thread has grown since it was last billed. Another CPU may bill it at the same time:
+ * who has read an older sum takes nothing back, because after the thread's end nobody would bill it again.
+ */
+static __always_inline u64 bill(u64 *billed, u64 now)
+{
+	u64 before = *(volatile u64 *)billed, held;
+	u32 i;
+
+	for (i = 0; i < BILL_TRIES && now > before; i++) {
+		held = __sync_val_compare_and_swap(billed, before, now);
+		if (held == before)
+			return now - before;
+		before = held;
+	}
+	return 0;
+}
+
 /* Adds a thread's ticks in the kernel since the last call to its target's. */
 static __always_inline void settle_kernel(struct follow *follow, u32 target)
 {
-	u64 now = follow->kernel,
-	    fresh = now - __sync_lock_test_and_set(&follow->kernel_billed, now);
+	u64 fresh = bill(&follow->kernel_billed, follow->kernel);
 	struct target_account *account;
 
 	if (!fresh)
@@ -92,8 +111,7 @@ static __always_inline void settle_kernel(struct follow *follow, u32 target)
 
 /*
  * Adds a thread's runtime since the last call to the accounts. The thread may go on running
- * meanwhile, and another CPU may do the same; each adds what is new to it, which may be negative,
- * so the sum is right.
+ * meanwhile, and another CPU may do the same; each adds what is new to it, so the sum is right.
  */
 static __noinline int settle_runtime(struct task_struct *task, struct follow *follow)
 {
@@ -113,7 +131,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	target = follow->target;
 	if (target == NO_TARGET)
 		return 0; /* the thread is in no cgroup that is a target */
-	spent_ns = now - __sync_lock_test_and_set(&follow->spent, now);
+	spent_ns = bill(&follow->spent, now);
 	settle_kernel(follow, target);
 	if (split == SPLIT_CGROUP)
 		announce_cgroup(task, follow->split);

@@ -173,3 +173,27 @@ Test(bpf_target, followed)
 	close(fd);
 	close_all(&ground);
 }
+
+static uint64_t billed_at(struct ground *ground, uint64_t now)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+
+	ground->skel->bss->in_now = now;
+	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(ground->skel->progs.selftest_bill),
+					    &run),
+		     0);
+	return ground->skel->bss->out_fresh;
+}
+
+/* Who has read a sum before another CPU billed a newer one takes nothing back. */
+Test(bpf_target, is_billed_once)
+{
+	struct ground ground = { 0 };
+
+	open_skel(&ground, false, -1, SYSTEM);
+	cr_expect_eq(billed_at(&ground, 100), 100);
+	cr_expect_eq(billed_at(&ground, 130), 30);
+	cr_expect_eq(billed_at(&ground, 110), 0);
+	cr_expect_eq(billed_at(&ground, 135), 5);
+	close_all(&ground);
+}
