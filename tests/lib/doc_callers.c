@@ -40,20 +40,25 @@ static size_t root_of(struct json_object *nodes, size_t node)
 	return (size_t)(-1 - parent);
 }
 
-/* The function around a site; -1: none. */
+/* The function around a site; -1: none. A bin of several functions is one too, and wider than each of them. */
 static int64_t function_at(struct json_object *doc, int64_t object, uint64_t offset)
 {
 	size_t nr, i;
 	struct json_object *functions = list_of(doc, "functions", &nr);
+	uint64_t size, least = UINT64_MAX;
+	int64_t found = -1;
 
 	for (i = 0; i < nr; i++) {
 		struct json_object *function = json_object_array_get_idx(functions, i);
 
-		if ((int64_t)doc_number(function, "object") == object &&
-		    offset - doc_number(function, "offset") < doc_number(function, "size"))
-			return (int64_t)i;
+		size = doc_number(function, "size");
+		if ((int64_t)doc_number(function, "object") != object || size >= least ||
+		    offset - doc_number(function, "offset") >= size)
+			continue;
+		least = size;
+		found = (int64_t)i;
 	}
-	return -1;
+	return found;
 }
 
 /* By site: its function. The caller frees it. */
