@@ -73,7 +73,8 @@ for kind in agent series; do
 	mkdir "$work/$kind"
 	set_to 0 0
 	if [ $kind = agent ]; then
-		"${with_clock[@]}" agent -q --interval 1 --dir "$work/agent" 2>"$work/err" &
+		# Most profiles have no tick then, and are not delivered: their notes are in the next.
+		"${with_clock[@]}" agent -q --interval 1 --duty 1 --dir "$work/agent" 2>"$work/err" &
 	else
 		"${with_clock[@]}" attach -q --all --interval 1 -o "$work/series/%t.json" 2>"$work/err" &
 	fi

@@ -26,6 +26,7 @@
 #include "base/util.h"
 #include "host/engine/sched_tick.h"
 #include "host/record/sample_loop.h"
+#include "profile/profile_head.h"
 
 /* What to keep in addition to what sampling always needs. */
 struct privileges {
@@ -109,6 +110,7 @@ struct run {
 	int timer_fd; /* for the watchdog */
 	int watch_fd; /* of the folder that the file of options is in; -1: none */
 	int wake_fd; /* readable when a timer expires or a scrape has something to do */
+	struct wall_clock clock; /* as of the last profile that was delivered */
 	struct scrapes scrapes;
 	bool has_scrapes;
 	struct listener *listener; /* NULL: no address to listen on */
@@ -123,8 +125,13 @@ static void deliver(void *context, const struct profile *profile)
 	size_t i;
 
 	agent->until_ns = session_since_ns(run->loop.session);
-	if (!profile->ticks.total)
+	/* One without ticks is not sent, and the next has what was noted in it. */
+	if (profile->ticks.total) {
+		run->clock = session_clock(run->loop.session);
+	} else {
 		agent->hole_ns = profile->sampling.unsampled_ns;
+		session_set_clock(run->loop.session, &run->clock);
+	}
 	for (i = 0; i < agent->nr_sinks; i++) {
 		if (profile->ticks.total)
 			sink_put(agent->sinks[i], profile);
@@ -442,6 +449,7 @@ static int prepare(struct run *run, struct error *err)
 	if (ret)
 		return ret;
 	find_hole(run);
+	run->clock = session_clock(run->loop.session);
 	choose_cuts(&run->loop);
 	return open_listener(run, err);
 }

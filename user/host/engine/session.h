@@ -73,6 +73,7 @@ struct session_options {
 
 struct session;
 struct sampler_programs;
+struct wall_clock;
 
 int session_open(const struct session_options *options, struct session **result, struct error *err);
 
@@ -172,6 +173,13 @@ uint64_t session_since_ns(const struct session *session);
  * clock of the host may be set at any time, and what it says last is what users compare with.
  */
 struct timespec session_time(const struct session *session, uint64_t at_ns);
+
+/*
+ * The clock by which the next take notes what the host's was set by, and how long the host was suspended.
+ * Whoever shows nobody the profile of a take sets the one before it again, so that the next has its note.
+ */
+struct wall_clock session_clock(const struct session *session);
+void session_set_clock(struct session *session, const struct wall_clock *clock);
 
 /*
  * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map

@@ -84,6 +84,16 @@ struct timespec session_time(const struct session *session, uint64_t at_ns)
 	return wall_clock_at(&clock, at_ns);
 }
 
+struct wall_clock session_clock(const struct session *session)
+{
+	return session->times.clock;
+}
+
+void session_set_clock(struct session *session, const struct wall_clock *clock)
+{
+	session->times.clock = *clock;
+}
+
 uint64_t session_since_ns(const struct session *session)
 {
 	return session->times.since_ns;
