@@ -191,11 +191,19 @@ class Load:
         units = round(self.units * seconds / (time.monotonic() - begun))
         self.units = max(units, min(self.units, cpus))
 
+    def is_removed(self, part):
+        with contextlib.suppress(OSError):
+            os.rmdir(self.group + part)
+        return not os.path.exists(self.group + part)
+
     def __exit__(self, *_):
+        # After an interrupt it would go on.
+        with contextlib.suppress(OSError), open(f"{self.group}/work/cgroup.kill", "w", encoding="utf-8") as file:
+            file.write("1")
         if self.server:
             self.server.send_signal(2)  # postgres: fast shutdown
             self.server.wait()
         for part in ("/server", "/work", ""):
-            with contextlib.suppress(OSError, RuntimeError):
-                wait_for(self.name, 5, lambda part=part: not os.rmdir(self.group + part))
+            with contextlib.suppress(RuntimeError):
+                wait_for(self.name, 5, lambda part=part: self.is_removed(part))
         shutil.rmtree(self.dir, ignore_errors=True)
