@@ -110,7 +110,7 @@ int session_read_texts(struct session *session)
 	struct space space, *last = NULL;
 
 	nr = nr < session_max_texts(session) ? nr : session_max_texts(session);
-	if (grow((void **)&callers->texts, &callers->texts_room, nr, sizeof(*callers->texts)))
+	if (GROW(callers->texts, callers->texts_room, nr))
 		return -ENOMEM;
 	for (; callers->nr_texts < nr; callers->nr_texts++)
 		callers->texts[callers->nr_texts] = (struct text_state){ 0 };
@@ -209,21 +209,40 @@ static bool turn_text(struct session *session, uint32_t number, bool are_short)
 	return text->retired;
 }
 
-void session_turn_texts(struct session *session)
+static bool has_retired(const struct session_callers *callers)
 {
-	struct callers_state *state = &session->skel->bss->callers_state;
+	uint32_t i;
+
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
+		if (callers->texts[i].retired)
+			return true;
+	return false;
+}
+
+/* Whether another one was retired. The trees are read only for this, because most takes retire none. */
+static bool turn_texts(struct session *session, bool are_short)
+{
 	struct session_callers *callers = &session->callers;
 	cleanup_free bool *named = calloc(callers->nr_texts, sizeof(*named));
-	const bool are_short = session_texts_are_short(session);
 	bool retired = false;
 	uint32_t i;
 
 	if (!named)
-		return;
+		return false;
 	find_named(session, named);
 	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
 		if (callers->texts[i].space.kind && !named[i] && turn_text(session, i, are_short))
 			retired = true;
+	return retired;
+}
+
+void session_turn_texts(struct session *session)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	const bool are_short = session_texts_are_short(session);
+	bool retired = (are_short || has_retired(&session->callers)) &&
+		       turn_texts(session, are_short);
+
 	mark_numbered(session);
 	if (!retired)
 		return;
