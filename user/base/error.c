@@ -6,16 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Both texts; err may be NULL. */
+static void set_texts(struct error *err, const char *hint, const char *format, va_list args)
+{
+	if (!err)
+		return;
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	snprintf(err->hint, sizeof(err->hint), "%s", hint);
+}
+
 int error_set(struct error *err, int code, const char *format, ...)
 {
 	va_list args;
 
-	if (!err)
-		return code;
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	set_texts(err, "", format, args);
 	va_end(args);
-	err->hint[0] = '\0';
 	return code;
 }
 
@@ -23,12 +29,9 @@ int error_with_hint(struct error *err, int code, const char *hint, const char *f
 {
 	va_list args;
 
-	if (!err)
-		return code;
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	set_texts(err, hint, format, args);
 	va_end(args);
-	snprintf(err->hint, sizeof(err->hint), "%s", hint);
 	return code;
 }
 

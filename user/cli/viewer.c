@@ -162,7 +162,7 @@ bool page_check(const char *command, const struct page_arguments *arguments)
 {
 	if (!arguments->open)
 		return true;
-	if (!arguments->file) {
+	if (!arguments->file || !*arguments->file) {
 		print_message("--html FILE", "%s: --open: only with --html", command);
 		return false;
 	}

@@ -278,18 +278,6 @@ static void put_lines(const struct page_code *code)
 	putc(']', code->data);
 }
 
-static void put_code_notes(char *const *notes, size_t nr, FILE *data)
-{
-	size_t i;
-
-	fputs("\"notes\": [", data);
-	for (i = 0; i < nr; i++) {
-		fputs(i ? ", " : "", data);
-		json_text_string(data, notes[i]);
-	}
-	putc(']', data);
-}
-
 /* Returns how many rows are in the page; 0: there is no code, and its bins say as much. */
 static size_t put_annotation(struct page_code *code)
 {
@@ -298,7 +286,7 @@ static size_t put_annotation(struct page_code *code)
 	size_t nr = 0, i;
 
 	fputs("{ ", code->data);
-	put_code_notes(annotation->notes, annotation->nr_notes, code->data);
+	render_json_notes(code->data, annotation->notes, annotation->nr_notes);
 	if (has_code) {
 		render_json_u64(code->data, "offset", annotation->offset - code->base);
 		render_json_u64(code->data, "size", annotation->size);
@@ -318,7 +306,7 @@ static void put_refusal(const struct error *why, FILE *data)
 	char *note = (char *)why->text;
 
 	fputs("{ ", data);
-	put_code_notes(&note, 1, data);
+	render_json_notes(data, &note, 1);
 	fputs(" }", data);
 }
 

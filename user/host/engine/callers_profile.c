@@ -172,7 +172,7 @@ static int read_roots(struct filling *filling)
 
 	tree->nr_roots = 0;
 	while (!bpf_map_get_next_key(fd, last, &key)) {
-		if (grow((void **)&tree->roots, &room, tree->nr_roots + 1, sizeof(*tree->roots)))
+		if (GROW(tree->roots, room, tree->nr_roots + 1))
 			return -ENOMEM;
 		last = &tree->roots[tree->nr_roots].key;
 		*last = key;

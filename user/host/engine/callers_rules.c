@@ -390,7 +390,7 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 static void add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	pthread_mutex_lock(&rules->lock);
-	if (grow((void **)&rules->queue, &rules->room, rules->nr + 1, sizeof(*rules->queue))) {
+	if (GROW(rules->queue, rules->room, rules->nr + 1)) {
 		close_fd(&wanted.fd);
 	} else {
 		rules->queue[rules->nr++] = wanted;

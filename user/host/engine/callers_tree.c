@@ -156,7 +156,7 @@ static int add_element(struct builder *builder, uint32_t number, tree_site site_
 		builder->index[number] = DROPPED;
 		return 0;
 	}
-	if (grow((void **)&builder->elements, &builder->room, builder->nr + 1, sizeof(element)))
+	if (GROW(builder->elements, builder->room, builder->nr + 1))
 		return -ENOMEM;
 	builder->index[number] = (int32_t)builder->nr;
 	builder->elements[builder->nr++] = element;

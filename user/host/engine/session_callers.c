@@ -150,8 +150,7 @@ struct root_state *session_root(struct session *session, uint32_t number)
 {
 	struct session_callers *callers = &session->callers;
 
-	if (grow((void **)&callers->roots, &callers->roots_room, (size_t)number + 1,
-		 sizeof(*callers->roots)))
+	if (GROW(callers->roots, callers->roots_room, (size_t)number + 1))
 		return NULL;
 	for (; callers->nr_roots <= number; callers->nr_roots++)
 		callers->roots[callers->nr_roots] = (struct root_state){ 0 };
