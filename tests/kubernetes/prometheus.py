@@ -45,5 +45,5 @@ theirs = SUM % 'container_cpu_usage_seconds_total{container!=""}'
 joined = ask(f"({ours} / on (namespace, pod, container) {theirs}) and {theirs} > 10", 1)
 for key, values in joined.items():
     print(f"  of cadvisor's cores: {values[-1]:.3f} {dict(key)}")
-# Less: a new agent's counters begin with what its first profile has, which is no increase.
-assert joined and all(0 < values[-1] < 1.25 for values in joined.values()), joined
+# Less: what the last agent counts is told a profile later, and two restarts are in these minutes.
+assert joined and all(0.5 < values[-1] < 1.25 for values in joined.values()), joined

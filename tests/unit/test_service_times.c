@@ -6,7 +6,7 @@
 #include "agent/service_times.h"
 #include "sample.h"
 
-/* What whoever takes rates sees: a counter only increases, or is a new one that begins at 0. */
+/* What whoever takes rates sees: a counter only increases, and what a new one begins with is no increase. */
 struct series {
 	char name[512];
 	uint64_t ns;
@@ -32,7 +32,8 @@ static void scrape_services(struct scrape *scrape, struct service_times *times)
 
 	scrape->nr = 0;
 	for (i = 0; i < times->nr; i++)
-		show(scrape, times->list[i].labels, "", times->list[i].time.ns);
+		show(scrape, times->list[i].labels, "",
+		     service_times_value(times, &times->list[i].time));
 	show(scrape, "[other]", "", times->other);
 }
 
@@ -46,10 +47,11 @@ static void scrape_functions(struct scrape *scrape, struct service_times *times)
 		cr_assert_leq(service->nr, times->most);
 		for (j = 0; j < service->nr; j++)
 			show(scrape, service->labels, service->list[j].name,
-			     service->list[j].time.ns);
-		show(scrape, service->labels, "[other]", service->other);
+			     service_times_value(times, &service->list[j].time));
+		show(scrape, service->labels, "[other]",
+		     service_times_value(times, &service->other));
 	}
-	show(scrape, "[other]", "[other]", times->other);
+	show(scrape, "[other]", "[other]", times->other_functions);
 }
 
 static uint64_t increase(const struct scrape *before, const struct scrape *after)
@@ -61,11 +63,10 @@ static uint64_t increase(const struct scrape *before, const struct scrape *after
 		for (j = 0; j < before->nr; j++)
 			if (!strcmp(before->list[j].name, after->list[i].name))
 				break;
-		sum += after->list[i].ns;
 		if (j == before->nr)
 			continue;
 		cr_assert_geq(after->list[i].ns, before->list[j].ns, "%s", after->list[i].name);
-		sum -= before->list[j].ns;
+		sum += after->list[i].ns - before->list[j].ns;
 	}
 	return sum;
 }
@@ -84,13 +85,46 @@ static struct profile *timed_profile(void)
 
 static struct scrape services[2], functions[2];
 
-/* Both have increased by as much as there was; then somebody has been told. */
+static uint64_t hidden(const struct service_times *times, const struct cpu_counter *counter)
+{
+	return counter->ns - service_times_value(times, counter);
+}
+
+/* Of the time of services, and of their functions, what nobody has been able to read yet. */
+static void hidden_in(const struct service_times *times, uint64_t *of_services,
+		      uint64_t *of_functions)
+{
+	size_t i, j;
+
+	*of_services = *of_functions = 0;
+	for (i = 0; i < times->nr; i++) {
+		const struct service_time *service = &times->list[i];
+
+		*of_services += hidden(times, &service->time);
+		*of_functions += hidden(times, &service->other);
+		for (j = 0; j < service->nr; j++)
+			*of_functions += hidden(times, &service->list[j].time);
+	}
+}
+
+/* Since the first call both have increased by as much as there was; then somebody has been told. */
 static void expect_increase(struct service_times *times, uint64_t ns)
 {
+	static uint64_t all, by_services, by_functions;
+	uint64_t services_later, functions_later;
+
 	scrape_services(&services[1], times);
 	scrape_functions(&functions[1], times);
-	cr_expect_eq(increase(&services[0], &services[1]), ns);
-	cr_expect_eq(increase(&functions[0], &functions[1]), ns);
+	if (!services[0].nr) { /* before there was anything */
+		show(&services[0], "[other]", "", 0);
+		show(&functions[0], "[other]", "[other]", 0);
+	}
+	all += ns;
+	by_services += increase(&services[0], &services[1]);
+	by_functions += increase(&functions[0], &functions[1]);
+	hidden_in(times, &services_later, &functions_later);
+	cr_expect_eq(by_services + services_later, all);
+	cr_expect_eq(by_functions + functions_later, all);
 	services[0] = services[1];
 	functions[0] = functions[1];
 	service_times_told(times);
@@ -115,7 +149,47 @@ Test(service_times, add_up_to_all_cpu_time)
 		expect_increase(&times, add(&times, profile));
 	cr_assert_eq(times.nr, 2);
 	cr_expect_eq(times.other, 0);
-	cr_expect_gt(times.list[0].other + times.list[1].other, 0);
+	cr_expect_gt(times.list[0].other.ns + times.list[1].other.ns, 0);
+	service_times_free(&times);
+}
+
+/* A service and a function that come begin at 0 for each of two that ask, and lose nothing by it. */
+Test(service_times, begin_at_0)
+{
+	struct service_times times = { .wanted = true, .most = 2 };
+	cleanup_profile struct profile *profile = timed_profile();
+	uint64_t of_services, of_functions;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		expect_increase(&times, i ? 0 : add(&times, profile));
+		hidden_in(&times, &of_services, &of_functions);
+		cr_expect_gt(of_services, 0);
+		cr_expect_eq(of_services, of_functions);
+	}
+	expect_increase(&times, add(&times, profile));
+	hidden_in(&times, &of_services, &of_functions);
+	cr_expect_eq(of_services, 0);
+	cr_expect_eq(of_functions, 0);
+	service_times_free(&times);
+}
+
+/* Where nobody asks, the first who does reads what there is. */
+Test(service_times, are_told_though_nobody_asked)
+{
+	struct service_times times = { .wanted = true, .most = 2 };
+	cleanup_profile struct profile *profile = timed_profile();
+	uint64_t of_services, of_functions;
+	unsigned int i;
+
+	for (i = 0; i < 13; i++)
+		add(&times, profile);
+	hidden_in(&times, &of_services, &of_functions);
+	cr_expect_eq(of_services, 0);
+	cr_expect_eq(of_functions, 0);
+	service_times_told(&times);
+	hidden_in(&times, &of_services, &of_functions);
+	cr_expect_eq(of_services + of_functions, 0);
 	service_times_free(&times);
 }
 
@@ -126,10 +200,14 @@ Test(service_times, do_not_depend_on_the_period)
 	cleanup_profile struct profile *profile = timed_profile();
 
 	add(&times, profile);
+	service_times_told(&times);
+	add(&times, profile);
 	scrape_functions(&functions[0], &times);
 	profile->sampling.period_ns *= 10;
 	service_times_free(&times);
 	times = (struct service_times){ .wanted = true, .most = 2 };
+	add(&times, profile);
+	service_times_told(&times);
 	add(&times, profile);
 	scrape_functions(&functions[1], &times);
 	cr_expect_arr_eq(&functions[0], &functions[1], sizeof(functions[0]));
@@ -161,7 +239,7 @@ Test(service_times, idle_services_are_forgotten)
 {
 	struct service_times times = { .wanted = true, .most = 1 };
 	cleanup_profile struct profile *profile = timed_profile(), *idle = timed_profile();
-	uint64_t ns = add(&times, profile);
+	uint64_t ns;
 	size_t i;
 
 	for (i = 0; i < idle->nr_histograms; i++)
@@ -169,6 +247,8 @@ Test(service_times, idle_services_are_forgotten)
 			free(idle->histograms[i].cgroup);
 			idle->histograms[i].cgroup = strdup("/another");
 		}
+	expect_increase(&times, add(&times, profile) + add(&times, idle));
+	ns = add(&times, profile);
 	for (i = 0; i < 61; i++)
 		ns += add(&times, idle);
 	cr_expect_gt(times.other, 0);

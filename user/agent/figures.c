@@ -149,10 +149,12 @@ static void put_functions(const struct page *page, const struct service_times *t
 	for (; service < end; service++) {
 		for (i = 0; i < service->nr; i++)
 			put_function(page, service->labels, service->list[i].name,
-				     service->list[i].object, service->list[i].time.ns);
-		put_function(page, service->labels, OTHER, "", service->other);
+				     service->list[i].object,
+				     service_times_value(times, &service->list[i].time));
+		put_function(page, service->labels, OTHER, "",
+			     service_times_value(times, &service->other));
 	}
-	put_function(page, OTHER_LABELS, OTHER, "", times->other);
+	put_function(page, OTHER_LABELS, OTHER, "", times->other_functions);
 }
 
 static void put_services(const struct page *page, const struct service_times *times)
@@ -161,7 +163,8 @@ static void put_services(const struct page *page, const struct service_times *ti
 
 	put_head(page, "service_cpu_seconds", "counter", "CPU time by service and pod.");
 	for (i = 0; i < times->nr; i++)
-		put_service(page, times->list[i].labels, times->list[i].time.ns);
+		put_service(page, times->list[i].labels,
+			    service_times_value(times, &times->list[i].time));
 	put_service(page, OTHER_LABELS, times->other);
 	if (times->most && page->form.functions)
 		put_functions(page, times);

@@ -10,10 +10,21 @@
 #include "export/samples.h"
 
 #define PARTS_KEPT 60 /* a service without CPU time in so many is forgotten */
+#define PARTS_UNASKED 12 /* a counter that nobody has read in so many needs no 0 to begin with */
 
 static uint64_t untold(const struct cpu_counter *counter)
 {
 	return counter->ns - counter->told;
+}
+
+uint64_t service_times_value(const struct service_times *times, const struct cpu_counter *counter)
+{
+	return times->turn >= counter->from ? counter->ns : 0;
+}
+
+static struct cpu_counter new_counter(const struct service_times *times)
+{
+	return (struct cpu_counter){ .from = times->turn + PARTS_UNASKED };
 }
 
 static void free_function(struct function_time *function)
@@ -30,7 +41,7 @@ static void drop_coldest(struct service_time *service)
 	for (; at <= last; at++)
 		if (at->recent < coldest->recent)
 			coldest = at;
-	service->other += untold(&coldest->time);
+	service->other.ns += untold(&coldest->time);
 	free_function(coldest);
 	*coldest = *last;
 }
@@ -56,8 +67,12 @@ static void free_service(struct service_time *service)
 
 static void forget(struct service_times *times, size_t at)
 {
-	times->other += untold(&times->list[at].time);
-	free_service(&times->list[at]);
+	struct service_time *service = &times->list[at];
+
+	times->other += untold(&service->time);
+	resize(service, 0);
+	times->other_functions += untold(&service->other);
+	free_service(service);
 	times->nr--;
 	memmove(&times->list[at], &times->list[at + 1], (times->nr - at) * sizeof(*times->list));
 }
@@ -101,7 +116,8 @@ static struct service_time *find_service(struct service_times *times, const char
 
 static struct service_time *new_service(struct service_times *times, const char *labels)
 {
-	struct service_time added = { .turn = times->turn };
+	struct cpu_counter begins = new_counter(times);
+	struct service_time added = { .time = begins, .other = begins, .turn = times->turn };
 	size_t at;
 
 	if (!make_room(times))
@@ -136,16 +152,18 @@ static struct function_time *find_function(size_t most, struct service_time *ser
 	return coldest && coldest->recent < ns ? coldest : NULL;
 }
 
-static void count(size_t most, struct service_time *service, const char *name, const char *object,
-		  uint64_t ns)
+static void count(const struct service_times *times, struct service_time *service, const char *name,
+		  const char *object, uint64_t ns)
 {
-	struct function_time *at = find_function(most, service, name, object, ns), made;
+	struct function_time *at = find_function(times->most, service, name, object, ns), made;
 
 	if (at && (!at->name || strcmp(at->name, name) != 0 || strcmp(at->object, object) != 0)) {
-		made = (struct function_time){ .name = strdup(name), .object = strdup(object) };
+		made = (struct function_time){ .name = strdup(name),
+					       .object = strdup(object),
+					       .time = new_counter(times) };
 		if (made.name && made.object) {
 			service->nr += !at->name;
-			service->other += untold(&at->time);
+			service->other.ns += untold(&at->time);
 			free_function(at);
 			*at = made;
 		} else {
@@ -154,7 +172,7 @@ static void count(size_t most, struct service_time *service, const char *name, c
 		}
 	}
 	if (!at) {
-		service->other += ns;
+		service->other.ns += ns;
 		return;
 	}
 	at->time.ns += ns;
@@ -171,8 +189,8 @@ static uint64_t time_of(const struct samples *samples, const struct sample_servi
 	return sum;
 }
 
-static void add_functions(size_t most, struct service_time *service, const struct samples *samples,
-			  const struct sample_service *of)
+static void add_functions(const struct service_times *times, struct service_time *service,
+			  const struct samples *samples, const struct sample_service *of)
 {
 	size_t i;
 
@@ -185,8 +203,8 @@ static void add_functions(size_t most, struct service_time *service, const struc
 		char name_cut[TEXT_LABEL], file_cut[TEXT_LABEL];
 
 		if (sample->ns)
-			count(most, service, text_label(name, name_cut), text_label(file, file_cut),
-			      sample->ns);
+			count(times, service, text_label(name, name_cut),
+			      text_label(file, file_cut), sample->ns);
 	}
 }
 
@@ -220,7 +238,7 @@ static uint64_t add_time(struct service_times *times, const struct samples *samp
 	if (!service)
 		return 0;
 	service->time.ns += ns;
-	add_functions(times->most, service, samples, of);
+	add_functions(times, service, samples, of);
 	return ns;
 }
 
@@ -310,9 +328,18 @@ void service_times_add(struct service_times *times, const struct profile *part, 
 		counted = each_service(times, &samples, add_time);
 	}
 	samples_free(&samples);
-	if (cpu_ns > counted)
+	if (cpu_ns > counted) {
 		times->other += cpu_ns - counted;
+		times->other_functions += cpu_ns - counted;
+	}
 	forget_idle(times);
+}
+
+static void tell(const struct service_times *times, struct cpu_counter *counter)
+{
+	counter->told = service_times_value(times, counter);
+	if (counter->from > times->turn + 1)
+		counter->from = times->turn + 1;
 }
 
 void service_times_told(struct service_times *times)
@@ -322,9 +349,10 @@ void service_times_told(struct service_times *times)
 	for (i = 0; i < times->nr; i++) {
 		struct service_time *service = &times->list[i];
 
-		service->time.told = service->time.ns;
+		tell(times, &service->time);
+		tell(times, &service->other);
 		for (j = 0; j < service->nr; j++)
-			service->list[j].time.told = service->list[j].time.ns;
+			tell(times, &service->list[j].time);
 	}
 }
 

@@ -18,10 +18,15 @@
  * functions that are not among the hottest. Who has had no time for long, or has become cold, makes
  * room, and begins at 0 when it comes back. Of its time only that goes to "[other]" of which nobody
  * has been told: whoever takes rates has counted the rest already.
+ *
+ * A new counter has time already, but the value that Prometheus reads first is no increase to it. So
+ * a counter is 0 until the part after the one in which somebody has read that, because two servers
+ * may ask for the same metrics; or for a few parts, if nobody asks.
  */
 struct cpu_counter {
 	uint64_t ns;
 	uint64_t told; /* what of it somebody has read */
+	unsigned int from; /* the first part from which on it is told */
 };
 
 struct function_time {
@@ -36,7 +41,7 @@ struct service_time {
 	struct cpu_counter time;
 	struct function_time *list;
 	size_t nr;
-	uint64_t other; /* ns of all other functions */
+	struct cpu_counter other; /* all other functions */
 	unsigned int turn; /* the last part in which it had time */
 };
 
@@ -47,6 +52,7 @@ struct service_times {
 	size_t nr;
 	size_t room;
 	uint64_t other; /* ns of all other services */
+	uint64_t other_functions; /* the same, and of functions that ended with their service */
 	unsigned int turn;
 };
 
@@ -58,6 +64,9 @@ void service_label_write(FILE *out, const char *text);
  * others.
  */
 void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns);
+
+/* What to tell of a counter. */
+uint64_t service_times_value(const struct service_times *times, const struct cpu_counter *counter);
 
 /* Call after the counters were given to somebody. */
 void service_times_told(struct service_times *times);
