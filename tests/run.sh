@@ -102,6 +102,12 @@ keep_failures() {
 		/^FAIL / { print log_name ": " substr($0, 6, 500) }' "$1" >>"$failures"
 }
 
+# The tests of LOG that began and did not end.
+unended() {
+	awk '/^\[RUN/ { begun[$NF] } /^\[(PASS|FAIL)/ { sub(/:$/, "", $2); delete begun[$2] }
+		END { for (name in begun) printf " %s", name }' "$1"
+}
+
 # Criterion does not notice what a sanitizer finds when a test's process ends, so such a leak makes
 # the test fail here. A program that ended without the last line, or with a bad status but no failed
 # test, has one failure that belongs to no test.
@@ -119,7 +125,7 @@ criterion_counts() {
 		bad=$((bad + leaks))
 	fi
 	if [ -z "$good" ] || { [ "$status" -ne 0 ] && [ "${bad:-0}" -eq 0 ]; }; then
-		echo "FAIL $log: the test program ended with status $status" | tee -a "$failures"
+		echo "FAIL $log: the test program ended with status $status amid:$(unended "$log")" | tee -a "$failures"
 		bad=$((${bad:-0} + 1))
 	fi
 	passed=$((passed + ${good:-0} - left))

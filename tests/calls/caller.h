@@ -51,7 +51,7 @@ void caller_begin(struct serve *serve, const char *const options[]);
 		serve_end(&serve);                                                                 \
 	}                                                                                          \
                                                                                                    \
-	TestSuite(name, .init = begin, .fini = end)
+	TestSuite(name, .init = begin, .fini = end, .timeout = 300)
 
 /* Sets the server that this process's calls use; NULL: the default one. */
 void caller_use(const char *path);

@@ -32,7 +32,7 @@ static void end(void)
 	serve_end(&serve);
 }
 
-TestSuite(calls_forks, .init = begin, .fini = end);
+TestSuite(calls_forks, .init = begin, .fini = end, .timeout = 300);
 
 static char *buffer;
 

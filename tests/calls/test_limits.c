@@ -14,7 +14,7 @@
 #include "caller.h"
 #include "need.h"
 
-TestSuite(calls_limits, .init = need_root);
+TestSuite(calls_limits, .init = need_root, .timeout = 300);
 
 enum { NOBODY = 65534, DAEMON = 1 };
 

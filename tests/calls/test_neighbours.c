@@ -9,7 +9,7 @@
 #include "caller.h"
 #include "need.h"
 
-TestSuite(calls_neighbours, .init = need_root);
+TestSuite(calls_neighbours, .init = need_root, .timeout = 300);
 
 static struct serve serve;
 static char *buffer;

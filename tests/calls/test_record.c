@@ -16,7 +16,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(calls_record, .init = need_root);
+TestSuite(calls_record, .init = need_root, .timeout = 300);
 
 static struct serve serve;
 

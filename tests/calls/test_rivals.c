@@ -87,12 +87,12 @@ static void beside(int (*start)(void *, size_t), double period, double allowed)
 	kill(child, SIGKILL);
 }
 
-CALLER_TEST(calls_rivals, of_10_ms, .timeout = 120)
+CALLER_TEST(calls_rivals, of_10_ms)
 {
 	beside(on, 0.01, 0.03);
 }
 
-CALLER_TEST(calls_rivals, of_1_ms, .timeout = 120)
+CALLER_TEST(calls_rivals, of_1_ms)
 {
 	beside(on_fast, 0.001, 0.01);
 }

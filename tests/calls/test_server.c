@@ -19,7 +19,7 @@
 #include "need.h"
 #include "oracle.h"
 
-TestSuite(calls_server, .init = need_root);
+TestSuite(calls_server, .init = need_root, .timeout = 300);
 
 static struct serve serve;
 static char *buffer;

@@ -18,7 +18,7 @@
 #include "caller.h"
 #include "need.h"
 
-TestSuite(calls_shares, .init = need_root);
+TestSuite(calls_shares, .init = need_root, .timeout = 300);
 
 enum { NOBODY = 65534, DAEMON = 1, CALLERS = 8 };
 

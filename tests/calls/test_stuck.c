@@ -26,7 +26,7 @@
 #include "need.h"
 #include "slow_file.h"
 
-TestSuite(calls_stuck, .init = need_root);
+TestSuite(calls_stuck, .init = need_root, .timeout = 300);
 
 enum { HONEST = 1000, HOSTILE = 65534, LENT = 100000, ASKED = 60 };
 

@@ -113,7 +113,6 @@ mkdir "$work/files" "$work/got"
 printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
 "$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &
 agent=$!
-trap 'kill -9 "$agent" "${backend:-$agent}" "${spinner:-$agent}" 2>/dev/null; rm -rf "$work"' EXIT
 wait_for 2 'trying again'
 python3 "$work/backend.py" "$port" "$work/got" &
 backend=$!
@@ -193,6 +192,7 @@ end
 port=$(tests/lib/free_port)
 python3 "$work/cut.py" "$port" &
 backend=$!
+: >"$work/err"
 "$bin" agent --interval 1 --otlp "grpc://127.0.0.1:$port" 2>"$work/err" &
 agent=$!
 wait_for 1 'delivered again'

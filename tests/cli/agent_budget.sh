@@ -8,16 +8,12 @@ set -uo pipefail
 
 can_sample agent_budget || exit "$script_status"
 
-clean_up() {
-	end_in_groups "${pids[*]}" "/$group"
-	rm -rf "$work"
-}
-pids=()
 group=bpfprofil-budget-$$
-trap clean_up EXIT
+clean_up() {
+	remove_groups "/$group"
+}
 
 in_group "/$group" sh -c 'while :; do :; done' &
-pids+=($!)
 port=$(tests/lib/free_port)
 
 # wait_for_profiles N: in $folder
@@ -42,7 +38,6 @@ run_agent() {
 	mkdir "$work/$folder"
 	"$bin" agent --dir "$work/$folder" --interval 3 --listen "$port" "$@" 2>"$work/err" &
 	agent=$!
-	pids+=("$agent")
 	wait_for_profiles 1
 	find "$work/$folder" -name '*.gz' >"$work/$folder/before"
 	scrape early

@@ -19,10 +19,7 @@ while :; do
 	"$mapped" "$offset" $((20000000 / ${SPIN_SLOWNESS:-1})) "$work"/user/*.so
 	echo >>"$work/rounds"
 done &
-user=$!
 "$BUILD_DIR/tests/live/workloads/forever" &
-honest=$!
-trap 'kill -9 "${tool:-$user}" "$user" "$honest" 2>/dev/null; rm -rf "$work"' EXIT
 
 # begin COMMAND...: as $tool, with few descriptors
 begin() {

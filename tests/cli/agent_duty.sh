@@ -8,17 +8,13 @@ export LC_ALL=C # for sort
 
 can_sample agent_duty || exit "$script_status"
 
-clean_up() {
-	end_in_groups "${pids[*]}" "/$group"
-	rm -rf "$work"
-}
-pids=()
 group=bpfprofil-duty-$$
-trap clean_up EXIT
+clean_up() {
+	remove_groups "/$group"
+}
 
 in_group "/$group" sh -c 'while :; do :; done' &
 spinner=$!
-pids+=("$spinner")
 # What the spinner has had by when, in seconds since the epoch and of CPU, every tenth of a second.
 python3 -u -c 'import sys, time
 sys.path.insert(0, "tests/lib")
@@ -26,13 +22,11 @@ import process
 while True:
     print(time.time(), process.cpu_seconds(int(sys.argv[1])))
     time.sleep(0.1)' "$spinner" >"$work/used" &
-pids+=("$!")
 port=$(tests/lib/free_port)
 mkdir "$work/files"
 printf 'dir = %s\ninterval = 6\nduty = 20\n' "$work/files" >"$work/conf"
 "$bin" agent --config "$work/conf" --listen "$port" 2>"$work/err" &
 agent=$!
-pids+=("$agent")
 # wait_for_files N
 wait_for_files() {
 	local i

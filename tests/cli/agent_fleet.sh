@@ -23,15 +23,12 @@ class Backend(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Backend).serve_forever()
 end
 
-agent='' backend='' spinner=''
 pod=/kubepods/pod$(cat /proc/sys/kernel/random/uuid)
 group=$pod/$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
 
 clean_up() {
-	end_in_groups "$agent $backend $spinner" "$group" "$pod" /kubepods
-	rm -rf "$work"
+	remove_groups "$group" "$pod" /kubepods
 }
-trap clean_up EXIT
 
 # until_true COMMAND...: for two minutes; if it never is, it is the test that fails
 until_true() {
@@ -76,12 +73,10 @@ was_answered() {
 end_agent() {
 	kill -TERM "$agent"
 	wait "$agent"
-	agent=
 }
 
 port=$(tests/lib/free_port) listen=$(tests/lib/free_port)
 sh -c 'while :; do :; done' &
-spinner=$!
 echo 404 >"$work/status"
 
 # As kubelet mounts a ConfigMap: a link to a link, of which the inner one is replaced.
@@ -206,8 +201,7 @@ in_a_pod() {
 		exec "$@"' sh "$@"
 }
 
-# begin_in_a_pod OPTION...: an agent. What the one before it said is removed first, because a signal that
-# came before this one's exec would make its shell clean up.
+# begin_in_a_pod OPTION...: an agent. What the one before it said is removed first, for it is waited for.
 begin_in_a_pod() {
 	: >"$work/err"
 	in_a_pod "$bin" agent --listen "127.0.0.1:$listen" "$@" 2>>"$work/err" &
@@ -215,7 +209,6 @@ begin_in_a_pod() {
 	until_true said 'listening at port'
 }
 in_group "$group" sh -c 'while :; do :; done' &
-spinner+=" $!"
 export pods=''
 begin_in_a_pod --interval 1
 until_true said 'pods run here, but have no names: there is no /var/log/pods' &&

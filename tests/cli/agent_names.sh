@@ -19,23 +19,16 @@ others_logs=$work/log/pods/bpfprofil-others_db-0_$other
 # Another one as systemd makes the groups.
 slice=/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod${other//-/_}.slice
 scope=$slice/cri-containerd-$id.scope
-spinners=()
-agent=
 
 clean_up() {
-	end_in_groups "${spinners[*]} $agent" "/$group" "/kubepods/pod$uid" "/$sandbox" \
-		"/kubepods/pod$other" /kubepods "$scope" "$slice" "${slice%/*}" /kubepods.slice
-	rm -rf "$work"
+	remove_groups "/$group" "/kubepods/pod$uid" "/$sandbox" "/kubepods/pod$other" /kubepods \
+		"$scope" "$slice" "${slice%/*}" /kubepods.slice
 }
-trap clean_up EXIT
 
 spin=(sh -c 'while :; do :; done')
 in_group "/$group" "${spin[@]}" &
-spinners+=($!)
 "${spin[@]}" &
-spinners+=($!)
 in_group "/$sandbox" "${spin[@]}" &
-spinners+=($!)
 mkdir -p "$logs/nginx" "$others_logs/db" "$others_logs/proxy"
 
 # run_agent OPTION...: for a few profiles, into $work/files, by way of $host
@@ -146,7 +139,6 @@ host=(unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; mou
 test=agent_of_version_2
 if grep -q ' cgroup2 ' /proc/mounts; then
 	in_group "$scope" "${spin[@]}" &
-	spinners+=($!)
 	run_agent --include namespace=bpfprofil-pure
 	cat "$work/read.py" - >"$work/test.py" <<'end'
 whole = max(profiles[2:], key=lambda profile: profile["duration_ns"])

@@ -9,8 +9,6 @@ set -uo pipefail
 can_sample agent_signals || exit "$script_status"
 "$BUILD_DIR/tests/live/workloads/forever" "$work/pid" &
 busy=$!
-# shellcheck disable=SC2046
-trap 'kill -9 $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
 
 # begin OPTION...: an agent, as $agent, once it has counted a while
 begin() {

@@ -14,8 +14,6 @@ can_sample clock || exit "$script_status"
 
 # A small program is always running, for a host on which nothing runs has no profile to deliver.
 sh -c 'while :; do :; done' &
-loop=$!
-trap 'kill $loop; rm -rf "$work"' EXIT
 
 # set_to SET ASLEEP
 set_to() {

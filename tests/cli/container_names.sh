@@ -17,26 +17,21 @@ logs=/var/log/pods/bpfprofil-shop_web-0_$uid
 name=bpfprofil-shop-$$
 unit=/bpfprofil$$.slice/bpfprofil-$$.service
 users=/user@$$.service/bpfprofil-$$.service
-spinners=()
 
 clean_up() {
-	end_in_groups "${spinners[*]}" "$group/below" "$group" "$top" "$pod" /kubepods \
-		"$unit" "${unit%/*}" "$users" "${users%/*}"
-	rm -rf "$logs" "$work"
+	remove_groups "$group/below" "$group" "$top" "$pod" /kubepods "$unit" "${unit%/*}" \
+		"$users" "${users%/*}"
+	rm -rf "$logs"
 	rmdir /var/log/pods 2>/dev/null
 }
-trap clean_up EXIT
 
 spin=(sh -c 'while :; do :; done')
 in_group "$group" "${spin[@]}" &
-spinners+=($!)
+spinner=$!
 in_group "$group/below" "${spin[@]}" &
-spinners+=($!)
 in_group "$pod" "${spin[@]}" &
-spinners+=($!)
 for group_of_unit in "$unit" "$users"; do
 	in_group "$group_of_unit" "${spin[@]}" &
-	spinners+=($!)
 done
 mkdir -p "$logs"
 
@@ -66,7 +61,7 @@ test=attach_container_of_containerd
 tasks=/run/containerd/io.containerd.runtime.v2.task
 task=$tasks/bpfprofil-$$
 mkdir -p "$task/$name.task"
-echo "${spinners[0]}" >"$task/$name.task/init.pid"
+echo "$spinner" >"$task/$name.task/init.pid"
 "$bin" attach --container "$name.task" --duration 1 -q -o "$work/t.json" 2>"$work/err" &&
 	grep -q "\"name\": \"$name.task\"" "$work/t.json"
 verdict $? $test
@@ -110,7 +105,6 @@ sed "2i echo \$1 >>$work/asked" "$work/bin/docker" >"$work/alone/docker"
 chmod +x "$work/alone/docker"
 PATH=$work/alone:$PATH "$bin" agent -q --dir "$work/files" --interval 1 2>"$work/err" &
 agent=$!
-spinners+=("$agent")
 for ((i = 0; i < 100; i++)); do
 	[ "$(find "$work/files" -name '*.gz' | wc -l)" -lt 4 ] || break
 	sleep 0.2

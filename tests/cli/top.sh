@@ -10,12 +10,9 @@ tmux=()
 sessions=0
 target=
 
-finish() {
-	[ -z "$target" ] || kill "$target" 2>/dev/null
+clean_up() {
 	[ ${#tmux[@]} -eq 0 ] || "${tmux[@]}" kill-server 2>/dev/null
-	rm -rf "$work"
 }
-trap finish EXIT
 
 # watched PROGRAM...: runs it until the next one or the end; its pid is in $target.
 watched() {

@@ -25,7 +25,7 @@
 #define SOCKET_UNIT "user/systemd/bpfprofil.socket"
 #define SERVICE_UNIT "user/systemd/bpfprofil.service.in"
 
-TestSuite(client_activation, .init = need_root);
+TestSuite(client_activation, .init = need_root, .timeout = 300);
 
 enum { LISTEN_FD = 3, NOBODY = 65534, PATIENCE_SECONDS = 60 };
 

@@ -61,6 +61,8 @@ static const struct {
 	{ "rt_sigprocmask", SYS_rt_sigprocmask, EPERM, 0 },
 };
 
+TestSuite(client_faults, .timeout = 300);
+
 CLIENT_TEST(client_faults, each_call)
 {
 	size_t i;

@@ -135,6 +135,8 @@ static void histogram_and_arcs(const char *program, uint32_t ticks)
 	run_end(&run);
 }
 
+TestSuite(client_gmon, .timeout = 300);
+
 Test(client_gmon, pie)
 {
 	histogram_and_arcs(CLIENT_PROGRAMS "/pg_pie", 123);

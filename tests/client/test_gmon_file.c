@@ -66,6 +66,8 @@ static uint32_t rate_at(int fd, off_t record)
 static const off_t size_of_one = HEADER + RECORD + BINS * 2 + 21;
 static const off_t size_of_more = RECORD + BINS * 2;
 
+TestSuite(client_gmon_file, .timeout = 300);
+
 Test(client_gmon_file, sums_and_splits)
 {
 	struct gmon_counts histogram = { calloc(BINS, sizeof(uint32_t)), BINS, 250 };

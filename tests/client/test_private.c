@@ -18,7 +18,7 @@
 
 #define NEED_NO_HOST_SERVER() NEED(access(CALL_SOCKET, F_OK), "a server serves this host")
 
-TestSuite(client_private, .init = need_root);
+TestSuite(client_private, .init = need_root, .timeout = 300);
 
 static int call(void)
 {

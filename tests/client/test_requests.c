@@ -27,6 +27,8 @@ static void assert_request(const struct fixture *fixture, enum call_op op, uint3
 	cr_assert_eq(fixture->shared->sender.uid, getuid());
 }
 
+TestSuite(client_requests, .timeout = 300);
+
 CLIENT_TEST(client_requests, profil)
 {
 	const struct call_entry *entry;

@@ -26,7 +26,7 @@
 #include "need.h"
 #include "serve.h"
 
-TestSuite(client_serve, .init = need_root);
+TestSuite(client_serve, .init = need_root, .timeout = 300);
 
 /* A busy machine may swallow ticks, so a test may try again. */
 enum { TRIES = 3 };

@@ -35,6 +35,8 @@ static int call(void)
 	return profil(test_counters, sizeof(test_counters), 0x1000, 0x10000);
 }
 
+TestSuite(client_trouble, .timeout = 300);
+
 CLIENT_TEST(client_trouble, no_server)
 {
 	char path[200];

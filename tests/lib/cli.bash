@@ -7,8 +7,21 @@ bin=${BUILD_DIR:?}/bpfprofil
 golden=$PWD/tests/golden
 work=$(mktemp -d)
 chmod 755 "$work"
-trap 'rm -rf "$work"' EXIT
 script_status=0
+
+# Ends what still runs, and nothing else: the pid of what has ended may be another's by now. A script
+# that has more to remove says how in clean_up. A command that a signal ends before it is executed is a
+# copy of this shell, and comes here too.
+at_exit() {
+	[ "$BASHPID" = $$ ] || return
+	# shellcheck disable=SC2046 # pids
+	kill -9 $(jobs -rp) 2>/dev/null
+	wait 2>/dev/null
+	clean_up
+	rm -rf "$work"
+}
+clean_up() { :; }
+trap at_exit EXIT
 
 pass() {
 	echo "PASS cli::$1"
@@ -107,14 +120,10 @@ cgroup_mounts() {
 	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
 }
 
-# end_in_groups PIDS /GROUP...: ends processes, and removes the groups of in_group, the inner ones first
-end_in_groups() {
-	local pids mount group
+# remove_groups /GROUP...: those of in_group, the inner ones first
+remove_groups() {
+	local mount group
 
-	read -ra pids <<<"$1"
-	shift
-	kill -9 "${pids[@]}" 2>/dev/null
-	wait 2>/dev/null
 	for mount in $(cgroup_mounts); do
 		for group in "$@"; do
 			rmdir "$mount$group" 2>/dev/null
