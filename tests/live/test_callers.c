@@ -4,6 +4,8 @@
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -110,6 +112,25 @@ LIVE_TEST(live_callers, stacks_of_go)
 	cr_expect_gt(ticks, 100);
 	cr_expect_eq(doc_called(live->doc, "leaf", "first"), ticks);
 	cr_expect_leq(doc_ended(live->doc, "no rule"), ticks / 100);
+}
+
+/* A frame has the name of the code that lay there when it was met. */
+LIVE_TEST(live_callers, jit_that_is_reused)
+{
+	const struct share wanted[] = { { "jit_hot", 3 }, { "jit_warm", 1 } };
+	uint64_t ticks[2];
+	char map[64];
+	int i;
+
+	NEED(live_run_timed(live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("jit"), "15000", "calls")),
+	     "no machine code for this machine");
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live->end.out));
+	unlink(map);
+	doc_assert_chains(live->doc);
+	for (i = 0; i < 2; i++)
+		ticks[i] = doc_called(live->doc, "burn", wanted[i].name);
+	assert_ratio(2, wanted, ticks);
+	cr_expect_geq(ticks[0] + ticks[1], doc_number(live->doc, "ticks.total") / 100 * 97);
 }
 
 /* main calls all of it, and what calls main is the C library. */

@@ -254,6 +254,42 @@ Test(jit, moves_that_do_not_fit)
  * Places do not overlap, have the code's offset in a page, and are kept until the take after the
  * next.
  */
+/* What lay at an address in a turn, and what lies there now, whichever turns are still known. */
+Test(jit, formers)
+{
+	const struct jit_code code = { .start = 0x1000, .size = 0x100 };
+	struct jit_text *text = jit_text_new();
+	uint64_t first, second, again;
+
+	cr_assert(text);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("first")), 0);
+	text->turn = 1;
+	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &again), 0);
+	cr_expect_eq(again, 0x1010);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("second")), 0);
+	text->turn = 2;
+	cr_assert_eq(jit_text_find_former(text, 0, 0x1010, &first), 0);
+	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &second), 0);
+	cr_expect_geq(first, JIT_PLACES);
+	cr_expect_geq(second, JIT_PLACES);
+	cr_expect_neq(first, second);
+	cr_expect_str_eq(text->now.list[0].name, "first");
+	cr_expect_eq(first, text->now.list[0].start + 0x10);
+	cr_expect_str_eq(text->now.list[1].name, "second");
+	cr_assert_eq(jit_text_find_former(text, 0, 0x1020, &again), 0);
+	cr_expect_eq(again, first + 0x10, "it keeps its place");
+	cr_assert_eq(jit_text_find_former(text, 0, 0x1100, &again), 0);
+	cr_expect_eq(again, 0x1100, "it is behind the code");
+	cr_assert_eq(jit_text_find_former(text, 2, 0x1010, &again), 0);
+	cr_expect_eq(again, 0x1010);
+	jit_text_turn(text);
+	jit_text_drop_formers(text, 1);
+	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &again), 0);
+	cr_expect_eq(text->now.nr, 1, "another profile has a place of its own");
+	cr_expect_eq(text->formers.nr, 1);
+	jit_text_free(text, &room);
+}
+
 Test(jit, places)
 {
 	struct jit_text *text = jit_text_new();

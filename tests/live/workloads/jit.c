@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|dump|threads|child]: writes two functions of machine code into anonymous memory,
+ * jit UNITS [reuse|calls|dump|threads|child]: writes two functions of machine code into anonymous memory,
  * describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces
- * the first; with dump they are described in /tmp/jit-PID.dump; with threads each is burnt in by
+ * the first; with calls likewise, but they call burn(), which has all the time; with dump they are described in /tmp/jit-PID.dump; with threads each is burnt in by
  * two threads, "three" and "one", 3 : 1; with child the second one is burnt in by child processes in
  * the same memory. Prints its pid. Exit status 77: there is no code for this
  * machine.
@@ -22,6 +22,27 @@
 
 #define FUNCTION_BYTES 256UL
 #define REGION_BYTES 65536
+
+/* Calls its second argument with the first one, in a frame of its own. */
+#if defined(__x86_64__)
+static const unsigned char calling[] = {
+	0x55, /* push %rbp */
+	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
+	0xff, 0xd6, /* call *%rsi */
+	0x5d, /* pop %rbp */
+	0xc3, /* ret */
+};
+#elif defined(__aarch64__)
+static const unsigned int calling[] = {
+	0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
+	0x910003fd, /* mov x29, sp */
+	0xd63f0020, /* blr x1 */
+	0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
+	0xd65f03c0, /* ret */
+};
+#else
+static const unsigned char calling[1];
+#endif
 
 /* n is the first argument: n times x = x * 3, then return. */
 #if defined(__x86_64__)
@@ -130,6 +151,25 @@ static int reuse(char *text, unsigned long units)
 	return 0;
 }
 
+static __attribute__((noinline)) void burn(unsigned long units)
+{
+	spin(units);
+}
+
+static int reuse_and_call(char *text, unsigned long units)
+{
+	union {
+		void *object;
+		void (*call)(unsigned long units, void (*function)(unsigned long units));
+	} function = { .object = text };
+
+	function.call(units / 4 * 3, burn);
+	if (describe(text, "jit_warm"))
+		return 1;
+	function.call(units / 4, burn);
+	return 0;
+}
+
 struct turns {
 	const char *name;
 	char *text;
@@ -193,6 +233,7 @@ int main(int argc, char **argv)
 	unsigned long units = spin_argument(argc, argv, 1, 1000);
 	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	int is_reuse = argc > 2 && !strcmp(argv[2], "reuse");
+	int is_calls = argc > 2 && !strcmp(argv[2], "calls");
 	int is_threads = argc > 2 && !strcmp(argv[2], "threads");
 	int is_child = argc > 2 && !strcmp(argv[2], "child");
 	char *text;
@@ -203,7 +244,8 @@ int main(int argc, char **argv)
 	text = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED)
 		return 1;
-	memcpy(text, code, sizeof(code));
+	memcpy(text, is_calls ? (const void *)calling : code,
+	       is_calls ? sizeof(calling) : sizeof(code));
 	memcpy(text + FUNCTION_BYTES, code, sizeof(code));
 	__builtin___clear_cache(text, text + REGION_BYTES);
 	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) ||
@@ -214,6 +256,8 @@ int main(int argc, char **argv)
 	printf("%d\n", getpid());
 	if (is_reuse)
 		return reuse(text, units);
+	if (is_calls)
+		return reuse_and_call(text, units);
 	if (!is_dump && describe(text + FUNCTION_BYTES, "jit_warm"))
 		return 1;
 	if (is_threads)

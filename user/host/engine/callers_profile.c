@@ -120,6 +120,20 @@ static uint32_t object_of_text(struct filling *filling, uint32_t text)
 	return filling->objects[text];
 }
 
+/* Just-in-time code that has moved or is gone is in a place of its own, as it is in the histograms. */
+static int find_former(struct filling *filling, uint32_t text, uint64_t *offset)
+{
+	const struct session_callers *callers = &filling->session->callers;
+	const struct text_state *state = text < callers->nr_texts ? &callers->texts[text] : NULL;
+	const struct space_info *info = NULL;
+
+	if (state && state->space.kind == SPACE_ANON)
+		info = spaces_find(filling->names->spaces, &state->space);
+	if (!info || !info->jit)
+		return 0;
+	return jit_text_find_former(info->jit, state->turn, *offset, offset);
+}
+
 static bool find_site(void *context, uint64_t site, struct profile_site *result)
 {
 	struct filling *filling = context;
@@ -135,6 +149,8 @@ static bool find_site(void *context, uint64_t site, struct profile_site *result)
 			filling->ret = error_no_memory(filling->err, "profile");
 	} else {
 		object = object_of_text(filling, text);
+		if (find_former(filling, text, &result->offset))
+			filling->ret = error_no_memory(filling->err, "profile");
 	}
 	result->object = (uint32_t)object;
 	return !filling->ret && result->object != NO_SOURCE;

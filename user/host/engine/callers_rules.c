@@ -405,6 +405,13 @@ void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool 
 	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = fd, .is_file = is_file });
 }
 
+void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
+{
+	struct rules_of_text *place = rules->maps.texts.at;
+
+	__atomic_store_n(&place[text].state, RULES_NONE, __ATOMIC_RELEASE);
+}
+
 void callers_rules_give_back(struct callers_rules *rules, uint32_t text)
 {
 	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });

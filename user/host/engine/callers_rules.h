@@ -35,6 +35,9 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
  */
 void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file);
 
+/* Tells at once that a text, which no walk has met yet, has no table. */
+void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
+
 /* Gives back a text's number and its table. No walk may have it, and nothing in the tree. */
 void callers_rules_give_back(struct callers_rules *rules, uint32_t text);
 

@@ -21,6 +21,9 @@ enum { TEXT_SHARE = 1024, TEXTS_MIN = 1024 };
 /* They are given back when so many are in use. */
 enum { SHORT_SHARE = 4 };
 
+/* A process whose code moves may have one of so many of them. */
+enum { FORMER_SHARE = 64 };
+
 uint32_t session_max_texts(const struct session *session)
 {
 	uint64_t nr = session->options.memory / TEXT_SHARE;
@@ -123,6 +126,96 @@ int session_read_texts(struct session *session)
 	return 0;
 }
 
+static int compare_codes(const void *left, const void *right)
+{
+	const struct jit_code *a = left, *b = right;
+
+	return compare_u64(a->start, b->start) ?: compare_u64(a->line, b->line);
+}
+
+/* By place. Where several came and went since the last reading, the first lay there longest. */
+static size_t sort_codes(struct jit_code *codes, size_t nr)
+{
+	size_t i, kept = 0;
+
+	SORT(codes, nr, compare_codes);
+	for (i = 0; i < nr; i++)
+		if (!kept || codes[i].start != codes[kept - 1].start)
+			codes[kept++] = codes[i];
+	return kept;
+}
+
+/* The code around an address; NULL: none of these. */
+static struct jit_code *code_at(struct jit_code *codes, size_t nr, uint64_t address)
+{
+	size_t after = BISECT(i, nr, codes[i].start <= address);
+
+	if (!after || address - codes[after - 1].start >= codes[after - 1].size)
+		return NULL;
+	return &codes[after - 1];
+}
+
+/* Notes the codes that the tree has frames of. False: it has none, or there is no memory. */
+static bool note_formers(const struct session *session, struct jit_text *jit, uint32_t number,
+			 struct jit_code *codes, size_t nr)
+{
+	const struct caller_node *nodes = session->callers.nodes.at;
+	uint32_t i, nr_nodes = session_caller_elements(session);
+	struct jit_code *code;
+	bool noted = false;
+	uint64_t site;
+
+	for (i = 0; i < nr_nodes; i++) {
+		site = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED);
+		if (site >> SITE_OFFSET_BITS != number)
+			continue;
+		code = code_at(codes, nr, site & SITE_OFFSET_MASK);
+		if (!code)
+			continue;
+		if (!jit_text_add_former(jit, code, jit_map_name(jit->map, code)))
+			noted = true;
+		code->size = 0; /* it is noted */
+	}
+	return noted;
+}
+
+static bool may_turn(const struct session *session, const struct space *space)
+{
+	const struct session_callers *callers = &session->callers;
+	uint32_t i, formers = 0;
+
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
+		formers += callers->texts[i].former &&
+			   !memcmp(&callers->texts[i].space, space, sizeof(*space));
+	return formers < session_max_texts(session) / FORMER_SHARE;
+}
+
+void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
+			  size_t nr)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	struct session_callers *callers = &session->callers;
+	uint32_t old, fresh;
+
+	if (bpf_map_lookup_elem(texts_fd(session), &info->space, &old) ||
+	    !may_turn(session, &info->space))
+		return;
+	fresh = unused_text(session);
+	if (!fresh)
+		return;
+	if (!note_formers(session, info->jit, old, codes, sort_codes(codes, nr)) ||
+	    session_read_texts(session)) {
+		bpf_map_update_elem(free_texts_fd(session), NULL, &fresh, BPF_ANY);
+		return;
+	}
+	callers_rules_add_none(callers->rules, fresh);
+	callers->texts[fresh] =
+		(struct text_state){ .space = info->space, .turn = ++info->jit->turn };
+	callers->texts[old].former = true;
+	bpf_map_update_elem(texts_fd(session), &info->space, &fresh, BPF_EXIST);
+	__atomic_store_n(&state->epoch, state->epoch + 1, __ATOMIC_RELEASE);
+}
+
 /* Marks the texts that are named in the tree. */
 static void find_named(const struct session *session, bool *named)
 {
@@ -195,6 +288,22 @@ static void mark_numbered(struct session *session)
 	}
 }
 
+/* Forgets the code of turns that no number is left of. */
+static void give_back_turn(struct session *session, const struct text_state *text)
+{
+	const struct session_callers *callers = &session->callers;
+	struct space_info *info = text->former ? find_info(session, &text->space) : NULL;
+	uint32_t i, first = UINT32_MAX;
+
+	if (!info || !info->jit)
+		return;
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
+		if (&callers->texts[i] != text && callers->texts[i].turn < first &&
+		    !memcmp(&callers->texts[i].space, &text->space, sizeof(text->space)))
+			first = callers->texts[i].turn;
+	jit_text_drop_formers(info->jit, first);
+}
+
 /* This take waited until no program had the number of what was retired in the last one. */
 static bool turn_text(struct session *session, uint32_t number, bool are_short)
 {
@@ -202,7 +311,10 @@ static bool turn_text(struct session *session, uint32_t number, bool are_short)
 
 	if (text->retired) {
 		callers_rules_give_back(session->callers.rules, number);
+		give_back_turn(session, text);
 		*text = (struct text_state){ 0 };
+	} else if (text->former) {
+		text->retired = true;
 	} else if (are_short) {
 		text->retired = retire(session, &text->space);
 	}
@@ -214,7 +326,7 @@ static bool has_retired(const struct session_callers *callers)
 	uint32_t i;
 
 	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
-		if (callers->texts[i].retired)
+		if (callers->texts[i].retired || callers->texts[i].former)
 			return true;
 	return false;
 }

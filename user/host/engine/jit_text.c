@@ -42,6 +42,8 @@ void jit_text_free(struct jit_text *text, size_t *room)
 	jit_moves_clear(&text->moves);
 	free_places(&text->now);
 	free_places(&text->last);
+	jit_text_drop_formers(text, UINT32_MAX);
+	free(text->formers.list);
 	free(text);
 }
 
@@ -65,8 +67,61 @@ int jit_text_place(struct jit_text *text, const struct jit_code *code, const cha
 	return 0;
 }
 
+int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name)
+{
+	struct jit_formers *formers = &text->formers;
+
+	if (!name || GROW(formers->list, formers->capacity, formers->nr + 1)) {
+		free(name);
+		return -ENOMEM;
+	}
+	formers->list[formers->nr++] = (struct jit_former){ .start = code->start,
+							    .size = code->size,
+							    .name = name,
+							    .turn = text->turn };
+	return 0;
+}
+
+int jit_text_find_former(struct jit_text *text, uint32_t turn, uint64_t address, uint64_t *result)
+{
+	struct jit_former *former = text->formers.list, *end = former + text->formers.nr;
+	struct jit_code code;
+	int ret = 0;
+
+	*result = address;
+	while (former < end && (former->turn < turn || address < former->start ||
+				address - former->start >= former->size))
+		former++;
+	if (former == end)
+		return 0;
+	code = (struct jit_code){ .start = former->start, .size = former->size };
+	if (!former->place)
+		ret = jit_text_place(text, &code, former->name, &former->place);
+	if (!ret)
+		*result = former->place + (address - former->start);
+	return ret;
+}
+
+void jit_text_drop_formers(struct jit_text *text, uint32_t turn)
+{
+	struct jit_formers *formers = &text->formers;
+	size_t i, kept = 0;
+
+	for (i = 0; i < formers->nr; i++) {
+		if (formers->list[i].turn < turn)
+			free(formers->list[i].name);
+		else
+			formers->list[kept++] = formers->list[i];
+	}
+	formers->nr = kept;
+}
+
 void jit_text_turn(struct jit_text *text)
 {
+	size_t i;
+
+	for (i = 0; i < text->formers.nr; i++)
+		text->formers.list[i].place = 0;
 	jit_moves_clear(&text->moves);
 	free_places(&text->last);
 	text->last = text->now;

@@ -70,6 +70,24 @@ struct jit_places {
 	size_t capacity;
 };
 
+/*
+ * Code that was in the tree of callers when other code took its place. The tree has addresses alone, so
+ * the number of the text was changed then: what has an older one is code of an earlier turn.
+ */
+struct jit_former {
+	uint64_t start;
+	uint64_t size;
+	char *name;
+	uint32_t turn; /* the last one that it lay there in */
+	uint64_t place; /* of this take; 0: it has none yet */
+};
+
+struct jit_formers {
+	struct jit_former *list; /* by turn */
+	size_t nr;
+	size_t capacity;
+};
+
 struct jit_text {
 	struct jit_map *map; /* NULL: there is none */
 	uint64_t device; /* device of the map's file */
@@ -85,6 +103,8 @@ struct jit_text {
 	struct jit_moves moves; /* moves since the last take */
 	struct jit_places now; /* where these lead */
 	struct jit_places last; /* places of the last take, whose names may still be asked for */
+	uint32_t turn; /* how often its number among the texts of callers was changed */
+	struct jit_formers formers; /* of earlier turns */
 };
 
 struct jit_text *jit_text_new(void); /* NULL: out of memory */
@@ -93,6 +113,15 @@ void jit_text_free(struct jit_text *text, size_t *room); /* NULL is fine */
 /* Reserves a place for code. *result is its first byte; returns -ENOMEM on failure. */
 int jit_text_place(struct jit_text *text, const struct jit_code *code, const char *name,
 		   uint64_t *result);
+
+/* Notes that this was the last turn of a code. Takes the name over, also on failure: -ENOMEM. */
+int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name);
+
+/* Where the code is that lay at an address in a turn: still there, or in a place. -ENOMEM */
+int jit_text_find_former(struct jit_text *text, uint32_t turn, uint64_t address, uint64_t *result);
+
+/* Forgets code of earlier turns than this one. */
+void jit_text_drop_formers(struct jit_text *text, uint32_t turn);
 
 /* Starts new moves after the counts were taken. */
 void jit_text_turn(struct jit_text *text);

@@ -51,6 +51,9 @@ struct jit_reading {
 	struct counted *counted;
 	struct seen windows; /* windows of the process, once they have been looked up */
 	bool has_windows;
+	struct jit_code *replaced; /* if callers are counted */
+	size_t nr_replaced;
+	size_t replaced_room;
 	uint64_t late_ns;
 	uint64_t looks;
 	bool failed;
@@ -295,8 +298,12 @@ static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 	struct jit_reading *reading = ctx;
 
 	/* Code that was there before the first reading has no counted ticks. */
-	if (reading->info->jit->is_read && !reading->failed)
-		reading->failed = move_counts(reading, code, time) != 0;
+	if (!reading->info->jit->is_read || reading->failed)
+		return 0;
+	reading->failed = move_counts(reading, code, time) != 0;
+	if (reading->session->options.callers &&
+	    !GROW(reading->replaced, reading->replaced_room, reading->nr_replaced + 1))
+		reading->replaced[reading->nr_replaced++] = *code;
 	return 0;
 }
 
@@ -340,12 +347,15 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	do
 		ret = jit_map_read(text->map, &session->jit.room, replaced, &reading);
 	while (ret == 1 && monotonic_ns() < until);
+	if (reading.nr_replaced)
+		session_replace_code(session, info, reading.replaced, reading.nr_replaced);
 	text->too_large = text->too_large || ret == -E2BIG || reading.failed;
 	if (ret != 1) {
 		text->is_read = true;
 		text->read_ns = began;
 	}
 	free(reading.windows.list);
+	free(reading.replaced);
 }
 
 /*
