@@ -125,6 +125,7 @@ static void deliver(void *context, const struct profile *profile)
 	size_t i;
 
 	agent->until_ns = session_since_ns(run->loop.session);
+	figures_end_interval(&agent->figures);
 	/* One without ticks is not sent, and the next has what was noted in it. */
 	if (profile->ticks.total) {
 		run->clock = session_clock(run->loop.session);

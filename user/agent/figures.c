@@ -43,6 +43,13 @@ void figures_add(struct figures *figures, const struct profile *part,
 	pthread_mutex_unlock(&figures->lock);
 }
 
+void figures_end_interval(struct figures *figures)
+{
+	pthread_mutex_lock(&figures->lock);
+	service_times_turn(&figures->times);
+	pthread_mutex_unlock(&figures->lock);
+}
+
 void figures_count_scrape(struct figures *figures)
 {
 	pthread_mutex_lock(&figures->lock);

@@ -47,6 +47,8 @@ void figures_close(struct figures *figures);
 void figures_add(struct figures *figures, const struct profile *part,
 		 const struct figures_session *session);
 
+void figures_end_interval(struct figures *figures);
+
 void figures_count_scrape(struct figures *figures);
 
 /*

@@ -9,8 +9,8 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-#define PARTS_KEPT 60 /* a service without CPU time in so many is forgotten */
-#define PARTS_UNASKED 12 /* a counter that nobody has read in so many needs no 0 to begin with */
+#define TURNS_KEPT 60 /* a service without CPU time in so many is forgotten */
+#define TURNS_UNASKED 12 /* a counter that nobody has read in so many needs no 0 to begin with */
 
 static uint64_t untold(const struct cpu_counter *counter)
 {
@@ -24,7 +24,7 @@ uint64_t service_times_value(const struct service_times *times, const struct cpu
 
 static struct cpu_counter new_counter(const struct service_times *times)
 {
-	return (struct cpu_counter){ .from = times->turn + PARTS_UNASKED };
+	return (struct cpu_counter){ .from = times->turn + TURNS_UNASKED };
 }
 
 static void free_function(struct function_time *function)
@@ -82,7 +82,7 @@ static void forget_idle(struct service_times *times)
 	size_t i;
 
 	for (i = times->nr; i-- > 0;)
-		if (times->turn - times->list[i].turn > PARTS_KEPT)
+		if (times->turn - times->list[i].turn > TURNS_KEPT)
 			forget(times, i);
 }
 
@@ -322,7 +322,6 @@ void service_times_add(struct service_times *times, const struct profile *part, 
 	struct error ignored;
 	uint64_t counted = 0;
 
-	times->turn++;
 	if (times->wanted && !samples_build(&samples, part, &options, &ignored)) {
 		each_service(times, &samples, mark_busy);
 		counted = each_service(times, &samples, add_time);
@@ -332,6 +331,11 @@ void service_times_add(struct service_times *times, const struct profile *part, 
 		times->other += cpu_ns - counted;
 		times->other_functions += cpu_ns - counted;
 	}
+}
+
+void service_times_turn(struct service_times *times)
+{
+	times->turn++;
 	forget_idle(times);
 }
 

@@ -20,20 +20,20 @@
  * has been told: whoever takes rates has counted the rest already.
  *
  * A new counter has time already, but the value that Prometheus reads first is no increase to it. So
- * a counter is 0 until the part after the one in which somebody has read that, because two servers
- * may ask for the same metrics; or for a few parts, if nobody asks.
+ * a counter is 0 until the end of the interval in which somebody has read that, because two servers
+ * may ask for the same metrics; or for a few intervals, if nobody asks.
  */
 struct cpu_counter {
 	uint64_t ns;
 	uint64_t told; /* what of it somebody has read */
-	unsigned int from; /* the first part from which on it is told */
+	unsigned int from; /* the first turn in which it is told */
 };
 
 struct function_time {
 	char *name;
 	char *object;
 	struct cpu_counter time;
-	uint64_t recent; /* ns too, but halved with each part */
+	uint64_t recent; /* ns too, but halved with each turn */
 };
 
 struct service_time {
@@ -42,7 +42,7 @@ struct service_time {
 	struct function_time *list;
 	size_t nr;
 	struct cpu_counter other; /* all other functions */
-	unsigned int turn; /* the last part in which it had time */
+	unsigned int turn; /* the last one in which it had time */
 };
 
 struct service_times {
@@ -53,7 +53,7 @@ struct service_times {
 	size_t room;
 	uint64_t other; /* ns of all other services */
 	uint64_t other_functions; /* the same, and of functions that ended with their service */
-	unsigned int turn;
+	unsigned int turn; /* how many intervals have ended; one may have several parts */
 };
 
 /* A label's value: a backslash, a quote and a newline are escaped, as all formats of metrics demand. */
@@ -64,6 +64,9 @@ void service_label_write(FILE *out, const char *text);
  * others.
  */
 void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns);
+
+/* Call at the end of each interval. */
+void service_times_turn(struct service_times *times);
 
 /* What to tell of a counter. */
 uint64_t service_times_value(const struct service_times *times, const struct cpu_counter *counter);
