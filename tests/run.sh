@@ -46,7 +46,8 @@ privilege() {
 	as=()
 	case $1 in
 	bpf | fault | cli | html | client | calls | live | hostile | fleet | deb | image)
-		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,FLEET_NETWORK,LC_ALL,UBSAN_OPTIONS,V")
+		# Below timeout nobody could type a password.
+		[ "$(id -u)" -eq 0 ] || as=(sudo -n "--preserve-env=BUILD_DIR,CI,FLEET_NETWORK,LC_ALL,UBSAN_OPTIONS,V")
 		;;
 	esac
 }
@@ -65,13 +66,14 @@ show() {
 # timeout makes a process group for the command, which ends whole at the limit. The output goes to
 # a file and not through a pipe: what it left running would hold the pipe open, and the run with it.
 run_logged() (
-	log=$1
+	log=$1 told=
 	shift
 	timeout -k 10 "$limit" "${as[@]}" "$@" </dev/null >"$log" 2>&1 &
 	command=$!
-	trap 'kill -TERM "$command"' TERM INT
+	trap 'told=1; kill -TERM "$command"' TERM INT
 	wait "$command"
 	echo $? >"$log.status"
+	[ -z "$told" ] || wait "$command" # the signal has ended the first one
 	! kill -KILL -- "-$command" 2>/dev/null || echo "[----] it left processes running" >>"$log"
 	sed -i '/^\[SKIP\] .*: Test is disabled$/d' "$log"
 )
@@ -104,7 +106,7 @@ keep_failures() {
 
 # The tests of LOG that began and did not end.
 unended() {
-	awk '/^\[RUN/ { begun[$NF] } /^\[(PASS|FAIL)/ { sub(/:$/, "", $2); delete begun[$2] }
+	awk '/^\[RUN/ { begun[$NF] } /^\[(PASS|FAIL|SKIP)/ { sub(/:$/, "", $2); delete begun[$2] }
 		END { for (name in begun) printf " %s", name }' "$1"
 }
 
@@ -303,6 +305,10 @@ run_again() {
 	done 3<"$list"
 }
 
+for layer in "$@"; do
+	privilege "$layer"
+	[ ${#as[@]} -eq 0 ] || sudo -v || exit 1
+done
 mkdir -p "$logs"
 rm -f "$logs"/*.log
 : >"$failures"

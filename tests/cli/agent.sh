@@ -366,7 +366,7 @@ spinner=$!
 "$bin" agent --dir "$work/files" --interval 3 --duty 100 --top-functions 3 --listen "127.0.0.1:$port" --insecure-listen 2>"$work/err" &
 agent=$!
 wait_for 1 'listening at port'
-timeout 60 python3 "$work/ask.py" "$port" "$work/scraped" 2>"$work/asked"
+timeout 120 python3 "$work/ask.py" "$port" "$work/scraped" 2>"$work/asked"
 verdict $? agent_listens
 [ ! -s "$work/asked" ] || tail -n 3 "$work/asked"
 "$bin" agent -q --listen "$port" 2>"$work/second"

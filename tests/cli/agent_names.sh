@@ -48,7 +48,6 @@ run_agent() {
 	done
 	kill -TERM "$agent"
 	wait "$agent" || fail "$test" "$(cat "$work/err")"
-	agent=
 }
 
 cat >"$work/read.py" <<'end'

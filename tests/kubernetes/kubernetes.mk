@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # The agent on a node of a real Kubernetes, whose programs are built here of Go's modules: 1.26 must be in
-# PATH. Not in `make check`: 25 minutes the first time, then some eight.
+# PATH. Not in `make check`: 25 minutes the first time, then nine.
 
 check-kubernetes: $(BIN) image | deps ## The agent, by its chart, on a node of a real Kubernetes (root, network)
 	$(Q)tests/kubernetes/build $(BUILD)

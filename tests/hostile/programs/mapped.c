@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * mapped OFFSET COUNT FILE...: calls the function at OFFSET of each FILE with COUNT. The file is
- * mapped as a loader would do it, but without reading its headers.
+ * mapped as a loader would do it, but without reading its headers. It ends with its parent.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define PAGE 4096UL
@@ -32,6 +34,7 @@ int main(int argc, char **argv)
 {
 	int i, failed = 0;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 3; i < argc && !failed; i++)
 		failed = run(argv[i], strtoul(argv[1], NULL, 0), strtoul(argv[2], NULL, 0));
 	/* The mappings stay until the end, as a library's do. */
