@@ -93,10 +93,11 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 	    (follow->target == target && (split == SPLIT_NONE || follow->split == split_now)))
 		return 0;
 	settle_runtime(task, follow);
-	follow->spent = task->se.sum_exec_runtime;
-	/* Runtime that fell where nobody asked for ticks must not be made up for. */
-	if (follow->target == NO_TARGET)
+	/* Runtime that fell where nobody asked for ticks is nobody's, and must not be made up for. */
+	if (follow->target == NO_TARGET) {
+		follow->spent = task->se.sum_exec_runtime;
 		weigh_from(&follow->weight, task, follow->spent);
+	}
 	follow->target = target;
 	follow->split = split_now;
 	if (split == SPLIT_CGROUP && target != NO_TARGET)

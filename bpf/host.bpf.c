@@ -259,7 +259,7 @@ __noinline u32 count_hit(struct tick *tick, u32 slot, struct follow *follow)
 			follow = adopt(bpf_get_current_task_btf());
 		tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
 		if (!tick->n)
-			return TICK_MUTED;
+			return TICK_WEIGHTLESS;
 		add_ticks(&counter, tick->n);
 		xlat_hit(entry, tick->n);
 		return (entry->where & XLAT_TARGET_MASK) + 1;
@@ -456,7 +456,7 @@ static __noinline int with_callers(void *ctx, const struct tick *tick, u32 count
 	u32 cpu = bpf_get_smp_processor_id(), target = counted - 1;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
-	if (!walk || !counted || counted == TICK_MUTED)
+	if (!walk || !counted || counted == TICK_WEIGHTLESS)
 		return 0;
 	if (tick->in_kernel)
 		arch_return_frame(bpf_get_current_task_btf(), &walk->at);

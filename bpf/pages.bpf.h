@@ -61,9 +61,9 @@ static __always_inline struct counter_page *page_at(u32 page)
 }
 
 /*
- * Takes a page that nobody uses: a freed one, if there are any, or else the next. It looks before it takes, so that
- * numbers never run past memory that is not there yet. From `low` on it asks for more memory.
- * NO_PAGE: there is none below the limit.
+ * Takes a page that nobody uses: a freed one, if there are any, or else the next. It looks before it
+ * takes, so that numbers never run past memory that is not there yet. From `low` on it asks for more
+ * memory. NO_PAGE: there is none below the limit.
  */
 static __always_inline u32 unused_page(void *freed, bool any, u32 *next, u32 limit, const u32 *low,
 				       void (*ask)(void))

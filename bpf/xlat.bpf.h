@@ -21,7 +21,7 @@
 enum { STAMP_KERNEL = 0xffffffff, TEXT_GRANULE_SHIFT = 14 };
 
 /* Instead of a target + 1: of a tick that counts as nothing. */
-#define TICK_MUTED 0xffffffff
+#define TICK_WEIGHTLESS 0xffffffff
 
 /* What is known of a tick so far. */
 struct tick {
