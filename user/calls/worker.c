@@ -21,6 +21,7 @@ enum {
 #define MS 1000000ULL
 #define STUCK_NS (3000 * MS) /* less than a client of ours waits */
 #define END_NS (1000 * MS)
+#define END_MOST_NS (60000 * MS) /* also for one that only uses CPU time */
 #define END_LOOK_NS (20 * MS)
 
 /* --- what waits --- */
@@ -403,6 +404,7 @@ bool workers_end(struct calls *calls)
 {
 	uint32_t slot, moving, still;
 	struct worker *worker;
+	const uint64_t last = monotonic_ns() + END_MOST_NS;
 	struct timespec until;
 
 	calls->ending = true;
@@ -413,9 +415,10 @@ bool workers_end(struct calls *calls)
 	}
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
 		pthread_cond_signal(&worker->wake);
-	for (count_running(calls, &moving, &still); moving; count_running(calls, &moving, &still)) {
+	for (count_running(calls, &moving, &still); moving && monotonic_ns() < last;
+	     count_running(calls, &moving, &still)) {
 		until = timespec_of(monotonic_ns() + END_LOOK_NS);
 		pthread_cond_timedwait(&calls->ended, &calls->lock, &until);
 	}
-	return !still;
+	return !still && !moving;
 }
