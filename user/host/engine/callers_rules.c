@@ -58,6 +58,7 @@ struct callers_rules {
 	struct chunked_array lines;
 	struct extents free_words;
 	uint64_t words; /* in use */
+	bool refused; /* a table found no room since one was given back */
 	uint32_t nr_rules;
 	uint16_t slots[RULE_SLOTS]; /* rules by their hash; 0: free */
 	struct allowance allowance;
@@ -130,7 +131,7 @@ static void give_words(struct callers_rules *rules, uint32_t at, uint32_t nr)
 	__atomic_store_n(&rules->words, rules->words - nr, __ATOMIC_RELAXED);
 }
 
-/* Takes so many words; below 0: there is no room. */
+/* Takes so many words; below 0: there is no room, or no memory to take them. */
 static int64_t take_words(struct callers_rules *rules, uint64_t nr)
 {
 	int64_t at;
@@ -138,8 +139,10 @@ static int64_t take_words(struct callers_rules *rules, uint64_t nr)
 	if (nr > max_words(rules) / LINES_SHARE)
 		return -ENOSPC;
 	at = extents_take(&rules->free_words, (uint32_t)nr);
-	if (at < 0)
+	if (at < 0) {
+		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
 		return at;
+	}
 	__atomic_store_n(&rules->words, rules->words + nr, __ATOMIC_RELAXED);
 	if (make_room(rules, (uint64_t)at + nr - 1))
 		return at;
@@ -278,6 +281,7 @@ static void give_back(struct callers_rules *rules, uint32_t text)
 	if (place->granules) {
 		nr = get_word(rules, place->index + place->granules) - place->index;
 		give_words(rules, place->index, nr);
+		__atomic_store_n(&rules->refused, false, __ATOMIC_RELAXED);
 	}
 	*place = (struct rules_of_text){ .state = RULES_AWAITED };
 	bpf_map_update_elem(rules->maps.free_texts_fd, NULL, &text, BPF_ANY);
@@ -289,8 +293,9 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	uint32_t state;
 
 	place += wanted->text;
-	if (place->state != RULES_AWAITED)
-		return; /* it was told again */
+	/* What is told again has its table, or may find room by now. */
+	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
+		return;
 	if (wanted->text == TEXT_VDSO)
 		state = store_vdso(rules, place);
 	else
@@ -387,17 +392,22 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	return NULL;
 }
 
-static void add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
+/* False: out of memory. */
+static bool add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 {
+	bool has_room;
+
 	pthread_mutex_lock(&rules->lock);
-	if (GROW(rules->queue, rules->room, rules->nr + 1)) {
-		close_fd(&wanted.fd);
-	} else {
+	has_room = !GROW(rules->queue, rules->room, rules->nr + 1);
+	if (has_room) {
 		rules->queue[rules->nr++] = wanted;
 		rules->busy = true;
 		pthread_cond_broadcast(&rules->changed);
+	} else {
+		close_fd(&wanted.fd);
 	}
 	pthread_mutex_unlock(&rules->lock);
+	return has_room;
 }
 
 void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file)
@@ -412,15 +422,16 @@ void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 	__atomic_store_n(&place[text].state, RULES_NONE, __ATOMIC_RELEASE);
 }
 
-void callers_rules_give_back(struct callers_rules *rules, uint32_t text)
+bool callers_rules_give_back(struct callers_rules *rules, uint32_t text)
 {
-	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
+	return add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
 }
 
 bool callers_rules_are_short(const struct callers_rules *rules)
 {
-	return __atomic_load_n(&rules->words, __ATOMIC_RELAXED) >
-	       max_words(rules) / 4 * SHORT_QUARTERS;
+	return __atomic_load_n(&rules->refused, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&rules->words, __ATOMIC_RELAXED) >
+		       max_words(rules) / 4 * SHORT_QUARTERS;
 }
 
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)

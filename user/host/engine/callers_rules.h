@@ -38,8 +38,11 @@ void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool 
 /* Tells at once that a text, which no walk has met yet, has no table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
 
-/* Gives back a text's number and its table. No walk may have it, and nothing in the tree. */
-void callers_rules_give_back(struct callers_rules *rules, uint32_t text);
+/*
+ * Gives back a text's number and its table. No walk may have it, and nothing in the tree. False: out of
+ * memory, and it is to be tried again.
+ */
+bool callers_rules_give_back(struct callers_rules *rules, uint32_t text);
 
 /* Whether tables shall be given back, to have room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);

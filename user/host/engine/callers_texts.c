@@ -75,12 +75,13 @@ static uint32_t number_text(struct session *session, const struct space *space)
 /* One of the last, as a rule: it was told just now. */
 static struct space_info *last_told(const struct spaces *spaces, const struct space *space)
 {
+	const struct space_info *known = spaces_find(spaces, space);
 	struct space_info *info = spaces->list + spaces->nr;
 
-	while (info-- > spaces->list)
+	while (info-- > spaces->list + spaces->sorted)
 		if (!memcmp(&info->space, space, sizeof(*space)))
 			return info;
-	return NULL;
+	return known ? spaces->list + (known - spaces->list) : NULL;
 }
 
 void session_new_callers_text(struct session *session, const struct space *space)
@@ -237,6 +238,14 @@ static struct space_info *find_info(struct session *session, const struct space 
 	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
 }
 
+/* Not told of yet, or without a tick for some takes and, if it is a process's, with its process gone. */
+static bool is_idle_text(struct session *session, const struct space *space)
+{
+	const struct space_info *info = find_info(session, space);
+
+	return !info || (info->idle >= SPACE_IDLE && !space_runs(info));
+}
+
 /*
  * Whoever meets the file again gives it another number, and has its table made anew. Text that is in no
  * file is given back with its process, because it is announced only once.
@@ -245,12 +254,11 @@ static bool retire(struct session *session, const struct space *space)
 {
 	struct space_info *info = find_info(session, space);
 
-	if (info && (info->idle < SPACE_IDLE || space_runs(info)))
+	if (!is_idle_text(session, space) || bpf_map_delete_elem(texts_fd(session), space))
 		return false;
-	if (bpf_map_delete_elem(texts_fd(session), space))
-		return false;
-	if (info)
-		space_let_go(info);
+	if (!info)
+		return true; /* its record is still to be read */
+	space_let_go(info);
 	if (space->kind == SPACE_FILE)
 		session_tell_again(session, space);
 	return true;
@@ -310,7 +318,8 @@ static bool turn_text(struct session *session, uint32_t number, bool are_short)
 	struct text_state *text = &session->callers.texts[number];
 
 	if (text->retired) {
-		callers_rules_give_back(session->callers.rules, number);
+		if (!callers_rules_give_back(session->callers.rules, number))
+			return false;
 		give_back_turn(session, text);
 		*text = (struct text_state){ 0 };
 	} else if (text->former) {
@@ -342,9 +351,14 @@ static bool turn_texts(struct session *session, bool are_short)
 	if (!named)
 		return false;
 	find_named(session, named);
-	for (i = TEXT_FIRST; i < callers->nr_texts; i++)
-		if (callers->texts[i].space.kind && !named[i] && turn_text(session, i, are_short))
-			retired = true;
+	for (i = TEXT_FIRST; i < callers->nr_texts; i++) {
+		if (!callers->texts[i].space.kind)
+			continue;
+		if (!named[i])
+			retired |= turn_text(session, i, are_short);
+		else if (are_short && !callers->holds_idle)
+			callers->holds_idle = is_idle_text(session, &callers->texts[i].space);
+	}
 	return retired;
 }
 
@@ -352,9 +366,10 @@ void session_turn_texts(struct session *session)
 {
 	struct callers_state *state = &session->skel->bss->callers_state;
 	const bool are_short = session_texts_are_short(session);
-	bool retired = (are_short || has_retired(&session->callers)) &&
-		       turn_texts(session, are_short);
+	bool retired;
 
+	session->callers.holds_idle = false;
+	retired = (are_short || has_retired(&session->callers)) && turn_texts(session, are_short);
 	mark_numbered(session);
 	if (!retired)
 		return;

@@ -65,7 +65,7 @@ static int size_callers(struct session *session)
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules_of_texts, texts);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, texts);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_texts, texts);
-	/* What has a number is never forgotten, because a walk may meet it again. */
+	/* A file with a number is kept without a window too, because a walk may meet it again. */
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.spaces,
 					       2 * session->pool.dirs.limit + texts);
@@ -278,7 +278,7 @@ static bool is_filling_up(const struct session *session)
 		       callers->nr_nodes / FULL_SHARE ||
 	       session->skel->bss->callers_state.next_root[tree] - few >
 		       (max_roots(session) - few) / FULL_SHARE ||
-	       session_texts_are_short(session);
+	       callers->holds_idle;
 }
 
 /*

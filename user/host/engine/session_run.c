@@ -167,7 +167,6 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
 	ret = session_configure_targets(session, err);
-	ret = ret ?: session_configure_callers(session, err);
 	if (ret)
 		return ret;
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
@@ -192,7 +191,10 @@ static int configure_session(struct session *session, struct error *err)
 		      bpf_map__set_max_entries(skel->maps.tick_ranges,
 					       session->nr_cpus * TICK_RANGES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
-	return ret ? error_errno(err, ret, "sizing the maps") : 0;
+	if (ret)
+		return error_errno(err, ret, "sizing the maps");
+	/* Last, because they need more room in one of these. */
+	return session_configure_callers(session, err);
 }
 
 static int bind_maps(struct session *session, struct error *err)

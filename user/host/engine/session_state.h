@@ -130,6 +130,7 @@ struct session_callers {
 	} * texts; /* by number, at the last take */
 	uint32_t nr_texts;
 	size_t texts_room;
+	bool holds_idle; /* texts are short, and the trees name one that nobody runs */
 };
 
 struct session {

@@ -177,7 +177,7 @@ static int open_file(const struct record *record, struct space_info *info)
 	if (info->fd < 0)
 		info->fd = open_named(record, info->path);
 	if (info->fd < 0)
-		return info->tries++ < TRIES_MAX;
+		return info->tries < TRIES_MAX && ++info->tries;
 	keep(&info->fd);
 	return 0;
 }
@@ -185,12 +185,13 @@ static int open_file(const struct record *record, struct space_info *info)
 /* The one that is told again, mostly one of the last; NULL: it is new. */
 static struct space_info *find_unopened(const struct spaces *spaces, const struct space *space)
 {
+	const struct space_info *known = spaces_find(spaces, space);
 	struct space_info *info = spaces->list + spaces->nr;
 
-	while (info-- > spaces->list)
+	while (info-- > spaces->list + spaces->sorted)
 		if (info->tries && !memcmp(&info->space, space, sizeof(*space)))
 			return info;
-	return NULL;
+	return known && known->tries ? spaces->list + (known - spaces->list) : NULL;
 }
 
 /* What was let go may have been replaced by another file with the same numbers. */
