@@ -279,7 +279,7 @@ LIVE_TEST(live_callers, full_tree_is_emptied)
 	"cp /bin/true $0/$n; $0/$n; rm $0/$n; done; " NEXT_FILE "done' $0; "                       \
 	"cp $1 $0/last; $0/last plain 8000"
 
-LIVE_TEST(live_callers, numbers_of_files_are_given_back)
+LIVE_TEST(live_callers, numbers_of_files_are_given_back, .timeout = 400)
 {
 	uint64_t ticks = 0, complete = 0;
 	glob_t found;
