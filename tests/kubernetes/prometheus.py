@@ -49,13 +49,17 @@ def join():
     return {key: values[-1] for key, values in joined.items()}
 
 
+def agree(cores):
+    return cores and all(0.75 < value < 1.25 for value in cores.values())
+
+
 # Until the restarts are so long ago that they do not count: what an agent counted last before it ended
 # nobody has read, and the next one's counters begin at 0 and grow a profile later.
 for _ in range(60):
     cores = join()
-    if cores and all(0.75 < value < 1.25 for value in cores.values()):
+    if agree(cores):
         break
     time.sleep(5)
 for key, value in cores.items():
     print(f"  of cadvisor's cores: {value:.3f} {dict(key)}")
-assert cores and all(0.75 < value < 1.25 for value in cores.values()), cores
+assert agree(cores), cores

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|calls|dump|threads|child]: writes two functions of machine code into anonymous memory,
- * describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces
- * the first; with calls likewise, but they call burn(), which has all the time; with dump they are described in /tmp/jit-PID.dump; with threads each is burnt in by
- * two threads, "three" and "one", 3 : 1; with child the second one is burnt in by child processes in
- * the same memory. Prints its pid. Exit status 77: there is no code for this
- * machine.
+ * jit UNITS [reuse|calls|dump|threads|child]: writes two functions of machine code into anonymous
+ * memory, describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one
+ * replaces the first; with calls likewise, but they call burn(), which has all the time; with dump they
+ * are described in /tmp/jit-PID.dump; with threads each is burnt in by two threads, "three" and "one",
+ * 3 : 1; with child the second one is burnt in by child processes in the same memory. Prints its pid.
+ * Exit status 77: there is no code for this machine.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

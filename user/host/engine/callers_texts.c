@@ -273,7 +273,7 @@ static uint32_t texts_in_use(const struct session_callers *callers)
 	return nr;
 }
 
-bool session_texts_are_short(const struct session *session)
+static bool texts_are_short(const struct session *session)
 {
 	return texts_in_use(&session->callers) > session_max_texts(session) / SHORT_SHARE ||
 	       callers_rules_are_short(session->callers.rules);
@@ -365,7 +365,7 @@ static bool turn_texts(struct session *session, bool are_short)
 void session_turn_texts(struct session *session)
 {
 	struct callers_state *state = &session->skel->bss->callers_state;
-	const bool are_short = session_texts_are_short(session);
+	const bool are_short = texts_are_short(session);
 	bool retired;
 
 	session->callers.holds_idle = false;

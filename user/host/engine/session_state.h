@@ -292,12 +292,11 @@ void session_free_callers(struct session *session);
 uint32_t session_max_texts(const struct session *session);
 void session_new_callers_text(struct session *session, const struct space *space);
 int session_read_texts(struct session *session); /* -ENOMEM */
-bool session_texts_are_short(const struct session *session);
+void session_turn_texts(struct session *session);
 
 /* Other code lies in these places now: if the tree has frames there, frames met from now on are told apart. */
 void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
 			  size_t nr);
-void session_turn_texts(struct session *session);
 
 /* callers_profile.c: once the histograms and accounts are filled in. modules may be empty. */
 struct kernel_modules;
