@@ -29,6 +29,10 @@ struct vm_area_struct___detached {
 	bool detached;
 };
 
+struct vm_area_struct___lock_seq {
+	int vm_lock_seq;
+};
+
 struct refcount___compat {
 	atomic_t refs;
 };
@@ -105,6 +109,30 @@ static __always_inline bool vma_detached(struct vm_area_struct *vma)
 	if (bpf_core_field_exists(flag->detached))
 		return BPF_CORE_READ(flag, detached);
 	return true;
+}
+
+/*
+ * mm_lock_seq as it was when the mapping was last changed: every change begins with this, and removing a
+ * mapping is one, commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4). 0: the
+ * kernel does not say it, the mapping may be changing now, or it was never changed, like those of a child.
+ */
+static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_struct *mm)
+{
+	struct vm_area_struct___lock_seq *lock = (void *)vma;
+	struct mm_struct___seqcount *seqcount = (void *)mm;
+	struct mm_struct___int *plain = (void *)mm;
+	u32 changed, now;
+
+	/* 5e31275cc997 */
+	if (!stamps_ranges() || !bpf_core_field_exists(lock->vm_lock_seq))
+		return 0;
+	changed = BPF_CORE_READ(lock, vm_lock_seq);
+	/* eb449bd96954 */
+	if (bpf_core_field_exists(seqcount->mm_lock_seq.sequence))
+		now = BPF_CORE_READ(seqcount, mm_lock_seq.sequence);
+	else
+		now = BPF_CORE_READ(plain, mm_lock_seq);
+	return changed == now || changed == 0xffffffff ? 0 : changed;
 }
 
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)

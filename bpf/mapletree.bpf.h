@@ -86,22 +86,30 @@ static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *m
  * Whether text is still mapped as it was: [first, end), at an offset in a file that is its address + delta,
  * or of no file, if inode is 0, where its place in the space does not depend on the mapping. Nothing is
  * locked, so any read may be of freed memory. That is safe: a removed mapping says so until its memory is
- * reused, and the new user has another address space, range or file.
+ * reused, and the new user has another address space, range or file. `seen` is the mapping's last change
+ * before the text was found in place, or 0: if there was none since, its first line says it all.
  */
 static __always_inline bool text_holds(struct vm_area_struct *vma, struct mm_struct *mm, u64 first,
-				       u64 end, u64 inode, u64 delta)
+				       u64 end, u64 inode, u64 delta, u32 *seen)
 {
 	u64 start = BPF_CORE_READ(vma, vm_start);
 	struct file *file;
+	u32 changed;
 
-	if (BPF_CORE_READ(vma, vm_mm) != mm || start > first || BPF_CORE_READ(vma, vm_end) < end ||
-	    vma_detached(vma))
+	if (BPF_CORE_READ(vma, vm_mm) != mm || start > first || BPF_CORE_READ(vma, vm_end) < end)
+		return false;
+	changed = vma_changed(vma, mm);
+	if (changed && changed == *seen)
+		return true;
+	if (vma_detached(vma))
 		return false;
 	file = BPF_CORE_READ(vma, vm_file);
-	if (!file)
-		return !inode;
-	return (u64)BPF_CORE_READ(file, f_inode) == inode &&
-	       (BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - start == delta;
+	if (file && (BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - start != delta)
+		return false;
+	if ((file ? (u64)BPF_CORE_READ(file, f_inode) : 0) != inode)
+		return false;
+	*seen = changed;
+	return true;
 }
 
 #endif

@@ -19,13 +19,13 @@ static __always_inline struct tick_ranges *ranges_of(u64 mm, u64 pc)
 	return bpf_map_lookup_elem(&tick_ranges, &slot);
 }
 
-static __noinline bool range_holds(const struct tick_range *range)
+static __noinline bool range_holds(struct tick_range *range)
 {
 	bool file = range->space.kind == SPACE_FILE;
 
 	return text_holds((void *)range->vma, BPF_CORE_READ(bpf_get_current_task_btf(), mm),
 			  range->start, range->end, file ? range->space.a : 0,
-			  range->offset - range->start);
+			  range->offset - range->start, &range->seen);
 }
 
 /* Fills in the mapping around the tick's pc; the result must be zero before. False: it is not known. */
@@ -85,6 +85,7 @@ __noinline int remember_mapping(const struct mapping *mapping, const struct tick
 	range->stamp = tick->stamp;
 	range->tgid = bpf_get_current_pid_tgid() >> 32;
 	range->untold = untold;
+	range->seen = 0;
 	return 0;
 }
 

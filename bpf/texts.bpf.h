@@ -82,10 +82,10 @@ static __always_inline u32 text_of(const struct space *space)
 }
 
 /* Whether the text of a range is still there. A function of its own, for find_text()'s stack. */
-static __noinline bool text_range_holds(const struct text_range *range)
+static __noinline bool text_range_holds(struct text_range *range)
 {
 	return text_holds((void *)range->vma, BPF_CORE_READ(bpf_get_current_task_btf(), mm),
-			  range->start, range->end, range->inode, range->delta);
+			  range->start, range->end, range->inode, range->delta, &range->seen);
 }
 
 /*
@@ -115,6 +115,7 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	/* The offset of anonymous text is its address. */
 	range->delta = mapping.offset - mapping.start;
 	range->vma = mapping.vma;
+	range->seen = 0;
 	range->inode = mapping.space.kind == SPACE_FILE ? mapping.space.a : 0;
 	return true;
 }

@@ -105,7 +105,8 @@ static __noinline int xlat_bill(const struct xlat_entry *entry, u32 hits)
 
 static __always_inline void xlat_flush(struct xlat_entry *entry)
 {
-	xlat_bill(entry, entry->ticks);
+	if (entry->ticks)
+		xlat_bill(entry, entry->ticks);
 	entry->ticks = 0;
 }
 
@@ -143,14 +144,14 @@ static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry
 }
 
 /* Whether the text that an entry was made from is still there. */
-static __always_inline bool origin_holds(const struct xlat_entry *entry,
-					 const struct xlat_origin *origin, struct mm_struct *mm)
+static __always_inline bool origin_holds(const struct xlat_entry *entry, struct xlat_origin *origin,
+					 struct mm_struct *mm)
 {
 	u64 first = entry->where & ~(u64)XLAT_TARGET_MASK;
 
 	return text_holds((void *)origin->vma, mm, first,
 			  first + ((u64)entry->span << XLAT_PAGE_SHIFT), origin->inode,
-			  origin->delta);
+			  origin->delta, &origin->seen);
 }
 
 /* Gives an entry whose stamp is old the current one, if its text has not changed. */

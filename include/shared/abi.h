@@ -84,7 +84,8 @@ struct xlat_origin {
 	__u64 vma; /* the kernel's mapping; may be freed by now */
 	__u64 inode; /* of the mapping's file; 0 for anonymous text */
 	__u64 delta; /* file offset - address, 0 for anonymous text */
-	__u64 pad;
+	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
+	__u32 pad;
 };
 
 struct xlat_origins {
@@ -133,7 +134,8 @@ struct tick_range {
 	__u32 stamp;
 	__u32 tgid; /* anonymous text belongs to a process, and a vfork child is another one */
 	__u32 untold; /* cpu_time's when it was made */
-	__u32 pad[11];
+	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
+	__u32 pad[10];
 };
 
 enum {

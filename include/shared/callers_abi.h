@@ -58,7 +58,7 @@ struct text_range {
 	__u32 stamp;
 	__u32 text; /* its number */
 	__u32 epoch; /* callers_state's, before the number was looked up */
-	__u32 pad;
+	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
 };
 
 enum { RANGES_SHIFT = 9, RANGES = 1 << RANGES_SHIFT };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it and closes it, and then the
- * same with B and 3 * UNITS. Prints how often B was where A had been.
+ * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it, maps other memory and unmaps it amid
+ * that, and closes A; and then the same with B and 3 * UNITS. Prints how often B was where A had been.
  */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "spin.h"
 
@@ -23,8 +24,11 @@ static const void *use(const char *path, unsigned long units)
 		return NULL;
 	}
 	run.object = dlsym(library, "plugin_run");
-	if (run.object)
-		run.call(units);
+	if (run.object) {
+		run.call(units / 2);
+		munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+		run.call(units - units / 2);
+	}
 	dlclose(library);
 	return run.object;
 }
