@@ -187,6 +187,9 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
 		return 0;
+	touch(account);
+	touch(cpu_account);
+	touch_known(tick);
 	if (!tick->n)
 		tick->n = weigh(follow, tick->in_kernel);
 	if (!tick->n)

@@ -19,6 +19,21 @@ static __always_inline struct tick_ranges *ranges_of(u64 mm, u64 pc)
 	return bpf_map_lookup_elem(&tick_ranges, &slot);
 }
 
+/* Begins to load what a tick that is not in the cache reads first, or writes last. */
+static __always_inline void touch_known(const struct tick *tick)
+{
+	u32 slot = xlat_slot(tick);
+	struct xlat_origins *origins = bpf_map_lookup_elem(&xlat_origins, &slot);
+	struct tick_ranges *set = ranges_of(tick->mm, tick->pc);
+
+	if (set) {
+		touch(&set->way[0]);
+		touch(&set->way[0].space.generation);
+	}
+	if (origins)
+		touch(origins);
+}
+
 static __noinline bool range_holds(struct tick_range *range)
 {
 	bool file = range->space.kind == SPACE_FILE;
@@ -28,10 +43,54 @@ static __noinline bool range_holds(struct tick_range *range)
 			  range->offset - range->start, &range->seen);
 }
 
-/* Fills in the mapping around the tick's pc; the result must be zero before. False: it is not known. */
+static __always_inline u64 place_of(const struct mapping *mapping)
+{
+	return mapping->pc - mapping->start + mapping->offset;
+}
+
+/* Tells spaces and splits apart in the cache's entries of spaces; 64 bits, of which none is chosen by a user. */
+static __always_inline u64 space_hash(const struct mapping *mapping)
+{
+	const struct space *space = &mapping->space;
+	u64 hash = space->a;
+
+	hash = hash * 0x9e3779b97f4a7c15ULL + space->b;
+	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL + mapping->split;
+	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL + space->kind;
+	hash += (u64)space->generation << 32 | space->dev;
+	return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
+}
+
+static __always_inline struct xlat_set *space_set(u64 hash, u64 place)
+{
+	u32 at = ((u32)bin_window(place, bin_shift) ^ (u32)hash) * 0x9e3779b1U;
+	u32 slot = space_sets + bpf_get_smp_processor_id() * XLAT_SETS +
+		   (at >> (32 - XLAT_SETS_SHIFT));
+
+	return bpf_map_lookup_elem(&xlat, &slot);
+}
+
+static __always_inline void take_range(const struct tick_range *range, u64 pc,
+				       struct mapping *mapping)
+{
+	mapping->pc = pc;
+	mapping->start = range->start;
+	mapping->end = range->end;
+	mapping->offset = range->offset;
+	mapping->vma = range->vma;
+	mapping->space = range->space;
+	mapping->exec = MAPPING_EXEC;
+	mapping->split = split_id();
+}
+
+/*
+ * Fills in the mapping around the tick's pc; the result must be zero before. False: it is not known, and the
+ * result is zero again. What is known of its text is loaded while the mapping is asked whether it has changed.
+ */
 __noinline int known_mapping(struct mapping *mapping, const struct tick *tick, u64 mm)
 {
 	struct tick_ranges *set;
+	struct xlat_set *windows;
 	struct tick_range *range;
 	u32 i, tgid = bpf_get_current_pid_tgid() >> 32;
 
@@ -45,17 +104,15 @@ __noinline int known_mapping(struct mapping *mapping, const struct tick *tick, u
 		if (range->mm != mm || range->tgid != tgid || range->untold != cpu_time.untold ||
 		    tick->pc - range->start >= range->end - range->start)
 			continue;
-		if (range->stamp != tick->stamp && !range_holds(range))
-			continue;
-		range->stamp = tick->stamp;
-		mapping->pc = tick->pc;
-		mapping->start = range->start;
-		mapping->end = range->end;
-		mapping->offset = range->offset;
-		mapping->vma = range->vma;
-		mapping->space = range->space;
-		mapping->exec = MAPPING_EXEC;
-		return true;
+		take_range(range, tick->pc, mapping);
+		windows = space_set(space_hash(mapping), place_of(mapping));
+		if (windows)
+			touch(windows);
+		if (range->stamp == tick->stamp || range_holds(range)) {
+			range->stamp = tick->stamp;
+			return true;
+		}
+		__builtin_memset(mapping, 0, sizeof(*mapping));
 	}
 	return false;
 }
@@ -87,33 +144,6 @@ __noinline int remember_mapping(const struct mapping *mapping, const struct tick
 	range->untold = untold;
 	range->seen = 0;
 	return 0;
-}
-
-static __always_inline u64 place_of(const struct mapping *mapping)
-{
-	return mapping->pc - mapping->start + mapping->offset;
-}
-
-/* Tells spaces and splits apart in the cache's entries of spaces; 64 bits, of which none is chosen by a user. */
-static __always_inline u64 space_hash(const struct mapping *mapping)
-{
-	const struct space *space = &mapping->space;
-	u64 hash = space->a;
-
-	hash = hash * 0x9e3779b97f4a7c15ULL + space->b;
-	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL + mapping->split;
-	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL + space->kind;
-	hash += (u64)space->generation << 32 | space->dev;
-	return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
-}
-
-static __always_inline struct xlat_set *space_set(u64 hash, u64 place)
-{
-	u32 at = ((u32)bin_window(place, bin_shift) ^ (u32)hash) * 0x9e3779b1U;
-	u32 slot = space_sets + bpf_get_smp_processor_id() * XLAT_SETS +
-		   (at >> (32 - XLAT_SETS_SHIFT));
-
-	return bpf_map_lookup_elem(&xlat, &slot);
 }
 
 /* Makes of a space's entry the part of it that a mapping has. */
