@@ -120,30 +120,56 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	return true;
 }
 
+/*
+ * This CPU's range for a part of an address space. Small mappings lie close together and are found by 64 KiB
+ * of it; large ones are known to few of these, and are found by 16 MiB. With the small parts alone half of
+ * the lookups for gcc read the kernel's tree.
+ */
+enum { RANGE_NEAR = 16, RANGE_FAR = 24 };
+
+static __always_inline struct text_range *range_of(const struct walk *walk, u32 cpu, u32 shift)
+{
+	u32 part = walk->at.pc >> shift;
+	u32 hash = ((part + shift) ^ (u32)walk->mm * 0x9e3779b1U) * 0x85ebca6bU;
+	u32 slot = cpu << RANGES_SHIFT | hash >> (32 - RANGES_SHIFT);
+
+	return bpf_map_lookup_elem(&ranges, &slot);
+}
+
+/* Whether a range is of the walk's pc; its stamp is the walk's then. */
+static __always_inline bool is_range_of(const struct walk *walk, struct text_range *range)
+{
+	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
+	    range->epoch != callers_state.epoch ||
+	    (range->stamp != walk->stamp && !text_range_holds(range)))
+		return false;
+	range->stamp = walk->stamp;
+	return true;
+}
+
 /* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
 __noinline int find_text(u32 cpu)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
-	struct text_range *range;
-	u32 hash, slot;
+	struct text_range *range, *far;
 
 	if (!walk)
 		return false;
-	hash = ((u32)(walk->at.pc >> 16) ^ (u32)walk->mm * 0x9e3779b1U) * 0x85ebca6bU;
-	slot = cpu << RANGES_SHIFT | hash >> (32 - RANGES_SHIFT);
-	range = bpf_map_lookup_elem(&ranges, &slot);
-	if (!range)
+	range = range_of(walk, cpu, RANGE_NEAR);
+	far = range_of(walk, cpu, RANGE_FAR);
+	if (!range || !far)
 		return false;
-	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
-	    range->epoch != callers_state.epoch ||
-	    (range->stamp != walk->stamp && !text_range_holds(range))) {
-		range->mm = 0;
-		if (!read_range(walk->at.pc, range))
-			return false;
-		range->mm = walk->mm;
+	if (!is_range_of(walk, range)) {
+		if (!is_range_of(walk, far)) {
+			far->mm = 0;
+			if (!read_range(walk->at.pc, far))
+				return false;
+			far->mm = walk->mm;
+			/* It was read first, so a range that has changed since is old. */
+			far->stamp = walk->stamp;
+		}
+		*range = *far;
 	}
-	/* It was read first, so a range that has changed since is old. */
-	range->stamp = walk->stamp;
 	walk->start = range->start;
 	walk->stop = range->end;
 	walk->delta = range->delta;
