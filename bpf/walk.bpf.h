@@ -52,6 +52,14 @@ struct {
 	__type(value, struct rules_of_text);
 } rules_of_texts SEC(".maps");
 
+/* KNOWN_RULES for each of the walks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct known_rule);
+} known_rules SEC(".maps");
+
 const volatile __u32 base_lines = 1;
 
 static __always_inline bool word_at(u32 number, u32 *word)
@@ -86,7 +94,7 @@ static __always_inline u32 find_row(u32 lo, u32 hi, u64 offset)
 enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
 
 /* The number of the rule for an offset of a text; 0: there is none; below 0: it is not known or needed. */
-__noinline int find_rule(u32 text, u64 offset, bool in_call)
+__noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 {
 	struct rules_of_text *table = bpf_map_lookup_elem(&rules_of_texts, &text);
 	u64 granule;
@@ -104,6 +112,37 @@ __noinline int find_rule(u32 text, u64 offset, bool in_call)
 	if (!word_at(table->index + granule, &lo) || !word_at(table->index + granule + 1, &hi))
 		return 0;
 	return find_row(lo, hi, offset);
+}
+
+static __always_inline u64 make_site(u32 text, u64 offset)
+{
+	return (u64)text << SITE_OFFSET_BITS | (offset & SITE_OFFSET_MASK);
+}
+
+/*
+ * The same, from what the CPU's walks have looked up before. Only callers are kept, as leaves hardly ever
+ * come again, and only what has a rule, as everything else may get one.
+ */
+__noinline int find_rule(u32 cpu, u32 text, u64 offset, bool in_call)
+{
+	u64 site = make_site(text, offset);
+	u32 slot = cpu << KNOWN_RULES_SHIFT |
+		   (u32)(site * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_RULES_SHIFT));
+	struct known_rule *known = bpf_map_lookup_elem(&known_rules, &slot);
+	u32 epoch = *(volatile u32 *)&callers_state.epoch;
+	int rule;
+
+	if (!known || !in_call)
+		return look_rule_up(text, offset, in_call);
+	if (known->site == site && known->epoch == epoch)
+		return known->rule;
+	rule = look_rule_up(text, offset, in_call);
+	if (rule > 0) {
+		known->site = site;
+		known->epoch = epoch;
+		known->rule = rule;
+	}
+	return rule;
 }
 
 /* Walks end here; the caller stops. */
@@ -215,9 +254,9 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 }
 
 /* From the frame at the walk's pc to its caller's; true: the walk is over. */
-static __always_inline int step_up(struct walk *walk, u64 offset)
+static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 {
-	int number = find_rule(walk->text, offset, walk->in_call);
+	int number = find_rule(cpu, walk->text, offset, walk->in_call);
 	struct unwind_rule *rule;
 
 	if (number == RULE_POINTER)
@@ -234,11 +273,6 @@ static __always_inline int step_up(struct walk *walk, u64 offset)
 	if (rule->cfa == UNWIND_REGISTER)
 		return end_walk(walk, END_REGISTER);
 	return step_by_rule(walk, rule);
-}
-
-static __always_inline u64 make_site(u32 text, u64 offset)
-{
-	return (u64)text << SITE_OFFSET_BITS | (offset & SITE_OFFSET_MASK);
 }
 
 /* Adds the frame at the walk's pc, and goes to its caller; true: the walk is over. */
@@ -261,7 +295,7 @@ __noinline int walk_step(u32 cpu)
 	offset = walk->at.pc + walk->delta - !!walk->in_call;
 	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
 	walk->nr = nr + 1;
-	return walk->at.narrow ? end_walk(walk, END_NO_RULE) : step_up(walk, offset);
+	return walk->at.narrow ? end_walk(walk, END_NO_RULE) : step_up(walk, cpu, offset);
 }
 
 /* From the registers, which are there. */

@@ -63,6 +63,15 @@ struct text_range {
 
 enum { RANGES_SHIFT = 9, RANGES = 1 << RANGES_SHIFT };
 
+/* A place whose rule a CPU's walks have looked up; the same few callers come again in each walk. */
+struct known_rule {
+	__u64 site; /* 0: empty */
+	__u32 epoch; /* as in struct text_range */
+	__u32 rule;
+};
+
+enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
+
 /*
  * A calling context: a frame's site below its parent, which is the element of another node + 1, or a
  * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from it.
@@ -139,6 +148,7 @@ struct callers_state {
 
 _Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");
 _Static_assert(sizeof(struct text_range) == 64, "struct text_range");
+_Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
 _Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");

@@ -70,6 +70,9 @@ static int size_callers(struct session *session)
 		      bpf_map__set_max_entries(skel->maps.spaces,
 					       2 * session->pool.dirs.limit + texts);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, 2 * session->nr_cpus * RANGES);
+	ret = ret   ?:
+		      bpf_map__set_max_entries(skel->maps.known_rules,
+					       2 * session->nr_cpus * KNOWN_RULES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, 2 * session->nr_cpus);
 	return ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, roots);
 }
