@@ -122,12 +122,33 @@ __noinline u32 child_node(u32 parent, u64 site)
 __noinline int enter_frame(u32 cpu, u32 i)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	struct entered_frame *entered;
+	u64 site;
 
 	if (!walk)
 		return true;
-	walk->parent =
-		child_node(walk->parent, walk->sites[(walk->nr - 1 - i) & (WALK_FRAMES - 1)]);
+	site = walk->sites[(walk->nr - 1 - i) & (WALK_FRAMES - 1)];
+	entered = &walk->entered[i & (WALK_ENTERED - 1)];
+	if (i < walk->nr_entered && entered->site == site) {
+		walk->parent = entered->node;
+		return false;
+	}
+	walk->parent = child_node(walk->parent, site);
+	if (i >= WALK_ENTERED)
+		return !walk->parent;
+	walk->nr_entered = walk->parent ? i + 1 : 0;
+	entered->site = site;
+	entered->node = walk->parent;
 	return !walk->parent;
+}
+
+/* The chain begins at the walk's parent: what is known of the last chain is of no use in another tree. */
+static __always_inline void begin_chain(struct walk *walk, u32 generation)
+{
+	if (walk->entered_root != walk->parent || walk->entered_generation != generation)
+		walk->nr_entered = 0;
+	walk->entered_root = walk->parent;
+	walk->entered_generation = generation;
 }
 
 static __noinline int add_to_node(u32 slot, u32 n)
@@ -164,12 +185,13 @@ __noinline int count_place(const struct mapping *mapping, u32 target, u32 end, u
 __noinline u32 enter_chain(u32 cpu, u32 target)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
-	u32 i, nr;
+	u32 i, nr, generation = *(volatile u32 *)&callers_state.generation;
 
 	if (!walk)
 		return 0;
 	nr = walk->nr;
 	walk->parent = walk->base ?: root_number(target, walk->end) | NODE_IS_ROOT;
+	begin_chain(walk, generation);
 	for (i = 0; i < WALK_FRAMES && i < nr; i++)
 		if (enter_frame(cpu, i))
 			return 0;

@@ -115,7 +115,14 @@ struct frame {
  * may interrupt. It is not on the stack: the stack has no room for it,
  * and 6.1's verifier takes what a loop's body finds there as the loop's only possible state.
  */
-enum { WALK_FRAMES = 256, WALK_KERNEL_FRAMES = 64 };
+enum { WALK_FRAMES = 256, WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
+
+/* A frame of the chain that was entered last, and its element of the tree + 1. */
+struct entered_frame {
+	__u64 site;
+	__u32 node;
+	__u32 pad;
+};
 
 struct walk {
 	struct frame at; /* the frame that it has reached */
@@ -134,6 +141,12 @@ struct walk {
 	__u64 tick[4]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
+	/* What the chain before began with, from the root on: the next one mostly begins with the same. */
+	__u32 entered_root;
+	__u32 entered_generation;
+	__u32 nr_entered;
+	__u32 pad;
+	struct entered_frame entered[WALK_ENTERED];
 };
 
 /* Shared as global data: what was given out, and which half of the tree new chains are entered into. */
@@ -152,6 +165,7 @@ _Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
 _Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
-_Static_assert(sizeof(struct walk) == 144 + WALK_FRAMES * 8, "struct walk");
+_Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
+_Static_assert(sizeof(struct walk) == 160 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif
