@@ -14,6 +14,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* A power of two, and more than are kept of a chain. */
+enum { SELFTEST_FRAMES = 128 };
+
 /* Set by the test before a run, or read after it. */
 __u64 in_pc = 0;
 __u64 in_start = 0;
@@ -31,6 +34,12 @@ __u32 out_slot = 0;
 __u32 out_found = 0;
 __u64 out_in_window = 0;
 __u32 out_target = 0;
+__u64 in_sites[SELFTEST_FRAMES] = {};
+__u32 in_nr = 0;
+__u32 in_text = 0;
+__u64 in_rule_at = 0;
+__u32 out_node = 0;
+__s32 out_rule = 0;
 __u64 in_billed = 0;
 __u64 in_now = 0;
 __u64 out_fresh = 0;
@@ -149,5 +158,30 @@ SEC("raw_tp")
 int selftest_bill(void *ctx)
 {
 	out_fresh = bill(&in_billed, in_now);
+	return 0;
+}
+
+/* Enters a chain, the leaf first, as a walk that has just ended. */
+SEC("raw_tp")
+int selftest_chain(void *ctx)
+{
+	u32 cpu = 0, i;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+
+	if (!walk)
+		return 0;
+	for (i = 0; i < SELFTEST_FRAMES && i < in_nr; i++)
+		walk->sites[i] = in_sites[i];
+	walk->nr = in_nr;
+	walk->base = 0;
+	out_node = enter_chain(cpu, in_target);
+	return 0;
+}
+
+/* Looks up the rule of a caller. */
+SEC("raw_tp")
+int selftest_rule(void *ctx)
+{
+	out_rule = find_rule(0, in_text, in_rule_at, true);
 	return 0;
 }

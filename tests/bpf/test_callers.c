@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* What a CPU keeps of chains and of rules, against a climb up the tree and a linear search. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "need.h"
+#include "shared/abi.h"
+#include "shared/callers_abi.h"
+
+#include "selftest.skel.h"
+
+TestSuite(bpf_callers, .init = need_root);
+
+enum { NODES = 1 << 15, ROUNDS = 4000, TEXTS = 4, GRANULES = 8, ROWS = 60, TABLE_WORDS = 128 };
+
+struct bench {
+	struct selftest_bpf *skel;
+	struct caller_node *nodes;
+	struct unwind_line *lines;
+	struct rules_of_text *tables;
+	uint32_t roots[2][2]; /* by target and tree, as they were met */
+};
+
+static void *map_of(struct bpf_map *map, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	cr_assert(at != MAP_FAILED);
+	return at;
+}
+
+static void bench_open(struct bench *bench)
+{
+	struct selftest_bpf *skel = selftest_bpf__open();
+	const uint32_t lines = TEXTS * TABLE_WORDS >> UNWIND_LINE_SHIFT;
+
+	cr_assert(skel);
+	memset(bench, 0, sizeof(*bench));
+	bench->skel = skel;
+	skel->rodata->node_mask = NODES - 1;
+	skel->rodata->max_roots = 8;
+	skel->rodata->base_lines = lines;
+	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES);
+	bpf_map__set_max_entries(skel->maps.caller_roots, 16);
+	bpf_map__set_max_entries(skel->maps.walks, 1);
+	bpf_map__set_max_entries(skel->maps.known_rules, KNOWN_RULES);
+	bpf_map__set_max_entries(skel->maps.lines, lines);
+	bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS);
+	cr_assert_eq(selftest_bpf__load(skel), 0);
+	bench->nodes = map_of(skel->maps.nodes, 2 * NODES * sizeof(*bench->nodes));
+	bench->lines = map_of(skel->maps.lines, lines * sizeof(*bench->lines));
+	bench->tables = map_of(skel->maps.rules_of_texts, TEXTS * sizeof(*bench->tables));
+}
+
+static void run(struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(program), &opts), 0);
+}
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)rand() % n;
+}
+
+/* From the root on a chain begins as the one before, up to some frame. */
+static void change_chain(struct selftest_bpf__bss *bss)
+{
+	const uint32_t most = sizeof(bss->in_sites) / sizeof(bss->in_sites[0]);
+	uint32_t nr = 1 + below(most), same = below(most), i;
+	uint64_t last[sizeof(bss->in_sites) / sizeof(bss->in_sites[0])];
+
+	if (same > bss->in_nr)
+		same = bss->in_nr;
+	for (i = 0; i < same; i++)
+		last[i] = bss->in_sites[bss->in_nr - 1 - i];
+	for (i = 0; i < nr; i++)
+		bss->in_sites[nr - 1 - i] = i < same ? last[i] : 1 + below(3);
+	bss->in_nr = nr;
+}
+
+/* From the chain's leaf up to its root each element must be the chain's. */
+static void expect_chain(struct bench *bench)
+{
+	const struct selftest_bpf__bss *bss = bench->skel->bss;
+	uint32_t at = bss->out_node, tree = bss->callers_state.generation & 1, i;
+
+	for (i = 0; i < bss->in_nr; i++) {
+		cr_assert(at && !(at & NODE_IS_ROOT) && at <= 2 * NODES, "frame %u of %u", i,
+			  bss->in_nr);
+		cr_assert_eq(bench->nodes[at - 1].site, bss->in_sites[i], "frame %u of %u", i,
+			     bss->in_nr);
+		at = bench->nodes[at - 1].parent;
+	}
+	cr_assert(at & NODE_IS_ROOT);
+	cr_assert_eq(at & 1, tree, "another tree");
+	if (!bench->roots[bss->in_target][tree])
+		bench->roots[bss->in_target][tree] = at;
+	cr_assert_eq(at, bench->roots[bss->in_target][tree]);
+	cr_assert_neq(at, bench->roots[!bss->in_target][tree], "another target's root");
+}
+
+/* The tree is changed for the other one, which is emptied first, as user space does. */
+static void turn(struct bench *bench)
+{
+	uint32_t generation = ++bench->skel->bss->callers_state.generation;
+
+	memset(&bench->nodes[generation & 1 ? NODES : 0], 0, NODES * sizeof(*bench->nodes));
+}
+
+Test(bpf_callers, chains_begin_where_others_did)
+{
+	struct bench bench;
+	int round;
+
+	bench_open(&bench);
+	for (round = 0; round < ROUNDS; round++) {
+		/* At times this CPU has no chain between two turns: the tree is the same again, and empty. */
+		if (!below(20))
+			turn(&bench);
+		if (!below(40)) {
+			turn(&bench);
+			turn(&bench);
+		}
+		change_chain(bench.skel->bss);
+		bench.skel->bss->in_target = below(2);
+		run(bench.skel->progs.selftest_chain);
+		expect_chain(&bench);
+	}
+	selftest_bpf__destroy(bench.skel);
+}
+
+struct row {
+	uint32_t offset;
+	uint32_t rule;
+};
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct row *one = a, *other = b;
+
+	return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+static void put_word(struct bench *bench, uint32_t number, uint32_t word)
+{
+	bench->lines[unwind_line_of(number)].word[unwind_word_of(number)] = word;
+}
+
+/* A file takes a text's number: a table of its own, in place of the last one's. */
+static void make_table(struct bench *bench, uint32_t text, struct row *rows)
+{
+	const uint32_t index = text * TABLE_WORDS, first = index + GRANULES + 1;
+	uint32_t i, granule = 0;
+
+	for (i = 0; i < ROWS; i++)
+		rows[i] = (struct row){ i ? 1 + below(GRANULES * UNWIND_GRANULE - 1) : 0,
+					1 + below(1000) };
+	qsort(rows, ROWS, sizeof(*rows), by_offset);
+	for (i = 0; i < ROWS; i++) {
+		if (i && rows[i].offset == rows[i - 1].offset)
+			rows[i].rule = rows[i - 1].rule;
+		for (; granule <= unwind_granule(rows[i].offset); granule++)
+			put_word(bench, index + granule, first + i);
+		put_word(bench, first + i, unwind_row(rows[i].offset, rows[i].rule));
+	}
+	for (; granule <= GRANULES; granule++)
+		put_word(bench, index + granule, first + ROWS);
+	bench->tables[text] = (struct rules_of_text){ .state = RULES_READY,
+						      .index = index,
+						      .granules = GRANULES };
+	bench->skel->bss->callers_state.epoch++;
+}
+
+static uint32_t rule_at(const struct row *rows, uint32_t offset)
+{
+	uint32_t rule = 0, i;
+
+	for (i = 0; i < ROWS && rows[i].offset <= offset; i++)
+		rule = rows[i].rule;
+	return rule;
+}
+
+Test(bpf_callers, rules_are_those_of_the_text)
+{
+	struct row rows[TEXTS][ROWS];
+	struct bench bench;
+	int round;
+
+	bench_open(&bench);
+	for (round = 0; round < ROUNDS; round++) {
+		uint32_t text = below(TEXTS), offset = below(GRANULES * UNWIND_GRANULE / 16) * 16;
+
+		if (round < TEXTS)
+			make_table(&bench, (uint32_t)round, rows[round]);
+		if (!below(100))
+			make_table(&bench, text, rows[text]);
+		if (round < TEXTS)
+			continue;
+		bench.skel->bss->in_text = text;
+		bench.skel->bss->in_rule_at = offset;
+		run(bench.skel->progs.selftest_rule);
+		cr_assert_eq(bench.skel->bss->out_rule, (int)rule_at(rows[text], offset),
+			     "text %u, offset %u, round %d", text, offset, round);
+	}
+	selftest_bpf__destroy(bench.skel);
+}
