@@ -351,7 +351,8 @@ static void order_places(struct compile_unit *unit)
 
 /*
  * Finds the places in this unit by the ranges of its top DIE. Every compiler writes these;
- * .debug_aranges is missing from clang's output, and reading it would cost no less.
+ * .debug_aranges is missing from clang's output, and reading it would cost no less. A template is in each
+ * unit that uses it, which all say that the copy that the linker kept is theirs: the first has it.
  */
 static int gather_places(struct line_job *job)
 {
@@ -370,7 +371,8 @@ static int gather_places(struct line_job *job)
 		for (; !ret && i < job->nr; i++) {
 			if (job->places[i].address >= end)
 				break;
-			ret = add_unit_place(&job->unit, &job->places[i]);
+			if (!job->lines->lines[job->places[i].index].file)
+				ret = add_unit_place(&job->unit, &job->places[i]);
 		}
 		/*
 		 * The overlapping ranges of a hostile file must not make an unlimited number of
