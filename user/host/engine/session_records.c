@@ -28,6 +28,8 @@ static int add_space(struct session *session, const struct record *record)
 	}
 	if (!ret)
 		session_new_callers_text(session, &record->space);
+	if (!ret && session->options.callers && record->space.kind == SPACE_FILE)
+		session_note_starting(session, record->tgid);
 	if (!ret && record->space.kind == SPACE_ANON)
 		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
 	return ret;
@@ -108,7 +110,7 @@ static int announce_texts(struct session *session, struct error *err)
 	do {
 		before = session->spaces.nr;
 		state->texts_untold = 0;
-		ret = session_walk(session->skel->progs.profil_texts, err);
+		ret = session_walk(session->skel->progs.profil_texts, 0, err);
 		ret = ret ?: session_read_records(session, err);
 	} while (!ret && state->texts_untold && session->spaces.nr > before &&
 		 ++pass < TEXT_PASSES);

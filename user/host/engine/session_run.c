@@ -239,6 +239,8 @@ static int open_session_watches(struct session *session, struct error *err)
 		return error_errno(err, -errno, "epoll");
 	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
 	ret = ret ?: session_open_jit(session, err);
+	ret = ret ?: session_open_starting(session, err);
+	ret = ret ?: watch_session_fd(session, session->callers.starting.timer_fd, err);
 	return ret ?: watch_session_fd(session, session->sampler.changes_fd, err);
 }
 
@@ -528,6 +530,7 @@ int session_poll(struct session *session, struct error *err)
 
 	if (ret)
 		return ret;
+	session_poll_starting(session);
 	session_spill(session);
 	if (session->sampler.changes_fd < 0)
 		return 0;
@@ -573,6 +576,7 @@ void session_close(struct session *session)
 	for (i = 0; i < session->spaces.nr; i++)
 		session_free_text(session, &session->spaces.list[i]);
 	session_close_jit(session);
+	session_close_starting(session);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	recycler_free(&session->recycler);

@@ -271,9 +271,11 @@ void runtime_free(struct runtime *runtime)
 	memset(runtime, 0, sizeof(*runtime));
 }
 
-int session_walk(struct bpf_program *program, struct error *err)
+int session_walk(struct bpf_program *program, uint32_t tid, struct error *err)
 {
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	union bpf_iter_link_info info = { .task.tid = tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct bpf_link *link = bpf_program__attach_iter(program, tid ? &opts : NULL);
 	cleanup_fd int fd = -1;
 	char nothing[64];
 	ssize_t got;
@@ -301,7 +303,7 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	cpu_time->zombies = 0;
 	if (kind == WALK_SETTLE)
 		session->runtime.walk = cpu_time->walk;
-	return session_walk(session->skel->progs.profil_walk, err);
+	return session_walk(session->skel->progs.profil_walk, 0, err);
 }
 
 /*

@@ -108,6 +108,21 @@ struct session_ticking {
 	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
 };
 
+/* Processes that have just begun: see callers_starting.c. */
+enum { STARTING_MAX = 64 };
+
+struct session_starting {
+	int timer_fd;
+	uint64_t rest_until;
+	size_t nr;
+	struct starting_process {
+		uint32_t tgid;
+		uint32_t looks;
+		uint64_t due_ns;
+		uint64_t next_ns; /* from then to the next look */
+	} list[STARTING_MAX];
+};
+
 /* Ticks are counted with their callers: see bpf/callers.bpf.h. */
 struct session_callers {
 	struct chunked_array lines; /* as planned; the rules' own afterwards */
@@ -131,6 +146,7 @@ struct session_callers {
 	uint32_t nr_texts;
 	size_t texts_room;
 	bool holds_idle; /* texts are short, and the trees name one that nobody runs */
+	struct session_starting starting;
 };
 
 struct session {
@@ -216,8 +232,8 @@ void session_reread_runtime(struct session *session);
 /* The sum over all splits of a target. */
 uint64_t session_split_ns(const struct session *session, uint32_t target);
 
-/* Runs an iterator program once over all threads of the host. */
-int session_walk(struct bpf_program *program, struct error *err);
+/* Runs an iterator program once over all threads of the host, or, if tid is not 0, over that one. */
+int session_walk(struct bpf_program *program, uint32_t tid, struct error *err);
 
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
@@ -291,6 +307,12 @@ void session_free_callers(struct session *session);
  */
 uint32_t session_max_texts(const struct session *session);
 void session_new_callers_text(struct session *session, const struct space *space);
+
+/* callers_starting.c: a file was met for the first time in a process, which is looked through for others. */
+int session_open_starting(struct session *session, struct error *err);
+void session_note_starting(struct session *session, uint32_t tgid);
+void session_poll_starting(struct session *session);
+void session_close_starting(struct session *session);
 int session_read_texts(struct session *session); /* -ENOMEM */
 void session_turn_texts(struct session *session);
 

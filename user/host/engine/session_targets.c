@@ -201,7 +201,7 @@ static int attach_pids(struct session *session, struct error *err)
 
 	do {
 		cpu_time->attached = 0;
-		ret = session_walk(session->skel->progs.profil_attach, err);
+		ret = session_walk(session->skel->progs.profil_attach, 0, err);
 	} while (!ret && cpu_time->attached && ++pass < ATTACH_PASSES);
 	return ret;
 }

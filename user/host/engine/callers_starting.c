@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A program that has just begun maps its libraries one after the other, and each is announced at its first
+ * tick, whose callers cannot be followed, nor those of the next ones until the table is made. So a process in
+ * which a file was met for the first time is looked through some milliseconds later, and again twice, for what
+ * it maps meanwhile.
+ */
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/engine/session_state.h"
+
+#define MS 1000000ULL
+
+/* The loader is done after 1 to 3 ms as a rule; an interpreter loads modules for longer. */
+#define FIRST_LOOK (3 * MS)
+enum { LATER = 4, LOOKS = 3 };
+
+/* At most 1/REST_SHARE of a processor's time, as a process may have any number of mappings. */
+enum { REST_SHARE = 20 };
+
+static void arm(struct session_starting *starting)
+{
+	uint64_t due = UINT64_MAX, now = monotonic_ns();
+	struct itimerspec until = { 0 };
+	size_t i;
+
+	for (i = 0; i < starting->nr; i++)
+		if (starting->list[i].due_ns < due)
+			due = starting->list[i].due_ns;
+	if (due < starting->rest_until)
+		due = starting->rest_until;
+	if (starting->nr)
+		until.it_value = timespec_of(due > now ? due - now : 1);
+	timerfd_settime(starting->timer_fd, 0, &until, NULL);
+}
+
+int session_open_starting(struct session *session, struct error *err)
+{
+	int fd;
+
+	session->callers.starting.timer_fd = -1;
+	if (!session->options.callers)
+		return 0;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	session->callers.starting.timer_fd = fd;
+	return fd < 0 ? error_errno(err, -errno, "timerfd") : 0;
+}
+
+void session_close_starting(struct session *session)
+{
+	if (session->callers.starting.timer_fd > 0)
+		close(session->callers.starting.timer_fd);
+}
+
+void session_note_starting(struct session *session, uint32_t tgid)
+{
+	struct session_starting *starting = &session->callers.starting;
+	size_t i;
+
+	/* All that is mapped before the start is announced before it. */
+	if (!session->times.start_ns)
+		return;
+	for (i = 0; i < starting->nr; i++)
+		if (starting->list[i].tgid == tgid)
+			return;
+	if (starting->nr == STARTING_MAX)
+		return;
+	starting->list[starting->nr++] =
+		(struct starting_process){ .tgid = tgid,
+					   .due_ns = monotonic_ns() + FIRST_LOOK,
+					   .next_ns = FIRST_LOOK * LATER };
+	arm(starting);
+}
+
+static void look_through(struct session *session, struct starting_process *process)
+{
+	struct error ignored;
+
+	session_walk(session->skel->progs.profil_texts, process->tgid, &ignored);
+	process->looks++;
+	process->due_ns += process->next_ns;
+	process->next_ns *= LATER;
+}
+
+void session_poll_starting(struct session *session)
+{
+	struct session_starting *starting = &session->callers.starting;
+	uint64_t began = monotonic_ns(), expired;
+	size_t i, kept = 0;
+
+	if (!starting->nr || began < starting->rest_until)
+		return;
+	while (read(starting->timer_fd, &expired, sizeof(expired)) > 0)
+		;
+	for (i = 0; i < starting->nr; i++) {
+		if (starting->list[i].due_ns <= began)
+			look_through(session, &starting->list[i]);
+		if (starting->list[i].looks < LOOKS)
+			starting->list[kept++] = starting->list[i];
+	}
+	starting->nr = kept;
+	starting->rest_until = monotonic_ns() + (monotonic_ns() - began) * REST_SHARE;
+	arm(starting);
+}
