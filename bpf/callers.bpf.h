@@ -134,11 +134,11 @@ __noinline int enter_frame(u32 cpu, u32 i)
 		return false;
 	}
 	walk->parent = child_node(walk->parent, site);
-	if (i >= WALK_ENTERED)
-		return !walk->parent;
-	walk->nr_entered = walk->parent ? i + 1 : 0;
-	entered->site = site;
-	entered->node = walk->parent;
+	if (i < WALK_ENTERED) {
+		walk->nr_entered = walk->parent ? i + 1 : 0;
+		entered->site = site;
+		entered->node = walk->parent;
+	}
 	return !walk->parent;
 }
 

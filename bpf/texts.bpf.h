@@ -147,6 +147,17 @@ static __always_inline bool is_range_of(const struct walk *walk, struct text_ran
 	return true;
 }
 
+static __always_inline bool fill_range(const struct walk *walk, struct text_range *range)
+{
+	range->mm = 0;
+	if (!read_range(walk->at.pc, range))
+		return false;
+	range->mm = walk->mm;
+	/* It was read first, so a range that has changed since is old. */
+	range->stamp = walk->stamp;
+	return true;
+}
+
 /* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
 __noinline int find_text(u32 cpu)
 {
@@ -160,14 +171,8 @@ __noinline int find_text(u32 cpu)
 	if (!range || !far)
 		return false;
 	if (!is_range_of(walk, range)) {
-		if (!is_range_of(walk, far)) {
-			far->mm = 0;
-			if (!read_range(walk->at.pc, far))
-				return false;
-			far->mm = walk->mm;
-			/* It was read first, so a range that has changed since is old. */
-			far->stamp = walk->stamp;
-		}
+		if (!is_range_of(walk, far) && !fill_range(walk, far))
+			return false;
 		*range = *far;
 	}
 	walk->start = range->start;

@@ -4,26 +4,19 @@
  * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it, maps other memory and unmaps it amid
  * that, and closes A; and then the same with B and 3 * UNITS. Prints how often B was where A had been.
  */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
+#include "open_plugin.h"
 #include "spin.h"
 
 /* Returns where plugin_run was, or NULL. */
 static const void *use(const char *path, unsigned long units)
 {
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	union {
-		void *object;
-		void (*call)(unsigned long units);
-	} run;
+	union plugin_run run;
+	void *library = open_plugin(path, &run);
 
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
+	if (!library)
 		return NULL;
-	}
-	run.object = dlsym(library, "plugin_run");
 	if (run.object) {
 		run.call(units / 2);
 		munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);

@@ -21,6 +21,7 @@ enum { LATER = 4, LOOKS = 3 };
 /* At most 1/REST_SHARE of a processor's time, as a process may have any number of mappings. */
 enum { REST_SHARE = 20 };
 
+/* To be set is to be unread again, so nobody has to read what expired. */
 static void arm(struct session_starting *starting)
 {
 	uint64_t due = UINT64_MAX, now = monotonic_ns();
@@ -61,7 +62,7 @@ void session_note_starting(struct session *session, uint32_t tgid)
 	size_t i;
 
 	/* All that is mapped before the start is announced before it. */
-	if (!session->times.start_ns)
+	if (!session->options.callers || !session->times.start_ns)
 		return;
 	for (i = 0; i < starting->nr; i++)
 		if (starting->list[i].tgid == tgid)
@@ -88,13 +89,11 @@ static void look_through(struct session *session, struct starting_process *proce
 void session_poll_starting(struct session *session)
 {
 	struct session_starting *starting = &session->callers.starting;
-	uint64_t began = monotonic_ns(), expired;
+	uint64_t began = monotonic_ns();
 	size_t i, kept = 0;
 
 	if (!starting->nr || began < starting->rest_until)
 		return;
-	while (read(starting->timer_fd, &expired, sizeof(expired)) > 0)
-		;
 	for (i = 0; i < starting->nr; i++) {
 		if (starting->list[i].due_ns <= began)
 			look_through(session, &starting->list[i]);

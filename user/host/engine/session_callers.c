@@ -56,6 +56,7 @@ static int size_callers(struct session *session)
 	uint32_t chunks = (callers->lines.limit - callers->lines.base) / CHUNK_LINES;
 	const uint32_t roots = callers->nr_trees * max_roots(session);
 	const uint32_t texts = session_max_texts(session);
+	const uint32_t walks = 2 * session->nr_cpus; /* of ticks, and of exits */
 	int ret;
 
 	ret = bpf_map__set_max_entries(skel->maps.nodes, session_caller_elements(session));
@@ -69,11 +70,9 @@ static int size_callers(struct session *session)
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.spaces,
 					       2 * session->pool.dirs.limit + texts);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, 2 * session->nr_cpus * RANGES);
-	ret = ret   ?:
-		      bpf_map__set_max_entries(skel->maps.known_rules,
-					       2 * session->nr_cpus * KNOWN_RULES);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, 2 * session->nr_cpus);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, walks * RANGES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.known_rules, walks * KNOWN_RULES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, walks);
 	return ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, roots);
 }
 

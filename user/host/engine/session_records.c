@@ -28,7 +28,7 @@ static int add_space(struct session *session, const struct record *record)
 	}
 	if (!ret)
 		session_new_callers_text(session, &record->space);
-	if (!ret && session->options.callers && record->space.kind == SPACE_FILE)
+	if (!ret && record->space.kind == SPACE_FILE)
 		session_note_starting(session, record->tgid);
 	if (!ret && record->space.kind == SPACE_ANON)
 		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
