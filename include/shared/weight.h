@@ -4,8 +4,11 @@
 
 #include "shared/types.h"
 
-/* A sample never stands for more ticks than this; the rest waits for the next sample. */
-enum { WEIGHT_MAX = 64 };
+/*
+ * A sample never stands for more than WEIGHT_MAX ticks; the rest waits for the next sample. From WEIGHT_SETTLED
+ * ticks on all that is due to a thread is made up for.
+ */
+enum { WEIGHT_MAX = 64, WEIGHT_SETTLED = 16 };
 
 /*
  * What a thread's samples have stood for, so that they add up to its runtime; see weight.bpf.h. A
@@ -18,7 +21,8 @@ struct weight {
 	__u32 ticked; /* samples in this run */
 	__s32 step; /* how much of `due` each sample is to take along */
 	__s32 taken; /* how much of it samples have taken, less whole periods */
-	__u32 round; /* from 0 to a period: from where on a part of a period rounds up to a whole */
+	__u16 round; /* in 1/65536: from what part of a period on it rounds up to a whole */
+	__u16 stood; /* for how many ticks, up to WEIGHT_SETTLED */
 };
 
 _Static_assert(sizeof(struct weight) == 40, "struct weight");

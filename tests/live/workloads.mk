@@ -18,7 +18,7 @@ endef
 LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$(CURDIR)/$(WL_OUT)"'
 
 # Position-independent programs, one source file each.
-WL_PIE := three one forever threads named forktree vforker swarm nothing treetime plugins opened jit memexec \
+WL_PIE := three one forever threads named forktree vforker swarm resters nothing treetime plugins opened jit memexec \
 	  clock bursts callers syscalls mapper faults bigexit bigtext threadexec clonevm remap
 
 # The same source linked in all other ways, and the ring of images that exec each other.
