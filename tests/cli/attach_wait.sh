@@ -83,9 +83,10 @@ elif can_sample attach_wait_cgroup; then
 	mkdir "$work/bin"
 	cat >"$work/bin/docker" <<-END
 		#!/bin/sh
-		[ -s "$work/pid" ] || { echo 'Error: No such object' >&2; exit 1; }
+		pid=\$(cat "$work/pid" 2>/dev/null)
+		[ "\$pid" ] || { echo 'Error: No such object' >&2; exit 1; }
 		[ "\$1" = inspect ] && echo "[ { \"Id\": \"web\", \"State\":
-			{ \"Running\": true, \"Pid\": \$(cat "$work/pid") } } ]"
+			{ \"Running\": true, \"Pid\": \$pid } } ]"
 	END
 	chmod 755 "$work/bin/docker"
 	waits container --container bpfprofil-web
