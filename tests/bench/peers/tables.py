@@ -32,10 +32,10 @@ def grid(rows):
     return ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
 
 
-def host_line():
+def host_line(rounds):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), os.uname().machine)
-    return f"{time.strftime('%Y-%m-%d')}, kernel {os.uname().release}, {os.cpu_count()} CPUs, {model}"
+    return f"{time.strftime('%Y-%m-%d')}, kernel {os.uname().release}, {os.cpu_count()} CPUs, {model}, {rounds} rounds"
 
 
 class Rows:
@@ -70,9 +70,14 @@ class Rows:
         bare = self.bare.get((row["round"], row["load"]))
         return 100 * (row["work"] / bare - 1) if bare else None
 
+    def these(self, which):
+        return [row for row in self.windows if all(row[key] == value for key, value in which.items())]
+
     def values(self, figure, **which):
-        rows = [row for row in self.windows if all(row[key] == value for key, value in which.items())]
-        return [value for value in map(lambda row: figure(self, row), rows) if value is not None]
+        return [value for value in map(lambda row: figure(self, row), self.these(which)) if value is not None]
+
+    def rounds(self, **which):
+        return len({row["round"] for row in self.these(which)})
 
 
 def plain(key):
@@ -153,7 +158,7 @@ def remarks(rows):
     averages = [row["average"] for row in rows.of("bare") if "average" in row]
     if averages:
         yield f"- load averages before and after each load: {min(averages):.1f} to {max(averages):.1f}"
-    rounds = {name: len({row["round"] for row in rows.windows if row["load"] == name}) for name in dict.fromkeys(row["load"] for row in rows.windows)}
+    rounds = {name: rows.rounds(load=name) for name in dict.fromkeys(row["load"] for row in rows.windows)}
     for name, seen in rounds.items():
         if seen < max(rounds.values()):
             yield f"- {name}: {seen} of these rounds"
@@ -167,7 +172,7 @@ def remarks(rows):
         yield f"- {text} was ended before it had made its table, and has what it had until then"
 
 
-def short(rows, head):
+def short(rows):
     """The README's: loads that people have, in a row each."""
     columns = (
         ("ns: attach", "ours", Rows.net), ("bpftrace, pc", "bpftrace", Rows.net), ("ns: --callers", "callers", Rows.net),
@@ -179,19 +184,17 @@ def short(rows, head):
         values = [rows.values(figure, rate=README_RATE, tool=tool, load=name) for _, tool, figure in columns]
         if any(values):
             table.append([name, *(cell(of).split(" (")[0] for of in values)])
-    return ["", *grid(table), "", head, ""]
+    return ["", *grid(table), "", host_line(rows.rounds(rate=README_RATE)), ""]
 
 
 def write(bench, args, profilers, agents):
     rows = Rows(f"{bench}/peers.raw")
     told = {tool.name: tool.told for tool in [*profilers, *agents]}
-    rounds = len({row["round"] for row in rows.windows})
-    head = f"{host_line()}, {rounds} rounds"
-    text = [f"{head}, work of some {args.s:g} s; median (min to max)", ""]
+    text = [f"{host_line(rows.rounds())}, work of some {args.s:g} s; median (min to max)", ""]
     for figure in FIGURES:
         text += [*figure_table(rows, told, *figure), ""]
     text += [*start_table(rows), "", *agent_table(rows, told), "", *remarks(rows)]
-    for name, lines in (("peers.md", text), ("peers.short.md", short(rows, head))):
+    for name, lines in (("peers.md", text), ("peers.short.md", short(rows))):
         with open(f"{bench}/{name}", "w", encoding="utf-8") as out:
             out.write("\n".join(lines) + "\n")
     print("\n".join(text))
