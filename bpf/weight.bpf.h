@@ -101,22 +101,24 @@ static __always_inline void check_run(struct weight *weight, u64 runtime, u64 pe
  */
 static __always_inline u32 take_along(struct weight *weight, u64 period)
 {
-	s64 due = beyond_chance(weight, weight->due, period);
-	s64 taken = weight->taken + weight->step, sum;
-	bool all = weight->step < 0 ? taken <= due : taken >= due;
+	s64 taken = weight->taken + weight->step, due, sum, more;
+	bool all;
 	u64 n;
 
 	if (!weight->step)
 		return 1;
+	due = beyond_chance(weight, weight->due, period);
+	all = weight->step < 0 ? taken <= due : taken >= due;
 	if (all)
 		taken = due;
 	sum = taken + (s64)(weight->round * period >> 16) + (s64)period;
 	n = sum > 0 ? (u64)sum / period : 0;
 	if (n > WEIGHT_MAX)
 		n = WEIGHT_MAX;
-	taken += (s64)period - (s64)(n * period);
-	due += (s64)period - (s64)(n * period);
-	weight->due += (s64)period - (s64)(n * period);
+	more = (s64)(n * period) - (s64)period;
+	taken -= more;
+	due -= more;
+	weight->due -= more;
 	if (taken < -STEP_MAX || taken > STEP_MAX)
 		taken = 0;
 	weight->taken = taken;
