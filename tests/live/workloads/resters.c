@@ -5,49 +5,35 @@
  * sleep between them. UNITS vary by up to as many, because processes of equal length may be in step with the
  * sampler's clock.
  */
-#include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spin.h"
+#include "two_at_a_time.h"
 
 enum { SLEEP_US = 20 };
 
-static void child(unsigned long units, unsigned long runs)
+struct work {
+	unsigned long units;
+	unsigned long runs;
+};
+
+static void child(void *argument)
 {
+	const struct work *work = argument;
 	unsigned long i;
 
-	for (i = 0; i < runs; i++) {
-		spin(units / runs);
+	for (i = 0; i < work->runs; i++) {
+		spin(work->units / work->runs);
 		usleep(SLEEP_US);
 	}
-	spin((unsigned long)random() % units);
+	spin((unsigned long)random() % work->units);
 	_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long n = spin_argument(argc, argv, 1, 100), i, running = 0;
-	unsigned long units = spin_argument(argc, argv, 2, 20),
-		      runs = spin_argument(argc, argv, 3, 2);
-	int status, failed = 0;
+	struct work work = { .units = spin_argument(argc, argv, 2, 20),
+			     .runs = spin_argument(argc, argv, 3, 2) };
 
-	for (i = 0; i < n; i++) {
-		pid_t pid = fork();
-
-		random();
-		if (pid < 0) {
-			perror("fork");
-			return 1;
-		}
-		if (!pid)
-			child(units, runs);
-		if (++running == 2 && wait(&status) > 0) {
-			failed |= status;
-			running--;
-		}
-	}
-	while (wait(&status) > 0)
-		failed |= status;
-	return failed != 0;
+	return two_at_a_time(spin_argument(argc, argv, 1, 100), child, &work);
 }

@@ -6,53 +6,41 @@
  * because processes of equal length may be in step with the sampler's clock, and then are no random
  * sample.
  */
-#include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spin.h"
+#include "two_at_a_time.h"
 
 SPIN_FUNCTION(alpha)
 SPIN_FUNCTION(beta)
 SPIN_FUNCTION(delta)
 SPIN_FUNCTION(gap)
 
-static void child(unsigned long units, char **command)
+struct work {
+	unsigned long units;
+	char **command;
+};
+
+static void child(void *argument)
 {
-	if (units)
+	const struct work *work = argument;
+
+	if (work->units)
 		gap((unsigned long)random() % 10);
-	if (*command) {
-		execv(*command, command);
+	if (*work->command) {
+		execv(*work->command, work->command);
 		_exit(127);
 	}
-	alpha(units / 10 * 5);
-	beta(units / 10 * 3);
-	delta(units / 10 * 2);
+	alpha(work->units / 10 * 5);
+	beta(work->units / 10 * 3);
+	delta(work->units / 10 * 2);
 	_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long n = spin_argument(argc, argv, 1, 100), i, running = 0;
-	unsigned long units = spin_argument(argc, argv, 2, 20);
-	int status, failed = 0;
+	struct work work = { .units = spin_argument(argc, argv, 2, 20),
+			     .command = argv + (argc > 3 ? 3 : argc) };
 
-	for (i = 0; i < n; i++) {
-		pid_t pid = fork();
-
-		random();
-		if (pid < 0) {
-			perror("fork");
-			return 1;
-		}
-		if (!pid)
-			child(units, argv + (argc > 3 ? 3 : argc));
-		if (++running == 2 && wait(&status) > 0) {
-			failed |= status;
-			running--;
-		}
-	}
-	while (wait(&status) > 0)
-		failed |= status;
-	return failed != 0;
+	return two_at_a_time(spin_argument(argc, argv, 1, 100), child, &work);
 }
