@@ -152,7 +152,8 @@ static struct sink *open_sink(const char *url)
 					      .detail = EXPORT_FUNCTION,
 					      .cap = 1 << 20,
 					      .retry_ns = 1,
-					      .retry_most_ns = 1 };
+					      .retry_most_ns = 1,
+					      .retry_denied_ns = 1 };
 	struct error err = { "", "" };
 	struct sink *sink;
 

@@ -421,7 +421,7 @@ static int ready(char reply[1024])
 /* As kubelet asks: a wrong URL is never ready, and a backend that is away changes nothing. */
 Test(listen, readiness)
 {
-	const char *const answers[] = { OK, SAY("503 Later"), OK, SAY("401 No"), OK, NULL };
+	const char *const answers[] = { OK, SAY("503 Later"), OK, SAY("400 No"), OK, NULL };
 	const struct listen_options options = { .address = "0", .request_ms = REQUEST_MS };
 	struct listen_sources sources = { .figures = &figures, .scrapes = &scrapes, .nr_sinks = 1 };
 	cleanup_profile struct profile *profile = sample_profile();

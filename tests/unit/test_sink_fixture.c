@@ -185,6 +185,7 @@ struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, c
 					      .spool_cap = 8 << 20,
 					      .retry_ns = 10 * MS,
 					      .retry_most_ns = 30 * MS,
+					      .retry_denied_ns = 300 * MS,
 					      .unreadable_ns = 3600000 * MS };
 
 	return sink_open_as(&options, before);

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/notify.h"
 #include "base/output.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "host/engine/sched_tick.h"
 #include "host/record/sample_loop.h"
@@ -556,7 +557,6 @@ static void wake(struct run *run)
  */
 static bool is_reconfigured(const struct run *run)
 {
-	const struct stat *read_as = &run->options->config_read;
 	char news[4096];
 	struct stat now;
 
@@ -565,9 +565,7 @@ static bool is_reconfigured(const struct run *run)
 	while (read(run->watch_fd, news, sizeof(news)) > 0)
 		;
 	return !stat(run->options->config, &now) && now.st_size &&
-	       (now.st_dev != read_as->st_dev || now.st_ino != read_as->st_ino ||
-		now.st_size != read_as->st_size || now.st_mtim.tv_sec != read_as->st_mtim.tv_sec ||
-		now.st_mtim.tv_nsec != read_as->st_mtim.tv_nsec);
+	       !regular_file_is_same(&now, &run->options->config_read);
 }
 
 static enum agent_end sample(struct run *run)

@@ -13,6 +13,7 @@
 #define INTERVAL_NS UINT64_C(60000000000)
 #define RETRY_NS UINT64_C(5000000000)
 #define RETRY_MOST_NS UINT64_C(30000000000)
+#define RETRY_DENIED_NS UINT64_C(300000000000)
 #define UNREADABLE_NS UINT64_C(3600000000000)
 #define TIMEOUT_MS 30000
 #define PENDING (UINT64_C(8) << 20)
@@ -528,6 +529,7 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 					       .spool_cap = arguments->spool_size,
 					       .retry_ns = RETRY_NS,
 					       .retry_most_ns = RETRY_MOST_NS,
+					       .retry_denied_ns = RETRY_DENIED_NS,
 					       .unreadable_ns = UNREADABLE_NS };
 		if (sink->kind == SINK_OTLP)
 			sink->http.headers = arguments->headers;

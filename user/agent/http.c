@@ -145,6 +145,8 @@ struct http {
 	char *key;
 	bool grpc;
 	atomic_bool stopped;
+	struct stat headers_read; /* what files were as the last request had them; all 0: not there */
+	struct stat token_read;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
 	unsigned int nr_unsaid; /* replies in a row that had no gRPC status */
@@ -531,6 +533,22 @@ static int add_file(struct curl_slist **list, const char *path, const char *pref
 	return 0;
 }
 
+static struct stat look_at(const char *path)
+{
+	struct stat now;
+
+	return path && !stat(path, &now) ? now : (struct stat){ 0 };
+}
+
+bool http_credentials_changed(const struct http *http)
+{
+	struct stat headers = look_at(http->options.headers_file),
+		    token = look_at(http->options.token_file);
+
+	return !regular_file_is_same(&headers, &http->headers_read) ||
+	       !regular_file_is_same(&token, &http->token_read);
+}
+
 static int make_headers(const struct http *http, const struct http_content *content,
 			struct curl_slist **list, char why[256])
 {
@@ -645,6 +663,22 @@ static void fail(const struct http *http, CURLcode code, struct http_reply *repl
 		 http->trouble[0] ? http->trouble : lib.curl_easy_strerror(code));
 }
 
+/*
+ * The token has expired, or a Collector has no pipeline of profiles yet: nothing is wrong with what was
+ * sent, and the other side can mend it.
+ */
+static void hold_denied(struct http_reply *reply)
+{
+	bool denied = reply->code == 200 ?
+			      reply->grpc == 7 || reply->grpc == 12 || reply->grpc == 16 :
+			      reply->code == 401 || reply->code == 403 || reply->code == 404;
+
+	if (reply->outcome != HTTP_REFUSED || !denied)
+		return;
+	reply->outcome = HTTP_RETRY;
+	reply->denied = true;
+}
+
 static int frame(const struct bytes *body, struct bytes *result)
 {
 	uint32_t length = (uint32_t)body->size;
@@ -698,6 +732,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 		fail(http, code, reply);
 	else
 		judge(http, reply);
+	hold_denied(reply);
 	if (http->grpc)
 		unframe(&reply->body);
 }
@@ -710,6 +745,8 @@ void http_post(struct http *http, const struct http_content *content, const stru
 	int ret;
 
 	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? GRPC_UNSAID : 0 };
+	http->headers_read = look_at(http->options.headers_file);
+	http->token_read = look_at(http->options.token_file);
 	ret = make_headers(http, content, &headers, reply->why);
 	if (!ret && http->grpc)
 		ret = frame(body, &framed);

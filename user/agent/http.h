@@ -65,6 +65,7 @@ struct http_reply {
 	long code; /* HTTP's status; for gRPC 200 and the status below; 0: no answer */
 	long grpc; /* gRPC's status; 0: OK; GRPC_UNSAID: the reply had none */
 	uint64_t retry_after_s; /* 0: not given */
+	bool denied; /* HTTP_RETRY: for the right token, or once the backend has such a path */
 	struct bytes body; /* for gRPC the message; the caller frees it */
 	char why[256]; /* "" on success */
 };
@@ -77,6 +78,9 @@ struct http_content {
 
 void http_post(struct http *http, const struct http_content *content, const struct bytes *body,
 	       struct http_reply *reply);
+
+/* Whether a file of headers or a token is another one than the last request had. */
+bool http_credentials_changed(const struct http *http);
 
 /* May be called from another thread or a signal handler: requests end soon, with HTTP_RETRY. */
 void http_stop(struct http *http);

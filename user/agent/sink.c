@@ -98,6 +98,7 @@ struct delivery {
 	uint64_t ticks; /* that it is about */
 	uint64_t rejected; /* profiles that the backend rejected when it took others */
 	bool is_wrong; /* what it was asked, so that it may never take anything */
+	bool denied;
 	bool asked; /* a request was made, and answered with this: */
 	size_t code; /* of codes.h */
 	size_t bytes;
@@ -174,9 +175,11 @@ static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
 	otlp__response__free_unpacked(answer, NULL);
 }
 
-/* Another address or token is wanted, and no other time; so 404 for who has no such pipeline. */
+/* Waiting does not help: the URL, the token or the backend's configuration must change. */
 static bool is_wrong(const struct http_reply *reply)
 {
+	if (reply->denied)
+		return true;
 	if (reply->outcome != HTTP_REFUSED && reply->outcome != HTTP_TOO_LARGE)
 		return false;
 	if (reply->code != 200)
@@ -200,6 +203,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
 		delivery->outcome = reply.outcome;
 		delivery->is_wrong = is_wrong(&reply);
+		delivery->denied = reply.denied;
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes = body.size;
 		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
@@ -262,7 +266,8 @@ static void adopt(struct sink *sink, struct sink *before)
 	uint64_t left = 0;
 
 	sink->counts = before->counts;
-	sink->due_ns = before->due_ns;
+	/* The options that were read again may be what the backend wants. */
+	sink->due_ns = before->counts.refusing ? 0 : before->due_ns;
 	sink->pending.lost += before->pending.lost;
 	sink->pending.merged += before->pending.merged;
 	pending_settle(&before->pending);
@@ -311,26 +316,36 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 					     [LOST_NO_ROOM] = "no room",
 					     [LOST_UNREADABLE] = "unreadable" };
 
+#define LOOK_NS SECOND_NS /* how often files of tokens are looked at while something waits */
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
 #define RETRY_AFTER_MAX 3600 /* seconds: whatever a backend asks for, it is tried again then */
 
 /* --- with the lock --- */
 
-static void wait_until(struct sink *sink, uint64_t due_ns)
+/* Returns whether the token or a header is another one before that. */
+static bool wait_until(struct sink *sink, uint64_t due_ns)
 {
-	struct timespec due = timespec_of(due_ns);
 	bool closing = sink->closing;
+	struct timespec due;
+	uint64_t now;
 
-	while (monotonic_ns() < due_ns && sink->closing == closing)
-		if (pthread_cond_timedwait(&sink->more, &sink->lock, &due))
-			break;
+	while ((now = monotonic_ns()) < due_ns && sink->closing == closing) {
+		if (sink->http && http_credentials_changed(sink->http))
+			return true;
+		due = timespec_of(due_ns - now > LOOK_NS ? now + LOOK_NS : due_ns);
+		pthread_cond_timedwait(&sink->more, &sink->lock, &due);
+	}
+	return false;
 }
 
 /*
- * Waits for the delay and a random time of up to half of it; the next delay is half as long again.
+ * Waits for the delay and a random time of up to half of it. The next delay is half as long again, or twice
+ * as long while the backend denies, since people mend that.
  */
 static void wait_for_retry(struct sink *sink, const struct delivery *delivery, uint64_t *delay_ns)
 {
+	const uint64_t most_ns = delivery->denied ? sink->options.retry_denied_ns :
+						    sink->options.retry_most_ns;
 	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2), asked = delivery->retry_after_s;
 
 	if (asked > RETRY_AFTER_MAX)
@@ -340,11 +355,12 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 	/* When closing, there is only time for short delays. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
 		wait_ns = CLOSING_WAIT_NS;
-	*delay_ns = *delay_ns / 2 * 3;
-	if (*delay_ns > sink->options.retry_most_ns)
-		*delay_ns = sink->options.retry_most_ns;
+	*delay_ns = *delay_ns / 2 * (delivery->denied ? 4 : 3);
+	if (*delay_ns > most_ns)
+		*delay_ns = most_ns;
 	sink->due_ns = monotonic_ns() + wait_ns;
-	wait_until(sink, sink->due_ns);
+	if (wait_until(sink, sink->due_ns))
+		*delay_ns = sink->options.retry_ns;
 }
 
 const char *sink_advice(enum sink_kind kind, const char *why)
@@ -359,11 +375,32 @@ const char *sink_advice(enum sink_kind kind, const char *why)
 	return NULL;
 }
 
+static void say_denied(const struct sink *sink, const struct delivery *delivery)
+{
+	const struct http_options *http = &sink->options.http;
+
+	print_message(sink_advice(sink->options.kind, delivery->why),
+		      "agent: %s: %s; profiles wait, and are tried again in up to %.3g minutes%s",
+		      sink->name, delivery->why, (double)sink->options.retry_denied_ns / 6e10,
+		      http->token_file || http->headers_file ? ", or when the token changes" : "");
+}
+
+/* For those who ask why: a backend that is away says nothing new about what it refused before. */
+static void note_why(struct sink *sink, const struct delivery *delivery)
+{
+	if (delivery->outcome == HTTP_DONE)
+		sink->counts.why[0] = '\0';
+	else if (delivery->is_wrong || !sink->counts.refusing)
+		snprintf(sink->counts.why, sizeof(sink->counts.why), "%s", delivery->why);
+}
+
 /* A backend that is too small for one service says so for each profile, so it is reported once. */
 static void say_trouble(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE && sink->counts.failing)
 		print_message(NULL, "agent: %s: delivered again", sink->name);
+	else if (delivery->denied && !sink->counts.refusing)
+		say_denied(sink, delivery);
 	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
 		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
 	else if (delivery->outcome == HTTP_REFUSED)
@@ -380,6 +417,7 @@ static void say_trouble(struct sink *sink, const struct delivery *delivery)
 	if (delivery->rejected)
 		print_message(NULL, "agent: %s: %" PRIu64 " profiles were rejected: %s", sink->name,
 			      delivery->rejected, delivery->why);
+	note_why(sink, delivery);
 	if (delivery->outcome != HTTP_TOO_LARGE)
 		sink->counts.failing = delivery->outcome != HTTP_DONE;
 }
@@ -449,7 +487,7 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	/* A backend that took no part of it is failing, whatever its answers mean. */
 	if (!left && !sink->accepted)
 		sink->counts.failing = true;
-	if (!left || sink->accepted)
+	if (!left || sink->accepted || delivery->denied)
 		sink->counts.refusing = !sink->accepted && delivery->is_wrong;
 	sink->under_way_ticks = left ? pending_ticks(part) : 0;
 	go_on = go_on && !(left && is_over(sink));
@@ -785,6 +823,7 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	result->pending += sink->pending.nr + sink->under_way;
 	result->pending_bytes += sink->pending.bytes;
 	result->spool_bytes += sink->pending.spooled;
+	result->spool_ok = !sink->pending.spool_failed;
 	result->pending_ticks += sink->pending.ticks + sink->under_way_ticks;
 	result->merged += sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);

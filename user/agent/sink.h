@@ -48,6 +48,7 @@ struct sink_options {
 	size_t spool_cap;
 	uint64_t retry_ns; /* before the first retry */
 	uint64_t retry_most_ns;
+	uint64_t retry_denied_ns; /* the same while it denies, as by 401 */
 	uint64_t unreadable_ns; /* for so long a file of the spool that cannot be read is tried again */
 };
 
@@ -76,11 +77,13 @@ struct sink_counts {
 	uint64_t pending; /* number of profiles */
 	uint64_t pending_bytes; /* in memory */
 	uint64_t spool_bytes; /* on disk */
+	uint64_t spool_ok; /* 0: its disk is full, and what waits is in memory */
 	uint64_t pending_ticks;
 	uint64_t merged; /* how often two pending ones were added up */
 	uint64_t last_success; /* in seconds since 1970; 0: none yet */
 	bool failing;
 	bool refusing; /* since then for what it was asked, and not for a failure of its own */
+	char why[256]; /* what failed last, or is refused; "": nothing since the last success */
 };
 
 struct sink;

@@ -172,3 +172,9 @@ bool regular_file_is_from(const struct stat *stat, uid_t user)
 {
 	return !stat->st_uid || stat->st_uid == user || is_our_user(stat->st_uid);
 }
+
+bool regular_file_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}

@@ -45,6 +45,9 @@ int regular_file_open_at(int dir, const char *name, const struct regular_file_ru
  */
 FILE *regular_file_stream(const char *path, const char **why);
 
+/* Whether it is the same file, and nobody has written to it between the two. */
+bool regular_file_is_same(const struct stat *a, const struct stat *b);
+
 /* Whether root, that user or the one who runs us owns the file: nobody else's link led to it. */
 bool regular_file_is_from(const struct stat *stat, uid_t user);
 
