@@ -88,14 +88,14 @@ ln -s ..data/agent.conf "$work/conf/agent.conf"
 "$bin" agent --config "$work/conf/agent.conf" --listen "127.0.0.1:$listen" 2>"$work/err" &
 agent=$!
 until_true said 'listening at port'
-until_true is_in_readyz 'has taken nothing yet'
+until_true is_in_readyz 'has accepted nothing yet: Failed to connect to 127.0.0.1'
 ! is_ready
 verdict $? agent_not_ready_before_delivery
 # Only now, because a slow host sees the first answer before it asks a first time.
 python3 "$work/backend.py" "$port" "$work/status" &
 backend=$!
 # Long before the interval is over.
-until_true is_in_readyz 'refuses' && ! is_ready
+until_true is_in_readyz 'refuses: HTTP 404; profiles that wait: 1' && ! is_ready
 verdict $? agent_not_ready_with_a_wrong_url
 echo 200 >"$work/status"
 ln -s ..2 "$work/conf/..new"
@@ -110,9 +110,9 @@ for status in 503 500; do
 	until_true is_in_readyz ': ok'
 done
 echo 401 >"$work/status"
-until_true is_in_readyz 'refuses' && ! is_ready
+until_true is_in_readyz 'refuses: HTTP 401' && ! is_ready
 verdict $? agent_not_ready_when_refused
-# What does not work changes nothing, is said once, and is forgotten when it is mended.
+# What does not work changes nothing but readiness, is said once, and is forgotten when it is mended.
 mkdir "$work/conf/..3" "$work/conf/..4"
 echo 'intervall = 3' >"$work/conf/..3/agent.conf"
 sed 's/1h/7/' "$work/conf/..1/agent.conf" >"$work/conf/..4/agent.conf"
@@ -120,11 +120,12 @@ ln -s ..3 "$work/conf/..new"
 mv -T "$work/conf/..new" "$work/conf/..data"
 until_true said "unknown option '--intervall'"
 echo 200 >"$work/status"
-until_true is_ready && [ "$(grep -c 'the options stay as they were' "$work/err")" = 1 ]
+until_true is_in_readyz ': ok' && ! is_ready && is_in_readyz "^config: .*:1: unknown option '--intervall'" &&
+	[ "$(grep -c 'the options stay as they were' "$work/err")" = 1 ]
 verdict $? agent_config_that_is_wrong
 ln -s ..4 "$work/conf/..new"
 mv -T "$work/conf/..new" "$work/conf/..data"
-until_true said 'every 7 s'
+until_true said 'every 7 s' && until_true is_ready
 verdict $? agent_config_that_is_mended
 # As an editor replaces it: for a moment it is empty, which with --listen would be options without a sink.
 begun=$(grep -c 'listening at port' "$work/err")

@@ -418,6 +418,32 @@ static int ready(char reply[1024])
 	return status_of("/readyz", reply, 1024);
 }
 
+/* Those who ask why are told of the file of options, and metrics show it. */
+Test(listen, config_that_is_not_in_force)
+{
+	const struct listen_options options = { .address = "0", .request_ms = REQUEST_MS };
+	const struct listen_sources sources = { .figures = &figures,
+						.scrapes = &scrapes,
+						.config_error = "agent.conf:3: unknown '\033'" };
+	char reply[16384];
+	struct error err = { 0 };
+
+	cr_expect_eq(status_of("/metrics", reply, sizeof(reply)), 200);
+	cr_expect_not_null(strstr(reply, "\nbpfprofil_config_ok 1\n"));
+	stop_run();
+	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
+	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
+	cr_expect_eq(status_of("/readyz", reply, sizeof(reply)), 503);
+	cr_expect(strstr(reply,
+			 "\r\n\r\nconfig: agent.conf:3: unknown '\\x1b'; the former options are "
+			 "in force\n"),
+		  "%s", reply);
+	cr_expect_eq(status_of("/metrics", reply, sizeof(reply)), 200);
+	cr_expect_not_null(strstr(reply, "\nbpfprofil_config_ok 0\n"));
+	stop_run();
+	start_run(REQUEST_MS);
+}
+
 /* As kubelet asks: a wrong URL is never ready, and a backend that is away changes nothing. */
 Test(listen, readiness)
 {
@@ -438,7 +464,7 @@ Test(listen, readiness)
 	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
 	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
 	cr_expect_eq(ready(reply), 503);
-	cr_expect(strstr(reply, "v1development/profiles: has taken nothing yet\n"), "%s", reply);
+	cr_expect(strstr(reply, "v1development/profiles: has accepted nothing yet\n"), "%s", reply);
 	for (i = 0; i < 2; i++) {
 		sink_put(sink, profile);
 		sink_settle(sink);
@@ -448,7 +474,7 @@ Test(listen, readiness)
 	sink_put(sink, profile);
 	sink_settle(sink);
 	cr_expect_eq(ready(reply), 503);
-	cr_expect(strstr(reply, "v1development/profiles: refuses\n"), "%s", reply);
+	cr_expect(strstr(reply, "v1development/profiles: refuses: HTTP 400\n"), "%s", reply);
 	sink_put(sink, profile);
 	sink_settle(sink);
 	cr_expect_eq(ready(reply), 200);
@@ -458,7 +484,9 @@ Test(listen, readiness)
 		usleep(5000);
 	while (!is_failing(sink));
 	cr_expect_eq(ready(reply), 200);
-	cr_expect(strstr(reply, "v1development/profiles: away\n"), "%s", reply);
+	cr_expect(strstr(reply, "v1development/profiles: away: Failed to connect to 127.0.0.1"),
+		  "%s", reply);
+	cr_expect(strstr(reply, "; profiles that wait: 1, of 1060 ticks\n"), "%s", reply);
 	stop_run();
 	sink_close(sink, 0);
 	start_run(REQUEST_MS);

@@ -20,6 +20,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent/last_good.h"
 #include "base/error.h"
 #include "base/notify.h"
 #include "base/output.h"
@@ -338,6 +339,7 @@ static int open_wake(struct run *run, struct error *err)
 static int open_listener(struct run *run, struct error *err)
 {
 	const struct listen_sources sources = { .figures = &run->agent->figures,
+						.config_error = run->agent->config_error.text,
 						.scrapes = &run->scrapes,
 						.sinks = run->sinks,
 						.nr_sinks = run->nr_sinks,
@@ -504,8 +506,20 @@ static void say_what_runs(const struct run *run)
 		print_message(NULL, "agent: listening at port %u", listener_port(run->listener));
 }
 
+/* A copy of one that is not in force is not wanted. */
+static void keep_config(const struct run *run)
+{
+	const struct agent_options *options = run->options;
+	struct error err = { 0 };
+
+	if (options->last_good && !run->agent->config_error.text[0] &&
+	    last_good_keep(options->config, &options->config_read, options->last_good, &err))
+		print_error(&err);
+}
+
 static void say_ready(struct run *run)
 {
+	keep_config(run);
 	if (run->options->sampling.verbosity >= 0)
 		say_what_runs(run);
 	if (!run->agent->ready)

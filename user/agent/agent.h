@@ -23,6 +23,7 @@ struct agent_options {
 	struct agent_choice choice; /* its identities are the agent's */
 	const char *config; /* the file that they are from; NULL: none */
 	struct stat config_read; /* what it was just before it was read; all 0: not there */
+	const char *last_good; /* where a copy of one that worked is kept; NULL: nowhere */
 };
 
 enum agent_end {
@@ -37,6 +38,7 @@ struct agent {
 	size_t nr_sinks;
 	struct figures figures;
 	struct identities *identities;
+	struct error config_error; /* of a file that is not in force; text "": it is */
 	uint64_t until_ns; /* the host was sampled until then, by monotonic_ns(); 0: it is not known */
 	uint64_t hole_ns; /* since then, until sampling began; for the next profile */
 	uint64_t unsampled_ns; /* all of these times */

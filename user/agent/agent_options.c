@@ -613,6 +613,20 @@ static int wrong_line(const char *path, unsigned int number, const struct error 
 	return code;
 }
 
+/* Behind a line that is wrong: the folder that has the last good file. */
+static void find_spool(const struct command *command, struct agent_arguments *arguments, FILE *file)
+{
+	char line[LINE_BYTES + 2], *text;
+	struct error ignored = { 0 };
+	int ret;
+
+	while (next_line(file, line, &ignored, &ret)) {
+		text = agent_trim(line);
+		if (strcspn(text, "= \t") == strlen("spool") && !strncmp(text, "spool", 5))
+			read_line(command, arguments, text, &ignored);
+	}
+}
+
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
 		      struct error *err)
 {
@@ -642,5 +656,18 @@ int agent_config_read(const struct command *command, struct agent_arguments *arg
 		if (ret)
 			break;
 	}
-	return ret ? wrong_line(path, number, &why, ret, err) : 0;
+	if (!ret)
+		return 0;
+	find_spool(command, arguments, file);
+	return wrong_line(path, number, &why, ret, err);
+}
+
+const char *agent_last_good(struct agent_arguments *arguments)
+{
+	char path[PATH_MAX];
+
+	if (!arguments->agent.config || !arguments->spool)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/last-good.conf", arguments->spool);
+	return agent_keep(arguments, path);
 }

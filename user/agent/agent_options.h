@@ -50,6 +50,12 @@ void agent_arguments_free(struct agent_arguments *arguments);
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
 		      struct error *err);
 
+/*
+ * Where a copy of the file is kept once it works: in the spool's folder. NULL: no file was read, there is no
+ * spool, or no memory.
+ */
+const char *agent_last_good(struct agent_arguments *arguments);
+
 /* Reads OpenTelemetry's variables, for options that were not typed. */
 int agent_environment_read(struct agent_arguments *arguments, struct error *err);
 

@@ -3,45 +3,64 @@
 #include <stdlib.h>
 
 #include "agent/agent_options.h"
+#include "agent/last_good.h"
 #include "host/sampling.h"
+
+/* What a command line means, with the file of options that it names. */
+struct typed {
+	int argc;
+	char **argv;
+	const char *instead; /* a file that is read in place of that one; NULL: none */
+};
+
+/* Starts with the file, because the command line has precedence. */
+static int read_config(const struct typed *typed, struct agent_arguments *arguments,
+		       struct error *err)
+{
+	const char *config = arguments->config;
+
+	agent_arguments_free(arguments);
+	agent_arguments_init(arguments);
+	arguments->agent.config = config;
+	arguments->config = typed->instead ?: config;
+	if (stat(config, &arguments->agent.config_read))
+		arguments->agent.config_read = (struct stat){ 0 };
+	return agent_config_read(&command_agent, arguments, err);
+}
 
 /*
  * Reads the file, then the command line, which has precedence, then the environment. False: exit
- * with *ret_status.
+ * with *ret_status; what is wrong was reported, and if it is not the command line is in *err.
  */
-static bool read_all(int argc, char **argv, struct agent_arguments *arguments, int *ret_status)
+static bool read_all(const struct typed *typed, struct agent_arguments *arguments, int *ret_status,
+		     struct error *err)
 {
-	struct error err = { 0 };
-	const char *config;
-	int first, code = 0;
+	int first, code = 0, again = 0;
 
 	agent_arguments_init(arguments);
-	if (!command_parse(&command_agent, argc, argv, arguments, &first, ret_status))
+	if (!command_parse(&command_agent, typed->argc, typed->argv, arguments, &first, ret_status))
 		return false;
 	*ret_status = EXIT_USAGE;
-	if (first < argc) {
+	if (first < typed->argc) {
 		print_message("bpfprofil agent --help", "agent: '%s': takes no argument",
-			      argv[first]);
+			      typed->argv[first]);
 		return false;
 	}
-	config = arguments->config;
-	if (config) {
-		agent_arguments_free(arguments);
-		agent_arguments_init(arguments);
-		arguments->config = arguments->agent.config = config;
-		if (stat(config, &arguments->agent.config_read))
-			arguments->agent.config_read = (struct stat){ 0 };
-		code = agent_config_read(&command_agent, arguments, &err);
-		if (!code &&
-		    !command_parse(&command_agent, argc, argv, arguments, &first, ret_status))
-			return false;
+	if (arguments->config) {
+		code = read_config(typed, arguments, err);
+		/* After an error too, for the folder of the last good file. */
+		again = !command_parse(&command_agent, typed->argc, typed->argv, arguments, &first,
+				       ret_status);
 	}
+	if (again)
+		return false;
+	arguments->agent.last_good = agent_last_good(arguments);
 	if (!code)
-		code = agent_environment_read(arguments, &err);
+		code = agent_environment_read(arguments, err);
 	if (!code)
-		code = agent_arguments_settle(arguments, &err);
+		code = agent_arguments_settle(arguments, err);
 	if (code)
-		print_error(&err);
+		print_error(err);
 	*ret_status = code == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	return !code;
 }
@@ -54,30 +73,57 @@ static void free_arguments(struct agent_arguments *arguments)
 }
 
 /* What was read is no news any more, although it does not work. */
-static void keep(struct agent_arguments *former, const struct agent_arguments *read)
+static void keep(struct agent *agent, struct agent_arguments *former,
+		 const struct agent_arguments *read, const struct error *why)
 {
 	if (read)
 		former->agent.config_read = read->agent.config_read;
+	agent->config_error = *why;
 	print_message(NULL, "agent: the options stay as they were");
 }
 
 /* Reads everything again. Returns the former options; NULL: there was an error, and they stay. */
-static struct agent_arguments *reload(int argc, char **argv, struct agent_arguments **arguments)
+static struct agent_arguments *reload(const struct typed *typed, struct agent *agent,
+				      struct agent_arguments **arguments)
 {
 	struct agent_arguments *read = calloc(1, sizeof(*read)), *former = *arguments;
+	struct error err = { .text = "out of memory" };
 	int status;
 
-	if (!read || !read_all(argc, argv, read, &status)) {
-		keep(former, read);
+	if (!read || !read_all(typed, read, &status, &err)) {
+		keep(agent, former, read, &err);
 		free_arguments(read);
 		return NULL;
 	}
 	*arguments = read;
+	agent->config_error.text[0] = '\0';
 	return former;
 }
 
+/* For a file that does not work, the last one that did. NULL: there is none, or it does not either. */
+static struct agent_arguments *read_last_good(const struct typed *typed,
+					      const struct agent_arguments *failed)
+{
+	const struct typed instead = { typed->argc, typed->argv, failed->agent.last_good };
+	struct agent_arguments *read;
+	struct error err = { 0 };
+	int status;
+
+	if (!instead.instead || !last_good_is_ours(instead.instead))
+		return NULL;
+	read = calloc(1, sizeof(*read));
+	if (!read || !read_all(&instead, read, &status, &err)) {
+		free_arguments(read);
+		return NULL;
+	}
+	read->agent.config_read = failed->agent.config_read;
+	print_message(NULL, "agent: the options are those that worked last, of %.256s",
+		      instead.instead);
+	return read;
+}
+
 /* Runs until the end. Options that were read again and do not work are given up for the former ones. */
-static enum agent_end run_on(int argc, char **argv, struct agent *agent,
+static enum agent_end run_on(const struct typed *typed, struct agent *agent,
 			     struct agent_arguments **arguments)
 {
 	struct agent_arguments *former = NULL;
@@ -86,41 +132,61 @@ static enum agent_end run_on(int argc, char **argv, struct agent *agent,
 
 	do {
 		end = agent_run(agent, &(*arguments)->agent, &err);
+		if (end == AGENT_NOT_BEGUN && !former && !agent->config_error.text[0])
+			former = read_last_good(typed, *arguments);
 		if (end == AGENT_NOT_BEGUN && former) {
-			keep(former, *arguments);
+			keep(agent, former, *arguments, &err);
 			free_arguments(*arguments);
 			*arguments = former;
 			former = NULL;
 			end = agent_run(agent, &(*arguments)->agent, &err);
 		}
 		free_arguments(former);
-		former = end == AGENT_RELOAD ? reload(argc, argv, arguments) : NULL;
+		former = end == AGENT_RELOAD ? reload(typed, agent, arguments) : NULL;
 	} while (end == AGENT_RELOAD);
 	return end;
 }
 
-static int run(int argc, char **argv)
+/* The options to start with. NULL: exit with *ret_status. *why: "", or why they are not the file's. */
+static struct agent_arguments *read_first(const struct typed *typed, int *ret_status,
+					  struct error *why)
 {
-	struct agent_arguments *arguments = calloc(1, sizeof(*arguments));
-	struct agent agent;
-	struct error err = { 0 };
-	enum agent_end end = AGENT_FAILED;
-	int status = EXIT_FAILURE;
+	struct agent_arguments *arguments = calloc(1, sizeof(*arguments)), *good = NULL;
 
+	*ret_status = EXIT_FAILURE;
 	if (!arguments) {
 		print_message(NULL, "agent: out of memory");
-		return EXIT_FAILURE;
+		return NULL;
 	}
-	if (read_all(argc, argv, arguments, &status)) {
-		if (agent_open(&agent, &arguments->agent, &err))
-			print_error(&err);
-		else
-			end = run_on(argc, argv, &agent, &arguments);
-		agent_close(&agent);
-		status = end == AGENT_STOPPED ? EXIT_SUCCESS : EXIT_FAILURE;
-	}
+	if (read_all(typed, arguments, ret_status, why))
+		return arguments;
+	if (*ret_status == EXIT_USAGE)
+		good = read_last_good(typed, arguments);
 	free_arguments(arguments);
-	return status;
+	return good;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct typed typed = { argc, argv, NULL };
+	struct error err = { 0 }, why = { 0 };
+	enum agent_end end = AGENT_FAILED;
+	struct agent_arguments *arguments;
+	struct agent agent;
+	int status;
+
+	arguments = read_first(&typed, &status, &why);
+	if (!arguments)
+		return status;
+	if (agent_open(&agent, &arguments->agent, &err)) {
+		print_error(&err);
+	} else {
+		agent.config_error = why;
+		end = run_on(&typed, &agent, &arguments);
+	}
+	agent_close(&agent);
+	free_arguments(arguments);
+	return end == AGENT_STOPPED ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static const struct opt_group agent_groups[] = {

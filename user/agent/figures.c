@@ -274,6 +274,7 @@ static const struct sink_figure sink_figures[] = {
 	{ "pending_ticks", "gauge", "Ticks in them.", COUNT(pending_ticks) },
 	{ "pending_bytes", "gauge", "Their bytes.", COUNT(pending_bytes) },
 	{ "spool_bytes", "gauge", "Bytes of profiles that wait on disk.", COUNT(spool_bytes) },
+	{ "spool_ok", "gauge", "0: the disk did not take what waits.", COUNT(spool_ok) },
 	{ "last_success_timestamp_seconds", "gauge", "When something was delivered last.",
 	  COUNT(last_success) },
 };
@@ -352,6 +353,8 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 
 	put_head(&page, "build_info", "gauge", "What this is.");
 	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
+	put_head(&page, "config_ok", "gauge", "Whether the file of options is in force.");
+	put_plain(&page, "config_ok", form->config_ok);
 	pthread_mutex_lock(&figures->lock);
 	put_host(&page, figures);
 	put_services(&page, &figures->times);

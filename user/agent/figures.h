@@ -60,6 +60,7 @@ void figures_new_session(struct figures *figures, bool listening, size_t functio
 struct figures_form {
 	bool openmetrics; /* or Prometheus' older text format */
 	bool functions; /* with the counters by function, if there are any */
+	bool config_ok; /* the file of options, as it is now, is in force */
 };
 
 void figures_write(struct figures *figures, const struct figures_of_sinks *of,

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/regular_file.h"
+#include "base/text.h"
 #include "base/util.h"
 
 /*
@@ -387,6 +389,11 @@ static bool shows_code(const struct listener *listener)
 	return listener->options.token_file || listener->options.insecure;
 }
 
+static bool is_config_ok(const struct listener *listener)
+{
+	return !listener->sources.config_error || !listener->sources.config_error[0];
+}
+
 static enum MHD_Result get_metrics(const struct listener *listener,
 				   struct MHD_Connection *connection)
 {
@@ -401,7 +408,8 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 		return MHD_NO;
 	figures_write(listener->sources.figures, &of,
 		      &(struct figures_form){ .openmetrics = openmetrics,
-					      .functions = shows_code(listener) },
+					      .functions = shows_code(listener),
+					      .config_ok = is_config_ok(listener) },
 		      out);
 	if (fclose(out)) {
 		bytes_free(&body);
@@ -413,39 +421,52 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 		      &body);
 }
 
-/* Of a sink, for /readyz; NULL: it is ready. */
-static const char *why_not_ready(const struct sink_counts *counts)
+/* Writes a sink's line. Returns whether it takes what it is sent. */
+static bool say_sink(FILE *out, struct sink *sink)
 {
-	if (counts->refusing)
-		return "refuses";
-	return counts->last_success ? NULL : "has taken nothing yet";
+	struct sink_counts counts;
+	bool ready;
+
+	sink_count(sink, &counts);
+	ready = counts.last_success && !counts.refusing;
+	fprintf(out, "%s: %s", sink_name(sink),
+		counts.refusing	     ? "refuses" :
+		!counts.last_success ? "has accepted nothing yet" :
+		counts.failing	     ? "away" :
+				       "ok");
+	if (counts.why[0]) {
+		fputs(": ", out);
+		text_write(out, counts.why, 0);
+	}
+	if (counts.failing && counts.pending)
+		fprintf(out, "; profiles that wait: %" PRIu64 ", of %" PRIu64 " ticks",
+			counts.pending, counts.pending_ticks);
+	fputs(counts.spool_ok ? "\n" : "; the spool is full: they wait in memory\n", out);
+	return ready;
 }
 
 /*
- * Whether each sink takes what it is sent. One that did and is away makes nobody unready: nothing is
- * lost by it, and no other pod would do better.
+ * Whether the options are in force and each sink takes what it is sent. One that did and is away makes
+ * nobody unready: nothing is lost by it, and no other pod would do better.
  */
 static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Connection *connection)
 {
+	const struct listen_sources *sources = &listener->sources;
 	struct bytes body = { 0 };
 	FILE *out = open_memstream(&body.data, &body.size);
-	struct sink_counts counts;
-	const char *why;
-	bool ready = true;
+	bool ready = is_config_ok(listener);
 	size_t i;
 
 	if (!out)
 		return MHD_NO;
-	for (i = 0; i < listener->sources.nr_sinks; i++) {
-		sink_count(listener->sources.sinks[i], &counts);
-		why = why_not_ready(&counts);
-		ready = ready && !why;
-		fprintf(out, "%s: %s\n", sink_name(listener->sources.sinks[i]),
-			why		       ?:
-				counts.failing ? "away" :
-						 "ok");
+	if (!ready) {
+		fputs("config: ", out);
+		text_write(out, sources->config_error, 0);
+		fputs("; the former options are in force\n", out);
 	}
-	if (listener->sources.identities && identities_lack_logs(listener->sources.identities))
+	for (i = 0; i < sources->nr_sinks; i++)
+		ready = say_sink(out, sources->sinks[i]) && ready;
+	if (sources->identities && identities_lack_logs(sources->identities))
 		fputs("names: pods have none, because " LOGS_OF_PODS " is not here\n", out);
 	if (fclose(out)) {
 		bytes_free(&body);

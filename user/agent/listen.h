@@ -21,6 +21,7 @@ struct listen_options {
 /* What it reads to answer requests; all of this must outlive the listener. */
 struct listen_sources {
 	struct figures *figures;
+	const char *config_error; /* why the file of options is not in force; NULL or "": it is */
 	struct scrapes *scrapes;
 	struct sink *const *sinks;
 	size_t nr_sinks;
