@@ -43,6 +43,14 @@ usage meant_elsewhere "bpfprofil: run: unknown option '-a'
 try: bpfprofil attach --all" run -a true
 usage meant_stacks "bpfprofil: run: unknown option '-g'
 try: --callers" run -g true
+for word in off-cpu offcpu wall wall-clock; do
+	usage "meant_waits_$word" "bpfprofil: attach: unknown option '--$word'
+try: offcputime-bpfcc, because bpfprofil samples CPU time and not waits" attach --$word --all
+done
+usage meant_event "bpfprofil: run: unknown option '--event'
+try: leaving it out for the CPU clock, or perf record for other events" run --event cycles true
+usage meant_event_letter "bpfprofil: run: unknown option '-e'
+try: leaving it out for the CPU clock, or perf record for other events" run -e cycles true
 usage meant_sort "bpfprofil: report: unknown option '--sort'
 try: --by" report --sort comm
 usage meant_word "bpfprofil: report: --by 'dso': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time
@@ -144,6 +152,8 @@ usage export_far_format "bpfprofil: export: --format 'html': no such format
 try: bpfprofil report --html FILE" export --format html
 usage meant_format "bpfprofil: export: --format 'flamegraph': no such format
 try: bpfprofil export --format folded" export --format flamegraph
+usage meant_picture "bpfprofil: export: --format 'svg': no such format
+try: --format folded for flamegraph.pl, --format speedscope, or bpfprofil report --html FILE" export --format svg
 usage no_format "bpfprofil: export: --format 'xyzzy': no such format
 try: bpfprofil export --help" export --format xyzzy
 usage export_object_of_csv 'bpfprofil: export: --format csv: takes no --object

@@ -27,6 +27,9 @@ static const struct meant meant_commands[] = {
 	{ 0 },
 };
 
+#define MEANT_WAITS "offcputime-bpfcc, because bpfprofil samples CPU time and not waits"
+#define MEANT_EVENTS "leaving it out for the CPU clock, or perf record for other events"
+
 static const struct meant meant_options[] = {
 	{ NULL, "hz", "--frequency" },
 	{ NULL, "rate", "--frequency" },
@@ -49,6 +52,12 @@ static const struct meant meant_options[] = {
 	{ NULL, "dso", "--object" },
 	{ NULL, "symbol", "--function" },
 	{ NULL, "symbols", "--function" },
+	{ NULL, "off-cpu", MEANT_WAITS },
+	{ NULL, "offcpu", MEANT_WAITS },
+	{ NULL, "wall", MEANT_WAITS },
+	{ NULL, "wall-clock", MEANT_WAITS },
+	{ NULL, "event", MEANT_EVENTS },
+	{ NULL, "e", MEANT_EVENTS },
 	{ 0 },
 };
 
@@ -62,6 +71,8 @@ static const struct meant meant_words[] = {
 	{ "by", "container", "--by cgroup" },
 	{ "format", "html", "bpfprofil report --html FILE" },
 	{ "format", "flamegraph", "bpfprofil export --format folded" },
+	{ "format", "svg",
+	  "--format folded for flamegraph.pl, --format speedscope, or bpfprofil report --html FILE" },
 	{ "format", "gprof", "bpfprofil export --format gmon" },
 	{ 0 },
 };
