@@ -255,6 +255,23 @@ Test(report, identity)
 		       "1060 ticks, 1.063 s of CPU time at 997 Hz, in 1.060 s (100.3 % of a CPU)");
 }
 
+/* Whoever sees a server at 4 % of a CPU may look for its waits. */
+Test(report, waits)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_free char *busy = written(profile, all(REPORT_FUNCTIONS)), *idle, *host;
+
+	cr_expect(!strstr(busy, "waits are not sampled"));
+	profile->duration_ns = 26575000000;
+	idle = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(idle, "note      it used 4.0 % of a CPU and waited for the rest: waits are "
+			     "not sampled");
+	free(profile->targets[0].kind);
+	profile->targets[0].kind = strdup("system");
+	host = written(profile, all(REPORT_FUNCTIONS));
+	cr_expect(!strstr(host, "waits are not sampled"));
+}
+
 Test(report, limit)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);

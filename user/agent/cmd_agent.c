@@ -220,8 +220,8 @@ const struct command command_agent = {
 	.summary = "profile this host for good, into the backends of a fleet",
 	.operands = "",
 	.description =
-		"Counts where all processes of this host spend their time, until SIGTERM or ^C, and "
-		"gives a profile every minute to each sink. A backend that is away costs no tick: "
+		"Counts where all processes of this host spend their CPU time, until SIGTERM or ^C, "
+		"and gives a profile every minute to each sink. A backend that is away costs no tick: "
 		"profiles wait, and at a limit the oldest are added up.",
 	.groups = agent_groups,
 	.examples = agent_examples,

@@ -258,11 +258,11 @@ const struct command command_attach = {
 	.summary = "profile what already runs: processes, containers, the whole host",
 	.operands = "TARGET...",
 	.description =
-		"Counts, in the kernel, where processes that already run spend their time, from the "
-		"next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
-		"target. A tick belongs to one target: to that of its process, else to the "
-		"innermost cgroup's, else to --all. Leaves a profile that report and export read. "
-		"A second ^C quits at once and leaves none.",
+		"Counts, in the kernel, where processes that already run spend their CPU time, from "
+		"the next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
+		"target. Waits are not sampled. A tick belongs to one target: to that of its process, "
+		"else to the innermost cgroup's, else to --all. Leaves a profile that report and "
+		"export read. A second ^C quits at once and leaves none.",
 	.groups = attach_groups,
 	.examples = attach_examples,
 	.run = cmd_attach,

@@ -250,9 +250,10 @@ const struct command command_run = {
 	.operand = VALUE_COMMAND,
 	.description =
 		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
-		"time, from the first instruction to the last. Leaves a profile that report and "
-		"export read, and exits as COMMAND did: 128+n for a signal, 127 when there is no such "
-		"command, 126 when it cannot be executed, 1 when the profile cannot be written.",
+		"CPU time, from the first instruction to the last. Waits are not sampled. Leaves a "
+		"profile that report and export read, and exits as COMMAND did: 128+n for a signal, "
+		"127 when there is no such command, 126 when it cannot be executed, 1 when the profile "
+		"cannot be written.",
 	.groups = run_groups,
 	.examples = run_examples,
 	.operands_end_options = true,

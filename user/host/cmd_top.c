@@ -224,7 +224,7 @@ static const struct command_example top_examples[] = {
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "watch where running programs spend their time",
+	.summary = "watch where running programs spend their CPU time",
 	.operands = "TARGET...",
 	.description =
 		"Shows the hottest functions, objects, processes, threads or control groups of the "

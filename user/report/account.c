@@ -235,6 +235,34 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 			(double)sampling->unsampled_ns / 1e9);
 }
 
+/* Below this share of a CPU somebody may ask where the rest of the time is. */
+enum { BUSY_PERCENT = 10 };
+
+/* Of all processes nobody expects that they always run; a short time says nothing. */
+static bool may_wait(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (!strcmp(profile->targets[i].kind, "system") ||
+		    profile_target_is_call(&profile->targets[i]))
+			return false;
+	return profile->nr_targets && !profile->sampling.sampled_ns &&
+	       profile->duration_ns >= 1000000000 && profile->ticks.total;
+}
+
+void render_waits(const struct profile *profile, const struct report_options *options,
+		  const char *label, FILE *out)
+{
+	const double percent = share_of((double)profile->duration_ns, rows_ns(profile, options));
+
+	if (may_wait(profile) && percent < BUSY_PERCENT)
+		fprintf(out,
+			"%sit used %.1f %% of a CPU and waited for the rest: waits are not "
+			"sampled (offcputime-bpfcc shows them)\n",
+			label, percent);
+}
+
 static double kernel_ns(const struct profile *profile, const struct report_options *options)
 {
 	struct profile_weights *weights = profile_weights_new(profile);

@@ -94,6 +94,10 @@ void render_callers(const struct report *report, const char *label, FILE *out);
 /* Writes "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);
 
+/* Writes that waits are not sampled, in a line that begins with the label, if there was little else. */
+void render_waits(const struct profile *profile, const struct report_options *options,
+		  const char *label, FILE *out);
+
 /*
  * Writes where ticks and CPU time differ, for all targets or one, in lines that begin with the
  * label.

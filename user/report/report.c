@@ -115,6 +115,7 @@ void report_account(const struct profile *profile, FILE *out)
 	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
 		render_callers(&report, "callers: ", out);
 	render_cost(profile, out);
+	render_waits(profile, &options, "note: ", out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
 	for (i = 0; i < profile->nr_notes; i++) {
 		fputs("note: ", out);

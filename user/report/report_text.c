@@ -436,6 +436,7 @@ static void heading(const struct report *report, FILE *out)
 	render_targets(report->profile, report->options->target, out);
 	if (!profile->complete)
 		text_labelled(out, "note", "the profile is incomplete: its writer was stopped");
+	render_waits(profile, report->options, "note      ", out);
 	render_cpu_time(profile, report->options->target, "note      ", out);
 	for (i = 0; i < profile->nr_notes; i++)
 		text_labelled(out, "note", profile->notes[i]);
