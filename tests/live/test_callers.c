@@ -213,6 +213,8 @@ LIVE_TEST(live_callers, full_tree)
 	cr_expect_eq(doc_lost(live->doc, NULL), 0);
 	cr_expect_gt(doc_ended(live->doc, "full"), 0);
 	cr_expect_gt(doc_ended(live->doc, "complete"), 0);
+	cr_expect(strstr(live->end.err, "full; --memory 64M has room for more"), "%s",
+		  live->end.err);
 }
 
 /* Runs with files named by the time, and asserts of each that its chains have all of its ticks. */

@@ -193,7 +193,7 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->filtered += part->filtered;
 	sum->withheld += part->withheld;
 	sum->coarse += part->coarse;
-	sum->merged += part->merged;
+	sum->widest += part->widest;
 	sum->unknown += part->unknown;
 	sum->forks_missed += part->forks_missed;
 	sum->cpu_ns += part->cpu_ns;

@@ -38,7 +38,7 @@ struct tally {
 	uint64_t lost[LOST_CAUSE_COUNT];
 	uint64_t withheld; /* by the kernel's throttling */
 	uint64_t coarse; /* part of binned: in bins wider than asked, for want of memory */
-	uint64_t merged; /* part of coarse: in the widest, together with others' */
+	uint64_t widest; /* part of coarse: in the widest bins that there are */
 	uint64_t unknown; /* part of binned: whose they are should be told, and is not known */
 	uint64_t forks_missed; /* children, not ticks */
 	uint64_t cpu_ns; /* runtime in ns, of its tasks that are in no split */

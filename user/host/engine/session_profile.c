@@ -153,27 +153,58 @@ static int fill_delivered(const struct session *session, const struct counted *c
 	return 0;
 }
 
+enum { MEMORY_TEXT = 32 };
+
+/* A value of --memory with room for more; text has MEMORY_TEXT bytes. */
+static const char *more_memory(const struct session *session, char *text)
+{
+	const unsigned long long mib = session->options.memory >> 20;
+
+	snprintf(text, MEMORY_TEXT, "%lluM", mib < 64 ? 64 : 8 * mib);
+	return text;
+}
+
 /* Coarse bins are of two widths, unless the finer of them is the widest that there is. */
 static int note_short_memory(const struct session *session, const struct tally *sum,
 			     struct profile *profile)
 {
 	unsigned int coarser = 1U << bin_coarser(session->options.bin_shift);
-	unsigned long long mib = session->options.memory >> 20;
-	char widest[80] = "", unknown[80] = "", more[40] = "";
+	char widest[80] = "", unknown[80] = "", more[MEMORY_TEXT];
 
-	if (sum->merged && coarser < 1U << BIN_SHIFT_MAX)
+	if (sum->widest && coarser < 1U << BIN_SHIFT_MAX)
 		snprintf(widest, sizeof(widest), " and %llu in bins of %u bytes",
-			 (unsigned long long)sum->merged, 1U << BIN_SHIFT_MAX);
+			 (unsigned long long)sum->widest, 1U << BIN_SHIFT_MAX);
 	if (sum->unknown)
 		snprintf(unknown, sizeof(unknown), "; of %llu it is not known whose they are",
 			 (unsigned long long)sum->unknown);
-	snprintf(more, sizeof(more), "%lluM", mib < 64 ? 64 : 8 * mib);
 	return profile_note(profile,
 			    "%llu ticks are in bins of %u bytes%s, because the %llu KiB of "
 			    "--memory were in use%s; --memory %s has room for more",
-			    (unsigned long long)(sum->coarse - (*widest ? sum->merged : 0)),
+			    (unsigned long long)(sum->coarse - (*widest ? sum->widest : 0)),
 			    coarser, widest, (unsigned long long)session->options.memory / 1024,
-			    unknown, more);
+			    unknown, more_memory(session, more));
+}
+
+/* Share of the ticks with callers below which a full tree is not worth a note. */
+enum { FULL_PERCENT = 1 };
+
+static int note_full_tree(const struct session *session, struct profile *profile)
+{
+	struct callers_account walks;
+	char more[MEMORY_TEXT];
+	uint64_t all = 0;
+	size_t i;
+
+	if (profile_callers_account(profile, PROFILE_ALL_TARGETS, &walks))
+		return -ENOMEM;
+	for (i = 0; i < WALK_END_COUNT; i++)
+		all += walks.ticks[i];
+	if (!walks.ticks[END_FULL] || walks.ticks[END_FULL] < all / 100 * FULL_PERCENT)
+		return 0;
+	return profile_note(profile,
+			    "%llu ticks lack callers, because what --memory has for callers was "
+			    "full; --memory %s has room for more",
+			    (unsigned long long)walks.ticks[END_FULL], more_memory(session, more));
 }
 
 static int fill_notes(const struct session *session, const struct counted *counted,
@@ -187,6 +218,8 @@ static int fill_notes(const struct session *session, const struct counted *count
 		tally_add(&sum, &counted->tallies[i]);
 	if (sum.coarse || sum.unknown)
 		ret = note_short_memory(session, &sum, profile);
+	if (!ret)
+		ret = note_full_tree(session, profile);
 	if (session->added_up && !ret)
 		ret = profile_note(profile,
 				   "%zu %s that had ended are told apart by name alone: there were "

@@ -223,8 +223,8 @@ static void note_coarse(const struct counted *counted, const struct seen_names *
 
 	if (key->shift > names->bin_shift)
 		tally->coarse += ticks;
-	if (key->shift == BIN_SHIFT_MAX && (merged || unknown))
-		tally->merged += ticks;
+	if (key->shift > names->bin_shift && key->shift == BIN_SHIFT_MAX)
+		tally->widest += ticks;
 	if (unknown || merged)
 		tally->unknown += ticks;
 }
