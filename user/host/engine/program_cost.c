@@ -33,8 +33,7 @@ int program_add_cost(int fd, struct program_cost *sum, struct error *err)
 	return 0;
 }
 
-int empty_program_load(enum bpf_prog_type type, const char *name,
-		       const struct bpf_prog_load_opts *opts)
+int empty_program_load(enum bpf_prog_type type, const char *name, struct bpf_prog_load_opts *opts)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },

@@ -25,9 +25,8 @@ int program_add_cost(int fd, struct program_cost *sum, struct error *err);
 /*
  * Loads a program that returns 0, to see whether programs load, or to measure an event without our
  * handler. Returns a descriptor for the caller to close, or a negative errno. name and opts may be
- * NULL.
+ * NULL. libbpf 1.3 and later write to opts.
  */
-int empty_program_load(enum bpf_prog_type type, const char *name,
-		       const struct bpf_prog_load_opts *opts);
+int empty_program_load(enum bpf_prog_type type, const char *name, struct bpf_prog_load_opts *opts);
 
 #endif
