@@ -15,7 +15,7 @@ CALLS_BIN := $(CALLS_LINKED) $(CALLS_PRELOADED)
 
 LAYER_NEEDS_calls := $(CALLS_BIN) $(CALLS_PG) $(CLIENT_LIBS) $(BIN)
 LAYER_CPPFLAGS_calls := -fno-delete-null-pointer-checks -DCALLS_PROGRAMS='"$(CURDIR)/$(CALLS_OUT)"' \
-	-DCALLS_PG='"$(CURDIR)/$(CALLS_PG)"'
+	-DCALLS_PG='"$(CURDIR)/$(CALLS_PG)"' -DCALLS_PRELOAD='"$(CURDIR)/$(CLIENT_PRELOAD)"'
 
 $(BUILD)/tests/test_calls: $(CLIENT_A)
 

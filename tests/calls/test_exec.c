@@ -18,6 +18,7 @@
 
 #include "caller.h"
 #include "need.h"
+#include "others.h"
 
 CALLER_SUITE(calls_exec);
 
@@ -219,8 +220,7 @@ Test(calls_exec, exec_set_uid)
 
 	cr_assert_eq(statvfs(serve.dir, &where), 0);
 	NEED(!(where.f_flag & ST_NOSUID), "/tmp is mounted nosuid");
-	set_uid_copy = serve_file(&serve, "canary");
-	child_do(ARGS("cp", CALLS_PROGRAMS "/canary", set_uid_copy));
+	set_uid_copy = others_copy(serve.dir, CALLS_PROGRAMS "/canary");
 	cr_assert(!chown(set_uid_copy, 1, 1) && !chmod(set_uid_copy, 04755));
 	caller_run_as(65534, exec_set_uid_body, NULL);
 }

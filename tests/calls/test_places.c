@@ -10,6 +10,7 @@
 
 #include "caller.h"
 #include "need.h"
+#include "others.h"
 
 CALLER_SUITE(calls_places);
 
@@ -66,7 +67,7 @@ Test(calls_places, user_namespace)
 		      "-f", "true")),
 	     "an unprivileged user cannot make a user namespace");
 	assert_good(ARGS("setpriv", "--reuid", "65534", "--clear-groups", "unshare", "-U", "-r",
-			 "-p", "-f", OWN, "100", "3"));
+			 "-p", "-f", others_copy(serve.dir, OWN), "100", "3"));
 }
 
 /* The server itself is in a pid namespace, with its clients. */

@@ -15,6 +15,7 @@
 #include "doc.h"
 #include "live.h"
 #include "need.h"
+#include "others.h"
 
 TestSuite(calls_record, .init = need_root, .timeout = 300);
 
@@ -157,7 +158,7 @@ static void preload_plain(struct live *live, const char *const options[], int st
 	const char *argv[24] = { "env",
 				 "ASAN_OPTIONS=verify_asan_link_order=0",
 				 "LD_PRELOAD=libm.so.6",
-				 BPFPROFIL_BIN,
+				 others_copy(live->dir, BPFPROFIL_BIN),
 				 "run",
 				 "-q",
 				 "--preload",
@@ -166,11 +167,12 @@ static void preload_plain(struct live *live, const char *const options[], int st
 	char code[8];
 	size_t i = 9;
 
+	others_copy(live->dir, CALLS_PRELOAD); /* where the command looks for it */
 	snprintf(code, sizeof(code), "%d", status);
 	for (; options && *options; options++)
 		argv[i++] = *options;
 	argv[i++] = "--";
-	argv[i++] = CALLS_PROGRAMS "/plain";
+	argv[i++] = others_copy(live->dir, CALLS_PROGRAMS "/plain");
 	argv[i++] = "500";
 	argv[i++] = code;
 	child_run(&live->end, NULL, argv);
@@ -191,7 +193,6 @@ static void assert_preloaded(const char *const options[], int status, unsigned i
 	uint64_t total;
 
 	live_begin(&live);
-	chmod(live.dir, 0755);
 	preload_plain(&live, options, status, &said);
 	cr_assert_eq(said.user, user);
 	cr_assert_str_eq(said.signals, "quiet");
