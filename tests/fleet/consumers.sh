@@ -47,10 +47,19 @@ prometheus_ready() {
 	curl -sf "http://127.0.0.1:$1/-/ready"
 }
 
+# Whether Prometheus has what is compared: three values of the ticks, and an answer of each kind from the gRPC
+# server. How long that takes depends on the duty, which the agent chooses by what a tick costs here.
+prometheus_has_enough() {
+	curl -sfG "http://127.0.0.1:$1/api/v1/query" --data-urlencode "query=
+		count(changes(bpfprofil_ticks_seen_total[2m]) >= 2) ==
+		count(count by (code) (bpfprofil_exports_total{code=~'grpc-(0|8|14)'} > 0)) / 3" |
+		grep -q '"value"'
+}
+
 # agent_asked: while it delivers by gRPC and into a folder, at a duty that changes with each profile,
 # Prometheus and go's pprof ask.
 agent_asked() {
-	local grpc listen prometheus server agent asker
+	local grpc listen prometheus server agent asker busy
 
 	grpc=$(free_port) listen=$(free_port) prometheus=$(free_port)
 	rm -rf files requests data scraped.pb.gz
@@ -64,7 +73,8 @@ agent_asked() {
 	asker=$pid
 	until_true prometheus_ready "$prometheus"
 	verdict $? prometheus_starts
-	start "$three" 14000 >/dev/null
+	start "$three" 200000 >/dev/null
+	busy=$pid
 	start "$bin" agent -q --interval 2 --top-functions 1000 --dir files --otlp "grpc://127.0.0.1:$grpc" \
 		--listen "$listen" --insecure-listen 2>messages
 	agent=$pid
@@ -73,7 +83,8 @@ agent_asked() {
 		"http://127.0.0.1:$listen/debug/pprof/profile?seconds=3" >pprof.out 2>&1 &&
 		PATH=/usr/bin:$PATH go tool pprof -raw scraped.pb.gz >raw 2>>pprof.out
 	verdict $? go_pprof
-	sleep 8
+	until_true prometheus_has_enough "$prometheus"
+	verdict $? prometheus_scrapes
 	curl -sf "http://127.0.0.1:$listen/metrics" | promtool check metrics
 	verdict $? promtool
 	curl -sf -H 'Accept: application/openmetrics-text' "http://127.0.0.1:$listen/metrics" |
@@ -81,6 +92,7 @@ agent_asked() {
 	verdict $? openmetrics
 	end "$agent"
 	verdict $? agent_ends
+	end "$busy"
 	python3 "$here/prometheus.py" "$prometheus" files "$here/../../user/grafana/prometheus.promql"
 	verdict $? prometheus
 	python3 "$here/raw.py" raw
