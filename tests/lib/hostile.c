@@ -34,7 +34,8 @@ struct building {
 
 static const char *const names[HOSTILE_KINDS] = { "segments", "tables", "symbols", "names",
 						  "link",     "packed", "endless", "notes",
-						  "cut",      "frames", "rows",	   "circle" };
+						  "cut",      "frames", "rows",	   "copied",
+						  "circle" };
 
 const char *hostile_name(enum hostile_kind kind)
 {
@@ -97,17 +98,28 @@ static Elf64_Shdr *find_type(const struct building *file, uint32_t type)
 	return &file->sections[i];
 }
 
-static Elf64_Shdr *find_name(const struct building *file, const char *name)
+/* NULL: there is none in the base file. */
+static Elf64_Shdr *look_for_name(const struct building *file, const char *name)
 {
-	const Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx];
+	Elf64_Ehdr base;
+	const Elf64_Shdr *strings;
 	size_t i;
 
-	for (i = 0; i < file->nr; i++)
+	memcpy(&base, file->base, sizeof(base));
+	strings = (const Elf64_Shdr *)(file->base + base.e_shoff) + base.e_shstrndx;
+	for (i = 0; i < base.e_shnum; i++)
 		if (!strcmp((char *)file->base + strings->sh_offset + file->sections[i].sh_name,
 			    name))
-			break;
-	cr_assert_lt(i, file->nr, "no section %s", name);
-	return &file->sections[i];
+			return &file->sections[i];
+	return NULL;
+}
+
+static Elf64_Shdr *find_name(const struct building *file, const char *name)
+{
+	Elf64_Shdr *found = look_for_name(file, name);
+
+	cr_assert_not_null(found, "no section %s", name);
+	return found;
 }
 
 /* Adds a section whose name the others do not have. */
@@ -115,8 +127,11 @@ static Elf64_Shdr *add_section(struct building *file, const char *name)
 {
 	Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx], *added;
 	size_t at = add_room(file, strings->sh_size + strlen(name) + 1);
+	cleanup_free char *others = malloc(strings->sh_size);
 
-	put(file, file->base + strings->sh_offset, strings->sh_size, at);
+	cr_assert(others && pread(file->fd, others, strings->sh_size, (off_t)strings->sh_offset) ==
+				    (ssize_t)strings->sh_size);
+	put(file, others, strings->sh_size, at);
 	put(file, name, strlen(name) + 1, at + strings->sh_size);
 	added = &file->sections[file->nr++];
 	added->sh_name = (Elf64_Word)strings->sh_size;
@@ -361,6 +376,44 @@ static void make_circle(struct building *file)
 	put_frames(file, frames);
 }
 
+static void dig(struct building *file, const char *name, uint32_t type, size_t size, size_t behind)
+{
+	Elf64_Shdr *symbols = find_type(file, SHT_SYMTAB);
+	Elf64_Shdr *section = look_for_name(file, name) ?: add_section(file, name);
+
+	section->sh_type = type;
+	section->sh_size = size;
+	section->sh_offset = add_room(file, size + behind) + behind;
+	if (type == SHT_SYMTAB_SHNDX)
+		section->sh_link = (Elf64_Word)(symbols - file->sections);
+}
+
+static void make_copied(struct building *file)
+{
+	const size_t size = 1200000000 / sizeof(Elf64_Rela) * sizeof(Elf64_Rela);
+
+	dig(file, ".eh_frame", SHT_RELA, size, 1);
+	dig(file, ".eh_frame_hdr", SHT_RELA, size, 1);
+	dig(file, ".rela.plt", SHT_RELA, size, 1);
+}
+
+static void begin(struct building *file, const char *base, const char *path)
+{
+	file->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	cr_assert_geq(file->fd, 0, "%s", path);
+	load(file, base);
+}
+
+void hostile_make_hole(const char *base, const char *path, const char *section, uint32_t type,
+		       size_t size, size_t behind)
+{
+	struct building file = { 0 };
+
+	begin(&file, base, path);
+	dig(&file, section, type, size, behind);
+	finish(&file);
+}
+
 void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 {
 	static void (*const make[HOSTILE_KINDS])(struct building * file) = {
@@ -369,15 +422,13 @@ void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 		[HOSTILE_LINK] = make_link,	    [HOSTILE_PACKED] = make_packed,
 		[HOSTILE_ENDLESS] = make_endless,   [HOSTILE_NOTES] = make_notes,
 		[HOSTILE_FRAMES] = make_frames,	    [HOSTILE_ROWS] = make_rows,
-		[HOSTILE_CIRCLE] = make_circle,
+		[HOSTILE_COPIED] = make_copied,	    [HOSTILE_CIRCLE] = make_circle,
 	};
 	struct building file = { .folder = folder };
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, names[kind]);
-	file.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
-	cr_assert_geq(file.fd, 0, "%s", path);
-	load(&file, base);
+	begin(&file, base, path);
 	if (make[kind])
 		make[kind](&file);
 	finish(&file);

@@ -2,6 +2,9 @@
 #ifndef TEST_HOSTILE_H
 #define TEST_HOSTILE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * ELF files that anybody may map as text and that make a reader of their headers pay: each has the
  * text of a real program, unmoved and runnable, with other headers.
@@ -18,6 +21,7 @@ enum hostile_kind {
 	HOSTILE_CUT, /* no section headers where they should be */
 	HOSTILE_FRAMES, /* two million descriptions of frames, each in the last of a thousand segments */
 	HOSTILE_ROWS, /* 60 MiB of instructions, each of which makes a row with a rule of its own */
+	HOSTILE_COPIED, /* 12 KB on the disk: holes of 1,200 MB as relocations that are not aligned */
 	HOSTILE_CIRCLE, /* descriptions of frames that are their own common entries, or lead nowhere */
 	HOSTILE_KINDS,
 };
@@ -28,5 +32,12 @@ const char *hostile_name(enum hostile_kind kind);
  * Makes folder/NAME from the 64-bit ELF file base, in a child of the test. Fails the test on error.
  */
 void hostile_make(const char *base, const char *folder, enum hostile_kind kind);
+
+/*
+ * Makes path from base with a hole for the content of one section, which is added if base has none of
+ * the name: of a type, of so many bytes, and so many bytes behind the start of a page.
+ */
+void hostile_make_hole(const char *base, const char *path, const char *section, uint32_t type,
+		       size_t size, size_t behind);
 
 #endif

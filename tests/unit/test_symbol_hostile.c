@@ -149,6 +149,13 @@ Test(hostile, notes)
 	check_refused(HOSTILE_NOTES, -E2BIG, " bytes of notes, more than are read");
 }
 
+/* libelf would copy them, one after the other. */
+Test(hostile, copied)
+{
+	check_refused(HOSTILE_COPIED, -E2BIG,
+		      "ELF file: 1200000000 bytes of misaligned sections, more than are read");
+}
+
 Test(hostile, cut)
 {
 	struct symbol_table *table;

@@ -24,6 +24,7 @@ struct checking {
 	unsigned int symtabs;
 	unsigned int dynsyms;
 	uint64_t notes;
+	uint64_t copied;
 	uint64_t unpacked;
 	uint64_t packable; /* number of sections that may be compressed */
 	struct error *err;
@@ -142,6 +143,48 @@ static int check_names(const struct checking *checking, uint64_t at, uint64_t si
 	return ret;
 }
 
+/* How libelf aligns the entries of a section by its type; 1: it takes them for bytes. */
+static uint64_t entry_alignment(const struct checking *checking, uint64_t type)
+{
+	switch (type) {
+	case SHT_PROGBITS:
+	case SHT_STRTAB:
+	case SHT_SHLIB:
+		return 1;
+	case SHT_GNU_versym:
+		return 2;
+	case SHT_HASH:
+	case SHT_GNU_HASH:
+	case SHT_GROUP:
+	case SHT_SYMTAB_SHNDX:
+	case SHT_GNU_verdef:
+	case SHT_GNU_verneed:
+	case SHT_NOTE:
+		return 4;
+	default:
+		if (type >= SHT_LOPROC)
+			return 1;
+		return checking->wide ? sizeof(Elf64_Addr) : sizeof(Elf32_Addr);
+	}
+}
+
+/*
+ * libelf copies all of a section whose entries it cannot read in place, also if it is a hole of gigabytes.
+ * No linker makes such a section.
+ */
+static int check_copied(struct checking *checking, uint64_t type, uint64_t at, uint64_t size)
+{
+	bool foreign = checking->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint64_t alignment = entry_alignment(checking, type);
+
+	if (alignment > 1 && (foreign || at % alignment))
+		checking->copied += size;
+	if (checking->copied <= ELF_COPIED_MAX)
+		return 0;
+	return too_many(checking, checking->copied,
+			foreign ? "bytes in another byte order" : "bytes of misaligned sections");
+}
+
 static int check_section(struct checking *checking, uint64_t index, uint64_t header)
 {
 	uint64_t type = MEMBER(checking, header, Shdr, sh_type);
@@ -154,6 +197,8 @@ static int check_section(struct checking *checking, uint64_t index, uint64_t hea
 		return 0;
 	if (index == checking->names)
 		ret = check_names(checking, at, size);
+	if (!ret)
+		ret = check_copied(checking, type, at, size);
 	if (ret)
 		return ret;
 	if (type == SHT_SYMTAB)

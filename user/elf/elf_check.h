@@ -14,7 +14,8 @@ enum {
 	ELF_SEGMENTS_MAX = 1170, /* 64 KiB of headers: the kernel runs nothing with more */
 	ELF_SECTIONS_MAX = 1 << 17,
 	ELF_SYMBOLS_MAX = 4 << 20, /* of a table: Chrome and the kernel have less than a million */
-	ELF_NOTES_MAX = 256 << 20, /* bytes */
+	ELF_NOTES_MAX = 4 << 20, /* bytes: the probes of a JVM take 54 KiB */
+	ELF_COPIED_MAX = 4 << 20, /* bytes of all sections that libelf cannot read in place */
 	ELF_UNPACKED_MAX = 1 << 30, /* bytes that compressed sections unpack to */
 	ELF_NAME_MAX = 4096, /* bytes of a name; the rest is cut off */
 };

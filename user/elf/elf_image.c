@@ -227,12 +227,33 @@ bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t 
 	return false;
 }
 
+static Elf_Data *section_data(Elf_Scn *section, Elf_Data *(*read)(Elf_Scn *, Elf_Data *))
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (!section || !gelf_getshdr(section, &header) || header.sh_flags & SHF_COMPRESSED)
+		return NULL;
+	data = read(section, NULL);
+	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+Elf_Data *elf_section_bytes(Elf_Scn *section)
+{
+	return section_data(section, elf_rawdata);
+}
+
+Elf_Data *elf_section_entries(Elf_Scn *section)
+{
+	return section_data(section, elf_getdata);
+}
+
 const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most)
 {
-	Elf_Data *data = elf_rawdata(elf_getscn(elf, section), NULL);
+	Elf_Data *data = elf_section_bytes(elf_getscn(elf, section));
 	size_t rest;
 
-	if (!data || !data->d_buf || at >= data->d_size)
+	if (!data || at >= data->d_size)
 		return NULL;
 	rest = data->d_size - at;
 	*most = rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX;

@@ -52,6 +52,14 @@ const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most)
 /* The first section of that name, or NULL. */
 Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf_Shdr *header);
 
+/*
+ * The content of a section: its bytes in place, or its entries as its type has them, which libelf copies
+ * if it must, see ELF_COPIED_MAX. NULL: it is empty or packed, or not in the file. Nothing else in the tree
+ * calls elf_getdata() or elf_rawdata().
+ */
+Elf_Data *elf_section_bytes(Elf_Scn *section);
+Elf_Data *elf_section_entries(Elf_Scn *section);
+
 /* The ELF image of this process's vdso, which all 64-bit processes share. NULL: there is none. */
 const void *vdso_image(size_t *ret_size);
 

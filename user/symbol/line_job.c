@@ -193,7 +193,7 @@ static void find_line_programs(struct line_job *job)
 	section = elf_image_section(job->image, ".debug_line", &header);
 	if (!section)
 		section = elf_image_section(job->image, ".zdebug_line", &header);
-	job->line_programs = section ? elf_rawdata(section, NULL) : NULL;
+	job->line_programs = elf_section_bytes(section);
 }
 
 int line_job_reopen(struct line_job *job)

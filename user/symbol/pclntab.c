@@ -71,9 +71,9 @@ static struct piece section_piece(const struct elf_image *image, const char *nam
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_image_section(image, name, &header);
-	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	Elf_Data *data = elf_section_bytes(section);
 
-	if (!data || !data->d_buf)
+	if (!data)
 		return (struct piece){ 0 };
 	*address = header.sh_addr;
 	return (struct piece){ data->d_buf, data->d_size };

@@ -44,7 +44,7 @@ static bool find_symbols(struct plt *plt, size_t symbols_index)
 
 	if (!symbols_index || !section || !gelf_getshdr(section, &header))
 		return false;
-	plt->symbols = elf_getdata(section, NULL);
+	plt->symbols = elf_section_entries(section);
 	plt->strings = header.sh_link;
 	return plt->symbols != NULL;
 }
@@ -61,7 +61,7 @@ static bool find_relocations(struct plt *plt)
 	section = elf_image_section(plt->image, ".rela.plt", &header);
 	if (!section || header.sh_type != SHT_RELA || !header.sh_entsize)
 		return false;
-	plt->relocations = elf_getdata(section, NULL);
+	plt->relocations = elf_section_entries(section);
 	if (!plt->relocations || !find_symbols(plt, header.sh_link))
 		return false;
 	plt->nr = plt->relocations->d_size / header.sh_entsize;
@@ -194,9 +194,9 @@ static const unsigned char *section_bytes(const struct elf_image *image, const c
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_image_section(image, name, &header);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	Elf_Data *data = elf_section_bytes(section);
 
-	if (!data || !data->d_buf)
+	if (!data)
 		return NULL;
 	*address = header.sh_addr;
 	*size = data->d_size;
@@ -463,7 +463,7 @@ static Elf_Data *extended_indices(Elf *elf, size_t symbols)
 	while ((section = elf_nextscn(elf, section))) {
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB_SHNDX &&
 		    header.sh_link == symbols)
-			return elf_getdata(section, NULL);
+			return elf_section_entries(section);
 	}
 	return NULL;
 }
@@ -475,14 +475,13 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 	size_t i;
 	int ret = 0;
 
-	from.symbols = elf_getdata(section, NULL);
-	from.strings = elf_rawdata(elf_getscn(elf, header->sh_link), NULL);
-	if (!from.symbols || !from.strings || !from.strings->d_buf || !header->sh_entsize)
+	from.symbols = elf_section_entries(section);
+	from.strings = elf_section_bytes(elf_getscn(elf, header->sh_link));
+	if (!from.symbols || !from.strings || !header->sh_entsize)
 		return 0;
 	from.extended = extended_indices(elf, elf_ndxscn(section));
 	from.nr = from.symbols->d_size / header->sh_entsize;
-	from.wide = header->sh_entsize >= sizeof(Elf64_Sym) && from.symbols->d_buf &&
-		    gelf_getclass(elf) == ELFCLASS64;
+	from.wide = header->sh_entsize >= sizeof(Elf64_Sym) && gelf_getclass(elf) == ELFCLASS64;
 	for (i = 1; !ret && i < from.nr; i++)
 		ret = add_symbol(table, image, &from, i);
 	return ret;
@@ -610,8 +609,8 @@ static int mini_symbols_add(struct symbol_table *table, const struct elf_image *
 	int ret;
 
 	section = elf_image_section(image, ".gnu_debugdata", &header);
-	packed = section ? elf_rawdata(section, NULL) : NULL;
-	if (!packed || !packed->d_size || !find_decoder(&lzma))
+	packed = elf_section_bytes(section);
+	if (!packed || !find_decoder(&lzma))
 		return 0;
 	ret = unpack(&lzma, packed, &memory, &size);
 	if (ret || !memory)

@@ -232,8 +232,8 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 		drafts->table.malformed++;
 		return 0;
 	}
-	data = elf_getdata(found, NULL);
-	if (!data || !data->d_buf)
+	data = elf_section_bytes(found);
+	if (!data)
 		return 0;
 	memset(&drafts->section, 0, sizeof(drafts->section));
 	drafts->section.bytes = data->d_buf;

@@ -98,7 +98,7 @@ static void add_libraries(const struct elf_image *image, struct needing *needing
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_image_section(image, ".dynamic", &header);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	Elf_Data *data = elf_section_entries(section);
 	char name[PATH_MAX];
 	GElf_Dyn entry;
 	int i;
@@ -116,10 +116,10 @@ static void add_loader(struct program_files *files, const struct elf_image *imag
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_image_section(image, ".interp", &header);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	Elf_Data *data = elf_section_bytes(section);
 	char path[PATH_MAX];
 
-	if (!data || !data->d_size || data->d_size > sizeof(path))
+	if (!data || data->d_size > sizeof(path))
 		return;
 	memcpy(path, data->d_buf, data->d_size);
 	path[data->d_size - 1] = '\0';
