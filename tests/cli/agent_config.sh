@@ -156,6 +156,35 @@ until_true readyz 200 ': ok$' && until_true is pending_ticks 0 && is undelivered
 verdict $? agent_token_renewed
 end_agent
 
+# What waits for a sink that is no more is reported, and is sent by another or dropped where that is wanted.
+old() {
+	find "$work/spool" -mindepth 1 -maxdepth 1 -name 'otlp-*' | wc -l
+}
+has_sent() {
+	[ "$(old)" = 1 ] && is pending_ticks 0 && [ "$(figure export_ticks_total)" -ge $((delivered + waiting)) ]
+}
+options=("interval = 1" "token-file = $work/token")
+write 'otlp = http://127.0.0.1:1/old' "${options[@]}"
+begin
+until_true readyz 503 'profiles that wait: [3-9]'
+write "otlp = http://127.0.0.1:$port" "${options[@]}"
+until_true readyz 200 ': ok$' && said "otlp http://127.0.0.1:1/old: [0-9]* ticks in $work/spool/otlp-.* wait for it, which is no sink any more" &&
+	! is old_spool_bytes 0 && [ "$(old)" = 2 ]
+verdict $? agent_reports_an_old_spool
+waiting=$(sed -n 's/.*1\/old: \([0-9]*\) ticks in .*is no sink.*/\1/p' "$work/err") delivered=$(figure export_ticks_total)
+write "otlp = http://127.0.0.1:$port" "${options[@]}" 'old-spools = send'
+until_true said "1/old: $waiting ticks in .* wait for another sink now" && until_true has_sent && is old_spool_bytes 0 &&
+	[ "$waiting" -gt 0 ]
+verdict $? agent_sends_an_old_spool
+write 'otlp = http://127.0.0.1:1/other' "${options[@]}"
+until_true readyz 503 'profiles that wait: [3-9]'
+end_agent
+write "${options[@]}" 'old-spools = drop'
+begin
+until_true said "1/other: [1-9][0-9]* ticks in .* are dropped" && [ "$(old)" = 0 ] && is old_spool_bytes 0
+verdict $? agent_drops_old_spools
+end_agent
+
 # A disk that is full, where the backend is away too.
 mkdir "$disk"
 mount -t tmpfs -o size=64k none "$disk"

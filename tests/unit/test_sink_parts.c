@@ -220,7 +220,8 @@ Test(sink_parts, file_with_other_ticks)
 	sink_close(sink, 0);
 	sink_backend_stop(&backend);
 	snprintf(command, sizeof(command),
-		 "cd %s/* && for f in *; do mv $f ${f%%%%-1060-*}-7-${f##*-1060-}; done", folder);
+		 "cd %s/* && for f in *-1060-*; do mv $f ${f%%%%-1060-*}-7-${f##*-1060-}; done",
+		 folder);
 	cr_assert_eq(system(command), 0);
 	sink_backend_start_at(&other, others, backend.port);
 	sink = sink_open_to(other.url, 8 << 20, spool);
@@ -229,7 +230,7 @@ Test(sink_parts, file_with_other_ticks)
 	sink_backend_stop(&other);
 	cr_assert_eq(other.ticks, 0);
 	cr_assert_eq(counts.losses[LOST_REFUSED], 7);
-	snprintf(command, sizeof(command), "rmdir %s/* %s", folder, folder);
+	snprintf(command, sizeof(command), "rm %s/*/sink && rmdir %s/* %s", folder, folder, folder);
 	cr_assert_eq(system(command), 0, "the file is gone");
 }
 

@@ -519,7 +519,12 @@ static void keep_config(const struct run *run)
 
 static void say_ready(struct run *run)
 {
+	struct agent *agent = run->agent;
+
 	keep_config(run);
+	figures_note_old_spools(&agent->figures,
+				old_spools_settle(run->options->spool, run->options->old_spools,
+						  agent->sinks, agent->nr_sinks));
 	if (run->options->sampling.verbosity >= 0)
 		say_what_runs(run);
 	if (!run->agent->ready)

@@ -7,6 +7,7 @@
 #include "agent/choice.h"
 #include "agent/figures.h"
 #include "agent/listen.h"
+#include "agent/old_spools.h"
 #include "agent/sink.h"
 #include "host/record/options.h"
 #include "host/targets/targets.h"
@@ -23,6 +24,8 @@ struct agent_options {
 	struct agent_choice choice; /* its identities are the agent's */
 	const char *config; /* the file that they are from; NULL: none */
 	struct stat config_read; /* what it was just before it was read; all 0: not there */
+	const char *spool; /* the folder of all spools; NULL: none */
+	enum old_spools_choice old_spools;
 	const char *last_good; /* where a copy of one that worked is kept; NULL: nowhere */
 };
 

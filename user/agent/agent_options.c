@@ -194,6 +194,12 @@ const struct opt agent_delivery_opts[] = {
 	  .max = UINT64_C(1) << 40,
 	  .like = "8M",
 	  .field = FIELD(spool_size) },
+	{ .name = "old-spools",
+	  .arg = "WHAT",
+	  .help = "what waits there for sinks that are no more: keep, send to another, or drop",
+	  .fallback = "keep",
+	  .words = old_spools_words,
+	  .field = FIELD(old_spools) },
 	{ .name = "timeout",
 	  .arg = "T",
 	  .help = "the longest that a request may take",
@@ -504,6 +510,8 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 	struct sink_options *sink;
 	size_t i;
 
+	agent->spool = arguments->spool;
+	agent->old_spools = (enum old_spools_choice)arguments->old_spools;
 	agent->listen.detail = (enum export_detail)arguments->detail;
 	if (!arguments->nr_words && !agent->listen.address) {
 		error_set(err, -EINVAL, "agent: no sink: nowhere for the profiles to go");

@@ -25,6 +25,7 @@ struct agent_arguments {
 	uint64_t pending; /* bytes that may wait for each sink */
 	const char *spool;
 	uint64_t spool_size;
+	unsigned int old_spools; /* enum old_spools_choice */
 	unsigned int detail; /* enum export_detail */
 	char **kept; /* strings with no other owner: the file's lines, headers */
 	size_t nr_kept;

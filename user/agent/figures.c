@@ -57,6 +57,13 @@ void figures_count_scrape(struct figures *figures)
 	pthread_mutex_unlock(&figures->lock);
 }
 
+void figures_note_old_spools(struct figures *figures, uint64_t bytes)
+{
+	pthread_mutex_lock(&figures->lock);
+	figures->old_spool_bytes = bytes;
+	pthread_mutex_unlock(&figures->lock);
+}
+
 void figures_new_session(struct figures *figures, bool listening, size_t functions)
 {
 	pthread_mutex_lock(&figures->lock);
@@ -362,6 +369,9 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 	figures->told = true;
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
+	put_head(&page, "old_spool_bytes", "gauge",
+		 "Bytes on disk that wait for sinks that are no more.");
+	put_plain(&page, "old_spool_bytes", figures->old_spool_bytes);
 	pthread_mutex_unlock(&figures->lock);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);

@@ -31,6 +31,7 @@ struct figures {
 	struct figures_session session;
 	bool told; /* somebody has asked, and knows a 0 that counters begin at */
 	struct service_times times; /* the same by service */
+	uint64_t old_spool_bytes; /* that wait for sinks that are no more */
 	uint64_t scrapes; /* number of those that were answered */
 };
 
@@ -50,6 +51,7 @@ void figures_add(struct figures *figures, const struct profile *part,
 void figures_end_interval(struct figures *figures);
 
 void figures_count_scrape(struct figures *figures);
+void figures_note_old_spools(struct figures *figures, uint64_t bytes);
 
 /*
  * Call when another session begins. listening: somebody may ask, so that services are told apart;

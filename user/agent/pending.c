@@ -351,6 +351,21 @@ int pending_load(struct pending *pending, struct error *err)
 	return 0;
 }
 
+void pending_adopt(struct pending *pending, const char *folder)
+{
+	cleanup_free struct spool_entry *list = NULL;
+	struct pending_part part;
+	size_t i, nr = 0;
+
+	/* What there is no memory for stays on the disk, for the next agent. */
+	spool_adopt(pending->spool, folder, &list, &nr);
+	for (i = 0; i < nr; i++) {
+		part = (struct pending_part){ .entry = list[i], .done = list[i].done };
+		if (insert(pending, pending->nr, &part))
+			break;
+	}
+}
+
 void pending_settle(struct pending *pending)
 {
 	struct pending_part *part = pending->parts, *end = part + pending->nr;

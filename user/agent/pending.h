@@ -79,6 +79,9 @@ int pending_read(const struct pending *pending, const struct pending_part *part,
 /* Adds what an earlier agent left in the spool, and moves what waits in memory there. */
 int pending_load(struct pending *pending, struct error *err);
 
+/* The same of the folder of a sink that is no more; pending_load() must have come before. */
+void pending_adopt(struct pending *pending, const char *folder);
+
 /* Call before the agent ends: what is in memory goes to the spool, if that has room. */
 void pending_settle(struct pending *pending);
 

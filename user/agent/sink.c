@@ -73,6 +73,9 @@ struct sink {
 	struct sink_options options;
 	char *name; /* for messages */
 	char *key; /* what tells it from others */
+	char **adopted; /* folders of sinks that are no more */
+	size_t nr_adopted;
+	size_t room_adopted;
 	struct http *http; /* NULL: a folder */
 	pthread_t thread;
 	bool has_thread;
@@ -746,6 +749,31 @@ int sink_start(struct sink *sink, struct sink *before, struct error *err)
 	return error_errno(err, -ret, "agent: thread");
 }
 
+bool sink_has_spool(const struct sink *sink, const char *folder)
+{
+	const char *dir = sink->options.spool;
+	cleanup_free char *own = dir ? spool_folder(dir, sink->key) : NULL;
+
+	return folder ? own && !strcmp(own, folder) : dir != NULL;
+}
+
+int sink_adopt(struct sink *sink, const char *folder)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&sink->lock);
+	if (sink->pending.spool)
+		pending_adopt(&sink->pending, folder);
+	else if (GROW(sink->adopted, sink->room_adopted, sink->nr_adopted + 1) ||
+		 !(sink->adopted[sink->nr_adopted] = strdup(folder)))
+		ret = -ENOMEM;
+	else
+		sink->nr_adopted++;
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	return ret;
+}
+
 int sink_load(struct sink *sink, struct error *err)
 {
 	struct spool *spool = NULL;
@@ -761,6 +789,8 @@ int sink_load(struct sink *sink, struct error *err)
 	pthread_mutex_lock(&sink->lock);
 	sink->pending.spool = spool;
 	ret = pending_load(&sink->pending, err);
+	for (; sink->nr_adopted; free(sink->adopted[sink->nr_adopted]))
+		pending_adopt(&sink->pending, sink->adopted[--sink->nr_adopted]);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 	return ret;
@@ -898,6 +928,9 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	pending_free(&sink->pending);
 	free((char *)sink->options.where);
 	free((char *)sink->options.spool);
+	while (sink->nr_adopted)
+		free(sink->adopted[--sink->nr_adopted]);
+	free(sink->adopted);
 	free(sink->name);
 	free(sink->key);
 	free(sink);

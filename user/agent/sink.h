@@ -100,6 +100,12 @@ bool sink_is_same(const struct sink *sink, const struct sink *other);
 /* Adds a number to its name, which another one has too: two URLs may differ in what is not shown. */
 int sink_number(struct sink *sink, size_t number, struct error *err);
 
+/* Whether that folder is its spool; NULL: whether it has one. */
+bool sink_has_spool(const struct sink *sink, const char *folder);
+
+/* Sends what waits in the folder of another sink too, once it has its own. Returns 0 or -ENOMEM. */
+int sink_adopt(struct sink *sink, const char *folder);
+
 /* Takes the spool and loads it, for a sink that takes over from none. */
 int sink_load(struct sink *sink, struct error *err);
 

@@ -17,6 +17,7 @@
 
 #define NEW_NAME ".new"
 #define UNTIL_NAME "sampled-until"
+#define SINK_NAME "sink"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
 #define BOOT_BYTES 64
@@ -75,7 +76,7 @@ static bool parse_name(const char *name, struct spool_entry *result)
  * A sink's name has slashes and may be of any length, so the folder is called by a hash of it, after its
  * first word for those who look.
  */
-static char *make_path(const char *dir, const char *sink)
+char *spool_folder(const char *dir, const char *sink)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, sink, strlen(sink));
 	char word[33], *path;
@@ -108,25 +109,29 @@ static int check_folder(int fd, const char *path, struct error *err)
 	return ret;
 }
 
-static int open_folder(const char *dir, const char *sink, char **ret_path, struct error *err)
+static int open_path(const char *path, struct error *err)
 {
-	int fd, ret;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
 
-	*ret_path = make_path(dir, sink);
-	if (!*ret_path)
-		return error_errno(err, -ENOMEM, "agent");
-	if ((mkdir(dir, 0700) && errno != EEXIST) || (mkdir(*ret_path, 0700) && errno != EEXIST))
-		return error_errno(err, -errno, "agent: --spool %.200s", dir);
-	fd = open(*ret_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
-	ret = check_folder(fd, *ret_path, err);
+		return error_errno(err, -errno, "agent: --spool %.200s", path);
+	ret = check_folder(fd, path, err);
 	if (!ret && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
-		ret = error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
+		ret = error_errno(err, -errno, "agent: --spool %.200s", path);
 	if (!ret)
 		return fd;
 	close(fd);
 	return ret;
+}
+
+static int open_folder(const char *dir, const char *sink, char **ret_path, struct error *err)
+{
+	*ret_path = spool_folder(dir, sink);
+	if (!*ret_path)
+		return error_errno(err, -ENOMEM, "agent");
+	if ((mkdir(dir, 0700) && errno != EEXIST) || (mkdir(*ret_path, 0700) && errno != EEXIST))
+		return error_errno(err, -errno, "agent: --spool %.200s", dir);
+	return open_path(*ret_path, err);
 }
 
 int spool_check(const char *dir, const char *sink, struct error *err)
@@ -140,9 +145,37 @@ int spool_check(const char *dir, const char *sink, struct error *err)
 	return 0;
 }
 
+static int write_new(const struct spool *spool, const struct bytes *bytes)
+{
+	cleanup_fd int fd = openat(spool->fd, NEW_NAME,
+				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	size_t done = 0;
+	ssize_t wrote;
+
+	if (fd < 0)
+		return -errno;
+	for (; done < bytes->size; done += (size_t)wrote) {
+		wrote = write(fd, bytes->data + done, bytes->size - done);
+		if (wrote < 0)
+			return -errno;
+	}
+	return fdatasync(fd) ? -errno : 0;
+}
+
+static int lock_folder(const struct spool *spool, struct error *err)
+{
+	if (!flock(spool->fd, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return error_errno(err, -errno, "agent: --spool %.200s", spool->path);
+	return error_set(err, -EBUSY, "agent: --spool %.200s: another agent has it", spool->path);
+}
+
 int spool_open(const char *dir, const char *sink, struct spool **result, struct error *err)
 {
 	struct spool *spool = *result = calloc(1, sizeof(*spool));
+	const struct bytes name = { .data = (char *)sink, .size = strlen(sink) };
+	int ret;
 
 	if (!spool)
 		return error_errno(err, -ENOMEM, "agent");
@@ -150,11 +183,11 @@ int spool_open(const char *dir, const char *sink, struct spool **result, struct 
 	spool->fd = open_folder(dir, sink, &spool->path, err);
 	if (spool->fd < 0)
 		return spool->fd;
-	if (!flock(spool->fd, LOCK_EX | LOCK_NB))
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return error_errno(err, -errno, "agent: --spool %.200s", spool->path);
-	return error_set(err, -EBUSY, "agent: --spool %.200s: another agent has it", spool->path);
+	ret = lock_folder(spool, err);
+	/* Only for those who ask whose it is, when the disk has room. */
+	if (!ret && !write_new(spool, &name))
+		renameat(spool->fd, NEW_NAME, spool->fd, SINK_NAME);
+	return ret;
 }
 
 void spool_close(struct spool *spool)
@@ -245,6 +278,7 @@ int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr,
 	ret = read_folder(spool, result, &nr);
 	if (ret) {
 		free(*result);
+		*result = NULL;
 		return error_errno(err, ret, "agent: --spool %.200s", spool->path);
 	}
 	SORT(*result, nr, compare);
@@ -252,23 +286,6 @@ int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr,
 	if (nr)
 		spool->next = (*result)[nr - 1].last + 1;
 	return 0;
-}
-
-static int write_new(const struct spool *spool, const struct bytes *bytes)
-{
-	cleanup_fd int fd = openat(spool->fd, NEW_NAME,
-				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	size_t done = 0;
-	ssize_t wrote;
-
-	if (fd < 0)
-		return -errno;
-	for (; done < bytes->size; done += (size_t)wrote) {
-		wrote = write(fd, bytes->data + done, bytes->size - done);
-		if (wrote < 0)
-			return -errno;
-	}
-	return fdatasync(fd) ? -errno : 0;
 }
 
 int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
@@ -369,4 +386,116 @@ void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)
 	name_entry(entry, name);
 	snprintf(aside, sizeof(aside), "%s.bad", name);
 	renameat(spool->fd, name, spool->fd, aside);
+}
+
+/* --- of sinks that are no more --- */
+
+/* As spool_folder() calls them. */
+static bool is_folder_of_sink(const char *name)
+{
+	size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+
+	return word && name[word] == '-' && strlen(name + word) == 17 &&
+	       strspn(name + word + 1, "0123456789abcdef") == 16;
+}
+
+static void visit_old(const char *path, void (*each)(void *context, struct spool *old),
+		      void *context)
+{
+	struct spool old = { .path = (char *)path, .fd = open_path(path, NULL), .next = 1 };
+
+	if (old.fd < 0)
+		return;
+	if (!lock_folder(&old, NULL))
+		each(context, &old);
+	close(old.fd);
+}
+
+void spool_find_old(const char *dir, bool (*is_used)(void *context, const char *folder),
+		    void (*each)(void *context, struct spool *old), void *context)
+{
+	DIR *folder = opendir(dir);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		cleanup_free char *path = NULL;
+
+		if (!is_folder_of_sink(entry->d_name))
+			continue;
+		if (asprintf(&path, "%s/%s", dir, entry->d_name) < 0)
+			path = NULL;
+		else if (!is_used(context, path))
+			visit_old(path, each, context);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void spool_let_go(const struct spool *spool)
+{
+	flock(spool->fd, LOCK_UN);
+}
+
+void spool_sink(const struct spool *spool, char *name, size_t room)
+{
+	cleanup_fd int fd =
+		openat(spool->fd, SINK_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, name, room - 1);
+
+	name[got > 0 ? got : 0] = '\0';
+}
+
+struct adoption {
+	struct spool *spool;
+	struct spool_entry *list;
+	size_t nr;
+};
+
+static void adopt(void *context, struct spool *old)
+{
+	struct adoption *adoption = context;
+	char before[NAME_BYTES], name[NAME_BYTES];
+	struct spool_entry one;
+	struct error ignored;
+	size_t i, nr = 0;
+
+	if (spool_list(old, &adoption->list, &nr, &ignored))
+		return;
+	for (i = 0; i < nr; i++) {
+		one = adoption->list[i];
+		name_entry(&one, before);
+		one.first = one.last = spool_number(adoption->spool);
+		name_entry(&one, name);
+		if (!renameat(old->fd, before, adoption->spool->fd, name))
+			adoption->list[adoption->nr++] = one;
+	}
+	fsync(adoption->spool->fd);
+	if (adoption->nr == nr)
+		spool_empty(old);
+}
+
+void spool_adopt(struct spool *spool, const char *folder, struct spool_entry **result,
+		 size_t *ret_nr)
+{
+	struct adoption adoption = { .spool = spool };
+
+	visit_old(folder, adopt, &adoption);
+	*result = adoption.list;
+	*ret_nr = adoption.nr;
+}
+
+void spool_empty(struct spool *spool)
+{
+	static const char *const names[] = { NEW_NAME, UNTIL_NAME, SINK_NAME };
+	cleanup_free struct spool_entry *list = NULL;
+	struct error ignored;
+	size_t i, nr = 0;
+
+	if (spool_list(spool, &list, &nr, &ignored))
+		return;
+	for (i = 0; i < nr; i++)
+		spool_remove(spool, &list[i]);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlinkat(spool->fd, names[i], 0);
+	rmdir(spool->path);
 }

@@ -51,6 +51,33 @@ struct spool_entry {
 int spool_open(const char *dir, const char *sink, struct spool **result, struct error *err);
 void spool_close(struct spool *spool); /* NULL is fine */
 
+/* The folder of this sink in dir, which the caller frees; NULL: out of memory. */
+char *spool_folder(const char *dir, const char *sink);
+
+/*
+ * Folders of sinks that the options do not name any more: calls each() for every other folder of a sink in
+ * dir than those that `is_used` is true of, with its spool, which no agent has. each() removes it if it
+ * wants to; the spool is closed behind it.
+ */
+void spool_find_old(const char *dir, bool (*is_used)(void *context, const char *folder),
+		    void (*each)(void *context, struct spool *old), void *context);
+
+/* Leaves it to others from now on. */
+void spool_let_go(const struct spool *spool);
+
+/* Whose it was, for messages; name has room for that many bytes. */
+void spool_sink(const struct spool *spool, char *name, size_t room);
+
+/*
+ * Moves the profiles of the folder of another sink here, behind what is here, once that is listed. The
+ * caller frees *result, which lists them.
+ */
+void spool_adopt(struct spool *spool, const char *folder, struct spool_entry **result,
+		 size_t *ret_nr);
+
+/* Removes what agents read there, and the folder if nothing else is in it. */
+void spool_empty(struct spool *spool);
+
 /* Checks that the folder can be written to, without taking it from whoever has it. */
 int spool_check(const char *dir, const char *sink, struct error *err);
 
