@@ -86,25 +86,4 @@ size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared);
 /* Uses these options: format, limit, color and width. */
 void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);
 
-/* Ticks that hit something, and all ticks, in two runs. */
-struct noise_counts {
-	double old, old_total;
-	double new, new_total;
-};
-
-/*
- * The probability of a difference between the shares at least as large as this if they do not
- * really differ (two-sided). Few ticks are tested by the exact binomial test of how they are
- * divided between the two runs; many by the two-proportion z test, which then gives the same
- * answer. It is 1 if there is nothing to compare.
- */
-double noise_probability(const struct noise_counts *counts);
-
-/*
- * Holm's correction, in place: among many comparisons some look significant by chance. What stays
- * below a level has that level for all of them together: at 0.01, of a hundred comparisons of equal
- * runs one shows anything at all. The probabilities must be ascending.
- */
-void noise_correct(double *ascending, size_t nr);
-
 #endif

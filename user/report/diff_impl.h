@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_DIFF_IMPL_H
+#define BPFPROFIL_DIFF_IMPL_H
+
+#include "report/diff.h"
+#include "report/rows.h"
+
+/* One profile, and what its objects are compared with. */
+struct diff_profile {
+	const struct profile *profile;
+	struct report_rows rows;
+	const struct profile_object **as; /* for each object: the one that it is compared with */
+	bool *one_build; /* for each object: what it is compared with is the same file */
+	bool *has_ticks, *has_lines; /* for each object, by lines */
+	double ns; /* all of its time */
+	double unit; /* nanoseconds of a tick, averaged over the time in rows */
+};
+
+struct diff_text {
+	struct diff_profile old, new;
+};
+
+/*
+ * Finds what each object is compared with, and adds a note if that is a guess or if there is none.
+ * Returns 0, -ENOMEM, or -EINVAL for a map with an unknown object.
+ */
+int diff_pair_objects(struct diff *diff, struct error *err);
+
+/*
+ * By lines: makes rows of functions, on both sides, of objects that have lines on one side only,
+ * and adds notes on lines that are missing. Returns 0 or a negative errno.
+ */
+int diff_match_lines(struct diff *diff, struct error *err);
+
+#endif

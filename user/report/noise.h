@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_NOISE_H
+#define BPFPROFIL_NOISE_H
+
+#include <stddef.h>
+
+/* Ticks that hit something, and all ticks, in two runs. */
+struct noise_counts {
+	double old, old_total;
+	double new, new_total;
+};
+
+/*
+ * The probability of a difference between the shares at least as large as this if they do not
+ * really differ (two-sided). Few ticks are tested by the exact binomial test of how they are
+ * divided between the two runs; many by the two-proportion z test, which then gives the same
+ * answer. It is 1 if there is nothing to compare.
+ */
+double noise_probability(const struct noise_counts *counts);
+
+/* The same of two times, each the sum of ticks with this variance. */
+double noise_of_times(double old, double old_variance, double new, double new_variance);
+
+/*
+ * Holm's correction, in place: among many comparisons some look significant by chance. What stays
+ * below a level has that level for all of them together: at 0.01, of a hundred comparisons of equal
+ * runs one shows anything at all. The probabilities must be ascending.
+ */
+void noise_correct(double *ascending, size_t nr);
+
+#endif
