@@ -142,6 +142,10 @@ bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts,
 bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
 	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
 
+# BENCH_ARGS=1000 for fewer pairs than 20,000.
+bench-noise: ## Simulate pairs of profiles: how often diff sees a change where there is one, or none
+	$(Q)$(BUILD)/bench/noise $(BENCH_ARGS)
+
 # BENCH_ARGS="-r 3 -F 99 -l 'gcc redis' -A 1" for a quick look, -a to add to what there is. What other
 # profilers cost is measured where they are in PATH; some are in Debian.
 bench-peers: $(BIN) | deps ## Measure what profilers of a whole host, and agents, cost beside real loads
@@ -152,6 +156,6 @@ bench-callers: $(BIN) | deps ## Measure how many ticks of real programs are foll
 	$(Q)tests/bench/callers $(BENCH_ARGS) $(BUILD)
 
 .PHONY: tests check $(LAYERS:%=check-%) check-deb check-image check-vm bench bench-readme bench-scale bench-truth \
-	bench-servers bench-peers bench-callers fuzz
+	bench-servers bench-noise bench-peers bench-callers fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(SANITIZED_OBJ))

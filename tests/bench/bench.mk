@@ -5,7 +5,8 @@
 BENCH_NR_OBJECTS := 64
 BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
 BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload \
-	$(BUILD)/bench/calls $(BUILD)/bench/copy_back $(BUILD)/bench/gets $(BUILD)/bench/handler
+	$(BUILD)/bench/calls $(BUILD)/bench/copy_back $(BUILD)/bench/gets $(BUILD)/bench/handler \
+	$(BUILD)/bench/noise
 BENCH_OBJECTS := $(BENCH_NUMBERS:%=$(BUILD)/bench/objects/object%.so)
 BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
@@ -23,6 +24,9 @@ $(BUILD)/bench/gets: tests/bench/gets.c
 $(BUILD)/bench/handler: $(wildcard tests/bench/handler/*.c) $(LIB)
 $(BUILD)/bench/handler: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -Itests
 $(BUILD)/bench/handler: private BENCH_LIBS := $(LIBS)
+$(BUILD)/bench/noise: tests/bench/noise.c tests/lib/noise_trial.c tests/lib/sample.c $(LIB)
+$(BUILD)/bench/noise: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -Itests/lib
+$(BUILD)/bench/noise: private BENCH_LIBS := $(LIBS) -lcriterion
 $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
@@ -60,5 +64,7 @@ bench-scale: $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/many $(B
 bench-truth: $$(WL_OUT)/bursts | $(BUILD)/bench/
 
 bench-servers: $(BUILD)/bench/gets
+
+bench-noise: $(BUILD)/bench/noise
 
 DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_STEADY:%=%.d) $(BENCH_OBJECTS:%=%.d)

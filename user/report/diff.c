@@ -44,6 +44,8 @@ static int load(struct diff_profile *side, enum report_by by, struct error *err)
 		return ret;
 	side->ns = rows_ns(side->profile, &options);
 	side->unit = mean_unit(&side->rows);
+	if (!(side->unit > 0) && side->profile->ticks.total)
+		side->unit = side->ns / (double)side->profile->ticks.total;
 	return 0;
 }
 
@@ -173,9 +175,9 @@ static struct noise_counts count_row(const struct diff_text *text, const struct 
 	double old = row_unit(&text->old, &row->old, &text->new, &row->new);
 	double new = row_unit(&text->new, &row->new, &text->old, &row->old);
 
-	return (struct noise_counts){ .old = round(count(row->old.ns, old)),
+	return (struct noise_counts){ .old = count(row->old.ns, old),
 				      .old_total = count(text->old.ns, old),
-				      .new = round(count(row->new.ns, new)),
+				      .new = count(row->new.ns, new),
 				      .new_total = count(text->new.ns, new) };
 }
 

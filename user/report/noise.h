@@ -12,9 +12,11 @@ struct noise_counts {
 
 /*
  * The probability of a difference between the shares at least as large as this if they do not
- * really differ (two-sided). Few ticks are tested by the exact binomial test of how they are
- * divided between the two runs; many by the two-proportion z test, which then gives the same
- * answer. It is 1 if there is nothing to compare.
+ * really differ (two-sided): Fisher's exact test with mid-P. Both totals are fixed, differences are as
+ * large as their distance from what is expected, and of the distance that was seen half of the
+ * probability counts. (All of it would make few ticks look surer than they are to be noise.) Where
+ * that would sum too many terms it is the two-proportion z test, which gives the same answer there.
+ * Counts are rounded. It is 1 if there is nothing to compare.
  */
 double noise_probability(const struct noise_counts *counts);
 
