@@ -37,6 +37,7 @@ __u32 out_target = 0;
 __u64 in_sites[SELFTEST_FRAMES] = {};
 __u32 in_nr = 0;
 __u32 in_text = 0;
+__u32 in_epoch = 0;
 __u64 in_rule_at = 0;
 __u32 out_node = 0;
 __s32 out_rule = 0;
@@ -182,6 +183,6 @@ int selftest_chain(void *ctx)
 SEC("raw_tp")
 int selftest_rule(void *ctx)
 {
-	out_rule = find_rule(0, in_text, in_rule_at, true);
+	out_rule = find_rule(0, in_text, in_epoch, in_rule_at, true);
 	return 0;
 }

@@ -92,14 +92,14 @@ static __noinline bool text_range_holds(struct text_range *range)
  * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
  * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
  */
-static __noinline int read_range(u64 pc, struct text_range *range)
+static __noinline int read_range(u64 pc, u32 epoch, struct text_range *range)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping mapping = {};
 	struct vm_area_struct *vma;
 
-	range->epoch = *(volatile u32 *)&callers_state.epoch;
+	range->epoch = epoch;
 	vma = maple_find_vma(mm, pc);
 	if (!vma)
 		return false;
@@ -140,7 +140,7 @@ static __always_inline struct text_range *range_of(const struct walk *walk, u32 
 static __always_inline bool is_range_of(const struct walk *walk, struct text_range *range)
 {
 	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
-	    range->epoch != callers_state.epoch ||
+	    range->epoch != walk->epoch ||
 	    (range->stamp != walk->stamp && !text_range_holds(range)))
 		return false;
 	range->stamp = walk->stamp;
@@ -150,7 +150,7 @@ static __always_inline bool is_range_of(const struct walk *walk, struct text_ran
 static __always_inline bool fill_range(const struct walk *walk, struct text_range *range)
 {
 	range->mm = 0;
-	if (!read_range(walk->at.pc, range))
+	if (!read_range(walk->at.pc, walk->epoch, range))
 		return false;
 	range->mm = walk->mm;
 	/* It was read first, so a range that has changed since is old. */
@@ -166,6 +166,8 @@ __noinline int find_text(u32 cpu)
 
 	if (!walk)
 		return false;
+	/* Before the number, so that what is looked up by an old number stays in an old epoch. */
+	walk->epoch = *(volatile u32 *)&callers_state.epoch;
 	range = range_of(walk, cpu, RANGE_NEAR);
 	far = range_of(walk, cpu, RANGE_FAR);
 	if (!range || !far)

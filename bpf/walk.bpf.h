@@ -121,15 +121,15 @@ static __always_inline u64 make_site(u32 text, u64 offset)
 
 /*
  * The same, from what the CPU's walks have looked up before. Only callers are kept, as leaves hardly ever
- * come again, and only what has a rule, as everything else may get one.
+ * come again, and only what has a rule, as everything else may get one. The epoch is the one in which the
+ * text had its number: a walk that began before the number was given back may still look up its old rules.
  */
-__noinline int find_rule(u32 cpu, u32 text, u64 offset, bool in_call)
+__noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 {
 	u64 site = make_site(text, offset);
 	u32 slot = cpu << KNOWN_RULES_SHIFT |
 		   (u32)(site * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_RULES_SHIFT));
 	struct known_rule *known = bpf_map_lookup_elem(&known_rules, &slot);
-	u32 epoch = *(volatile u32 *)&callers_state.epoch;
 	int rule;
 
 	if (!known || !in_call)
@@ -256,7 +256,7 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 /* From the frame at the walk's pc to its caller's; true: the walk is over. */
 static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 {
-	int number = find_rule(cpu, walk->text, offset, walk->in_call);
+	int number = find_rule(cpu, walk->text, walk->epoch, offset, walk->in_call);
 	struct unwind_rule *rule;
 
 	if (number == RULE_POINTER)

@@ -145,7 +145,7 @@ struct walk {
 	__u32 entered_root;
 	__u32 entered_generation;
 	__u32 nr_entered;
-	__u32 pad;
+	__u32 epoch; /* callers_state's, before the text was looked up */
 	struct entered_frame entered[WALK_ENTERED];
 };
 

@@ -205,10 +205,38 @@ Test(bpf_callers, rules_are_those_of_the_text)
 		if (round < TEXTS)
 			continue;
 		bench.skel->bss->in_text = text;
+		bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch;
 		bench.skel->bss->in_rule_at = offset;
 		run(bench.skel->progs.selftest_rule);
 		cr_assert_eq(bench.skel->bss->out_rule, (int)rule_at(rows[text], offset),
 			     "text %u, offset %u, round %d", text, offset, round);
 	}
+	selftest_bpf__destroy(bench.skel);
+}
+
+/*
+ * A walk finds a file's text by its number, and then that is taken from the file. What the walk still looks
+ * up is the file's, and not that of the next one with this number, for which the epoch does not change again.
+ */
+Test(bpf_callers, walk_while_a_number_is_given_back)
+{
+	struct row rows[ROWS];
+	struct bench bench;
+	uint32_t before, granule;
+
+	bench_open(&bench);
+	make_table(&bench, 0, rows);
+	bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch++;
+	bench.skel->bss->in_rule_at = rows[ROWS / 2].offset;
+	run(bench.skel->progs.selftest_rule);
+	before = rule_at(rows, rows[ROWS / 2].offset);
+	cr_assert_eq(bench.skel->bss->out_rule, (int)before);
+
+	for (granule = 0; granule <= GRANULES; granule++)
+		put_word(&bench, granule, GRANULES + 1 + !!granule);
+	put_word(&bench, GRANULES + 1, unwind_row(0, before + 1));
+	bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch;
+	run(bench.skel->progs.selftest_rule);
+	cr_expect_eq(bench.skel->bss->out_rule, (int)before + 1, "the rule of the file before");
 	selftest_bpf__destroy(bench.skel);
 }
