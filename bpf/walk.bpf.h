@@ -74,10 +74,10 @@ static __always_inline bool word_at(u32 number, u32 *word)
 	return true;
 }
 
-/* The last row at or before an offset, among those of its granule and the one before them. */
+/* The rule of the last row at or before an offset, among those of its granule and the one before them. */
 static __always_inline u32 find_row(u32 lo, u32 hi, u64 offset)
 {
-	u32 i, mid, row;
+	u32 i, mid, row, first = lo;
 
 	for (i = 0; i < UNWIND_STEPS && lo < hi; i++) {
 		mid = (lo + hi) / 2;
@@ -88,12 +88,19 @@ static __always_inline u32 find_row(u32 lo, u32 hi, u64 offset)
 		else
 			hi = mid;
 	}
-	return word_at(lo - 1, &row) ? unwind_row_rule(row) : 0;
+	if (!word_at(lo - 1, &row))
+		return 0;
+	if (lo > first && unwind_row_is_early(row, offset))
+		return unwind_row_rule(row) | UNWIND_ROW_EARLY;
+	return unwind_row_rule(row);
 }
 
 enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
 
-/* The number of the rule for an offset of a text; 0: there is none; below 0: it is not known or needed. */
+/*
+ * The number of the rule for an offset of a text, with UNWIND_ROW_EARLY where a function begins behind that;
+ * 0: there is none; below 0: it is not known or needed.
+ */
 __noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 {
 	struct rules_of_text *table = bpf_map_lookup_elem(&rules_of_texts, &text);
@@ -198,9 +205,21 @@ static __always_inline int step_by_pointer(struct walk *walk, bool sure)
 	return go_on(walk, frame[1], walk->at.fp + sizeof(frame), frame[0]);
 }
 
+static __always_inline void put_site(struct walk *walk, u32 nr, u64 offset)
+{
+	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
+}
+
+/* No call is before the walk's pc: something else made it the return address of the frame below. */
+static __always_inline void name_by_pc(struct walk *walk)
+{
+	put_site(walk, walk->nr - 1, walk->at.pc + walk->delta);
+}
+
 /* The kernel has stored all registers for the return from a signal handler. */
 static __always_inline int step_by_signal(struct walk *walk)
 {
+	name_by_pc(walk);
 	if (!arch_signal_frame(walk->at.sp, &walk->at))
 		return end_walk(walk, END_UNREADABLE);
 	walk->in_call = false;
@@ -263,6 +282,9 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 		return step_by_pointer(walk, true);
 	if (number < 0)
 		return end_walk(walk, number == RULE_FULL ? END_FULL : END_LATE);
+	if (number & UNWIND_ROW_EARLY)
+		name_by_pc(walk);
+	number &= UNWIND_ROW_EARLY - 1;
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule || rule->cfa == UNWIND_NONE)
 		return step_by_pointer(walk, false);
@@ -293,7 +315,7 @@ __noinline int walk_step(u32 cpu)
 		return end_walk(walk, END_FULL);
 	/* A call is the last thing that its function may do, so the return is in the next one. */
 	offset = walk->at.pc + walk->delta - !!walk->in_call;
-	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
+	put_site(walk, nr, offset);
 	walk->nr = nr + 1;
 	return walk->at.narrow ? end_walk(walk, END_NO_RULE) : step_up(walk, cpu, offset);
 }

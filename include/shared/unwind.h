@@ -19,6 +19,8 @@ enum {
 	UNWIND_GRANULE_SHIFT = 8,
 	UNWIND_GRANULE = 1 << UNWIND_GRANULE_SHIFT, /* bytes */
 	UNWIND_RULE_BITS = 16,
+	/* Of a row that begins at the last byte of padding: the function behind it begins a byte later. */
+	UNWIND_ROW_EARLY = 1 << 15,
 	UNWIND_RULES_MAX = 1 << 14, /* of a file; no file of a Debian host has over 881 */
 	/* A search among the rows of a granule is over after so many steps: one row a byte at most. */
 	UNWIND_STEPS = UNWIND_GRANULE_SHIFT + 1,
@@ -91,7 +93,13 @@ static inline __u32 unwind_row(__u64 offset, __u32 rule)
 
 static inline __u32 unwind_row_rule(__u32 row)
 {
-	return row & ((1 << UNWIND_RULE_BITS) - 1);
+	return row & (UNWIND_ROW_EARLY - 1);
+}
+
+/* Whether the row of an offset, which is in the same granule, begins at it a byte before its function. */
+static inline __u32 unwind_row_is_early(__u32 row, __u64 offset)
+{
+	return row & UNWIND_ROW_EARLY && row >> UNWIND_RULE_BITS == (offset & (UNWIND_GRANULE - 1));
 }
 
 /* Whether a row of the offset's own granule begins at or before the offset. */

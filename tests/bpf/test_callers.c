@@ -140,6 +140,7 @@ Test(bpf_callers, chains_begin_where_others_did)
 struct row {
 	uint32_t offset;
 	uint32_t rule;
+	uint32_t flag; /* UNWIND_ROW_EARLY, or 0 */
 };
 
 static int by_offset(const void *a, const void *b)
@@ -162,14 +163,14 @@ static void make_table(struct bench *bench, uint32_t text, struct row *rows)
 
 	for (i = 0; i < ROWS; i++)
 		rows[i] = (struct row){ i ? 1 + below(GRANULES * UNWIND_GRANULE - 1) : 0,
-					1 + below(1000) };
+					1 + below(1000), below(2) ? UNWIND_ROW_EARLY : 0 };
 	qsort(rows, ROWS, sizeof(*rows), by_offset);
 	for (i = 0; i < ROWS; i++) {
 		if (i && rows[i].offset == rows[i - 1].offset)
-			rows[i].rule = rows[i - 1].rule;
+			rows[i] = rows[i - 1];
 		for (; granule <= unwind_granule(rows[i].offset); granule++)
 			put_word(bench, index + granule, first + i);
-		put_word(bench, first + i, unwind_row(rows[i].offset, rows[i].rule));
+		put_word(bench, first + i, unwind_row(rows[i].offset, rows[i].rule | rows[i].flag));
 	}
 	for (; granule <= GRANULES; granule++)
 		put_word(bench, index + granule, first + ROWS);
@@ -184,7 +185,7 @@ static uint32_t rule_at(const struct row *rows, uint32_t offset)
 	uint32_t rule = 0, i;
 
 	for (i = 0; i < ROWS && rows[i].offset <= offset; i++)
-		rule = rows[i].rule;
+		rule = rows[i].rule | (rows[i].offset == offset ? rows[i].flag : 0);
 	return rule;
 }
 
@@ -234,9 +235,10 @@ Test(bpf_callers, walk_while_a_number_is_given_back)
 
 	for (granule = 0; granule <= GRANULES; granule++)
 		put_word(&bench, granule, GRANULES + 1 + !!granule);
-	put_word(&bench, GRANULES + 1, unwind_row(0, before + 1));
+	put_word(&bench, GRANULES + 1, unwind_row(0, unwind_row_rule(before) + 1));
 	bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch;
 	run(bench.skel->progs.selftest_rule);
-	cr_expect_eq(bench.skel->bss->out_rule, (int)before + 1, "the rule of the file before");
+	cr_expect_eq(bench.skel->bss->out_rule, (int)unwind_row_rule(before) + 1,
+		     "the rule of the file before");
 	selftest_bpf__destroy(bench.skel);
 }

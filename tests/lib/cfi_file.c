@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { NONE, EH, DEBUG, NAMES, SECTIONS };
+enum { NOP = 0x90 };
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.names";
 
@@ -64,13 +65,15 @@ static void add(uint8_t *file, size_t *size, int section, struct cfi_bytes bytes
 
 uint8_t *cfi_file(struct cfi_bytes eh, struct cfi_bytes debug, size_t *size)
 {
-	uint8_t *file = malloc(sizeof(template) + eh.size + debug.size);
+	const size_t head = CFI_FILE_TEXT + CFI_FILE_TEXT_BYTES;
+	uint8_t *file = calloc(1, head + eh.size + debug.size);
 
 	if (!file)
 		abort();
 	memcpy(file, &template, sizeof(template));
 	memcpy(((struct cfi_file_head *)file)->names, names, sizeof(names));
-	*size = sizeof(template);
+	memset(file + CFI_FILE_TEXT, NOP, CFI_FILE_TEXT_BYTES);
+	*size = head;
 	add(file, size, EH, eh);
 	add(file, size, DEBUG, debug);
 	return file;

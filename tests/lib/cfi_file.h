@@ -5,12 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The smallest ELF files with call-frame information. Their text is not in them, because nothing
- * reads it.
- */
+/* The smallest ELF files with call-frame information. Of their text only the beginning is in them: nops. */
 enum {
 	CFI_FILE_TEXT = 0x1000, /* offset of the text */
+	CFI_FILE_TEXT_BYTES = 0x1000, /* of it, that are in the file */
 	CFI_FILE_TEXT_SIZE = 8 << 20,
 	CFI_FILE_ADDRESS = 0x401000, /* of the text */
 	CFI_FILE_EH_ADDRESS = 0x500000, /* of .eh_frame */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "doc_callers.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,52 @@ uint64_t doc_called(struct json_object *doc, const char *name, const char *calle
 uint64_t doc_inclusive(struct json_object *doc, const char *name)
 {
 	return doc_called(doc, name, name);
+}
+
+static const char *name_of_node(struct json_object *doc, struct json_object *nodes,
+				const int64_t *of_site, int64_t node)
+{
+	int64_t site = number_at(nodes, (size_t)node, 1);
+
+	return site < 0 ? "" : function_name(doc, of_site[site]);
+}
+
+/* From the node of the first frame that is in a node's chain; false: it is in none. */
+static bool check_backtrace(struct json_object *doc, struct json_object *nodes,
+			    const int64_t *of_site, int64_t node, const char *const frames[])
+{
+	size_t i;
+
+	while (node >= 0 && fnmatch(frames[0], name_of_node(doc, nodes, of_site, node), 0))
+		node = number_at(nodes, (size_t)node, 0);
+	if (node < 0)
+		return false;
+	for (i = 0; frames[i]; i++) {
+		cr_assert(node >= 0, "the chain ends below %s", frames[i]);
+		cr_expect_eq(fnmatch(frames[i], name_of_node(doc, nodes, of_site, node), 0), 0,
+			     "%s, not %s", name_of_node(doc, nodes, of_site, node), frames[i]);
+		node = number_at(nodes, (size_t)node, 0);
+	}
+	return true;
+}
+
+uint64_t doc_backtraces(struct json_object *doc, const char *const frames[])
+{
+	size_t nr, i;
+	struct json_object *nodes = list_of(doc, "callers.nodes", &nr);
+	struct json_object *roots = doc_get(doc, "callers.roots"), *root;
+	int64_t *of_site = functions_of_sites(doc);
+	uint64_t sum = 0;
+
+	for (i = 0; i < nr; i++) {
+		root = json_object_array_get_idx(roots, root_of(nodes, i));
+		if (number_at(nodes, i, 2) &&
+		    !strcmp(json_object_get_string(doc_get(root, "end")), "complete") &&
+		    check_backtrace(doc, nodes, of_site, (int64_t)i, frames))
+			sum += (uint64_t)number_at(nodes, i, 2);
+	}
+	free(of_site);
+	return sum;
 }
 
 uint64_t doc_ended(struct json_object *doc, const char *end)

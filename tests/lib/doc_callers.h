@@ -24,6 +24,12 @@ uint64_t doc_inclusive(struct json_object *doc, const char *name);
 /* The ticks of a function when it was called, at whatever distance, by another. */
 uint64_t doc_called(struct json_object *doc, const char *name, const char *caller);
 
+/*
+ * The ticks of the complete chains through a function, the first of the frames. Asserts that each has the
+ * others above it, one above the other, up to the NULL behind the last. Frames are patterns, as of fnmatch().
+ */
+uint64_t doc_backtraces(struct json_object *doc, const char *const frames[]);
+
 /* The ticks whose walks ended so. */
 uint64_t doc_ended(struct json_object *doc, const char *end);
 

@@ -19,11 +19,12 @@ LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$
 
 # Position-independent programs, one source file each.
 WL_PIE := three one forever threads named forktree vforker swarm resters nothing treetime plugins opened jit memexec \
-	  clock bursts callers syscalls mapper faults bigexit bigtext threadexec clonevm remap
+	  clock bursts callers syscalls mapper faults bigexit bigtext threadexec clonevm remap \
+	  frames
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so nothing_static gostack
+	    plugin_a.so plugin_b.so nothing_static frames_static gostack
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -43,6 +44,9 @@ $(WL_OUT)/three_static_pie: $(WL_SRC)/three.c | $(DEPS_FIRST)
 	$(WL_CC) -fPIE -static-pie -o $@ $<
 
 $(WL_OUT)/nothing_static: $(WL_SRC)/nothing.c | $(DEPS_FIRST)
+	$(WL_CC) -fno-pie -no-pie -static -o $@ $<
+
+$(WL_OUT)/frames_static: $(WL_SRC)/frames.c | $(DEPS_FIRST)
 	$(WL_CC) -fno-pie -no-pie -static -o $@ $<
 
 # Not position-independent, so that all three are at the same addresses.

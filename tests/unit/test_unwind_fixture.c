@@ -75,12 +75,19 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 }
 
 struct sheet eh, debug;
+
+static struct {
+	uint64_t at;
+	struct cfi_bytes bytes;
+} texts[8];
+static size_t nr_texts;
 struct unwind_table unwound;
 
 void unwind_begin(void)
 {
 	eh = (struct sheet){ .is_eh = true, .encoding = PCREL_4 };
 	debug = (struct sheet){ .encoding = DW_EH_PE_absptr };
+	nr_texts = 0;
 }
 
 void unwind_end(void)
@@ -184,14 +191,25 @@ void put_function(struct sheet *sheet, uint64_t address, uint64_t size, struct c
 	end_entry(sheet, begin);
 }
 
+void put_text(uint64_t at, struct cfi_bytes bytes)
+{
+	cr_assert_lt(nr_texts, sizeof(texts) / sizeof(texts[0]));
+	cr_assert_leq(at + bytes.size, CFI_FILE_TEXT_BYTES);
+	texts[nr_texts].at = at;
+	texts[nr_texts++].bytes = bytes;
+}
+
 void read_sheets(uint64_t bytes_max)
 {
 	struct elf_image image;
 	struct error err = { 0 };
-	size_t size;
+	size_t size, i;
 	uint8_t *file = cfi_file((struct cfi_bytes){ eh.bytes, eh.size },
 				 (struct cfi_bytes){ debug.bytes, debug.size }, &size);
 
+	for (i = 0; i < nr_texts; i++)
+		memcpy(file + CFI_FILE_TEXT + texts[i].at, texts[i].bytes.bytes,
+		       texts[i].bytes.size);
 	unwind_table_free(&unwound);
 	cr_assert_eq(elf_image_open_memory(file, size, &image, &err), 0, "%s", err.text);
 	cr_assert_eq(unwind_table_read(&image, bytes_max, &unwound, &err), 0, "%s", err.text);
@@ -212,10 +230,11 @@ const char *rows_text(void)
 			unwind_rule_text(&unwound.rules[unwind_row_rule(unwound.rows[row])], rule,
 					 sizeof(rule));
 			length += (size_t)snprintf(
-				text + length, sizeof(text) - length, "%s%llx %s", row ? ", " : "",
+				text + length, sizeof(text) - length, "%s%llx %s%s",
+				row ? ", " : "",
 				(unsigned long long)unwind_row_offset(&unwound, granule, row) -
 					CFI_FILE_TEXT,
-				rule);
+				unwound.rows[row] & UNWIND_ROW_EARLY ? "early " : "", rule);
 			cr_assert_lt(length, sizeof(text));
 		}
 	return text;

@@ -65,10 +65,16 @@ void end_entry(struct sheet *sheet, size_t begin);
 void put_cie(struct sheet *sheet, struct cfi_bytes program);
 void put_function(struct sheet *sheet, uint64_t address, uint64_t size, struct cfi_bytes program);
 
+/* The text of the file has these bytes at an offset in it. */
+void put_text(uint64_t at, struct cfi_bytes bytes);
+
 /* Reads a file with the two sections into the table, and checks that. */
 void read_sheets(uint64_t bytes_max);
 
-/* The table's rows, each with where it begins in the text. */
+/*
+ * The table's rows, each with where it begins in the text, and behind that "early" if the function begins a
+ * byte later.
+ */
 const char *rows_text(void);
 void check_rows(const char *want);
 

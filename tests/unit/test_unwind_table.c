@@ -16,6 +16,7 @@
 
 #include "test_symbol_fixture.h"
 #include "test_unwind_fixture.h"
+#include "unwind/cfi.h"
 
 TestSuite(unwind_table, .init = unwind_begin, .fini = unwind_end);
 
@@ -66,18 +67,87 @@ Test(unwind_table, first_granule)
 	cr_expect_eq(unwind_find(&unwound, CFI_FILE_TEXT + 0x2300)->cfa, UNWIND_NONE);
 }
 
-/* What follows a function within 32 bytes of the next one belongs to it; a larger gap is no padding. */
+/*
+ * Padding belongs to the function before it, but for its last byte if the next one begins with another rule.
+ * A larger gap has no rule.
+ */
 Test(unwind_table, padding)
 {
 	put_eh(0, 0x30, SP(8));
 	put_eh(0x50, 0x10, SP(16));
-	check_rows("0 sp+8, 50 sp+16, 60 none");
-	put_eh(0x81, 0x10, SP(24));
-	check_rows("0 sp+8, 50 sp+16, 60 none, 81 sp+24, 91 none");
-	/* With a description that nobody can read any gap may be code. */
-	put_eh(0x1000, 0x10, BYTES(0x3f));
-	check_rows("0 sp+8, 30 none, 50 sp+16, 60 none, 81 sp+24, 91 none");
-	cr_expect_eq(unwound.malformed, 1);
+	check_rows("0 sp+8, 4f early sp+16, 60 none");
+	put_eh(0x70, 0x10, SP(16));
+	put_eh(0xa0, 0x10, SP(8));
+	check_rows("0 sp+8, 4f early sp+16, 9f early sp+8, b0 none");
+	put_eh(0xf1, 0x10, SP(24));
+	check_rows("0 sp+8, 4f early sp+16, 9f early sp+8, b0 none, f1 sp+24, 101 none");
+	/* Functions without padding, and padding whose last byte ends a granule. */
+	put_eh(0x101, 0xf, SP(32));
+	put_eh(0x200, 0x10, SP(40));
+	put_eh(0x1c0, 0x30, SP(48));
+	check_rows("0 sp+8, 4f early sp+16, 9f early sp+8, b0 none, f1 sp+24, 101 sp+32, 110 none, "
+		   "1c0 sp+48, 1ff early sp+40, 210 none");
+}
+
+/* What compilers and linkers align with. */
+Test(unwind_table, nops)
+{
+	static const struct cfi_bytes fillings[] = {
+		{ "\x90", 1 },
+		{ "\x66\x90", 2 },
+		{ "\x0f\x1f\x00", 3 },
+		{ "\x0f\x1f\x40\x00", 4 },
+		{ "\x0f\x1f\x44\x00\x00", 5 },
+		{ "\x66\x0f\x1f\x44\x00\x00", 6 },
+		{ "\x0f\x1f\x80\x00\x00\x00\x00", 7 },
+		{ "\x0f\x1f\x84\x00\x00\x00\x00\x00", 8 },
+		{ "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", 10 },
+		{ "\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00\x0f\x1f\x00\xcc", 15 },
+		{ "\x0f\x1f\x05\x00\x00\x00\x00", 7 },
+		{ "\x0f\x1f\x04\x25\x00\x00\x00\x00", 8 },
+		{ "\xcc\xcc\xcc", 3 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(fillings) / sizeof(fillings[0]); i++)
+		cr_expect_eq(cfi_gap(fillings[i].bytes, fillings[i].size), CFI_GAP_PADDING, "%zu",
+			     i);
+	/* One that the next function begins in is no nop. */
+	for (i = 1; i < 10; i++)
+		cr_expect_eq(cfi_gap(fillings[8].bytes, i), CFI_GAP_CODE, "%zu", i);
+}
+
+/* Code that nobody described. */
+Test(unwind_table, code_in_a_gap)
+{
+	/* push %rax; call ...; pop %rax; ret */
+	const struct cfi_bytes calls = { "\x50\xe8\x00\x00\x00\x00\x58\xc3", 8 };
+	/* syscall; test %rax, %rax; jl ...; je ...; ret */
+	const struct cfi_bytes clone = { "\x0f\x05\x48\x85\xc0\x7c\x13\x74\x01\xc3", 10 };
+
+	put_eh(0, 0x10, SP(8));
+	put_eh(0x20, 0x10, SP(8));
+	put_eh(0x40, 0x10, SP(24));
+	put_text(0x10, calls);
+	put_text(0x38, calls);
+	check_rows("0 sp+8, 10 none, 20 sp+8, 30 none, 40 sp+24, 50 none");
+	/* The stack stays as it is, so the rule before holds until the next function begins. */
+	put_eh(0x5a, 0x10, SP(8));
+	put_text(0x50, clone);
+	check_rows("0 sp+8, 10 none, 20 sp+8, 30 none, 40 sp+24, 5a sp+8, 6a none");
+	put_text(0x59, (struct cfi_bytes){ "\x50", 1 });
+	check_rows("0 sp+8, 10 none, 20 sp+8, 30 none, 40 sp+24, 50 none, 5a sp+8, 6a none");
+}
+
+/* Its code, and not its description, says that nothing calls it. */
+Test(unwind_table, first_function_of_a_stack)
+{
+	put_eh(0, 0x10, SP(8));
+	put_eh(0x20, 0x10, SP(8));
+	put_text(0x20, (struct cfi_bytes){ "\x48\x89\xdc", 3 }); /* mov %rbx, %rsp */
+	put_eh(0x40, 0x10, SP(8));
+	put_text(0x40, (struct cfi_bytes){ "\x48\x89\xe3", 3 }); /* mov %rsp, %rbx */
+	check_rows("0 sp+8, 1f early end, 3f early sp+8, 50 none");
 }
 
 Test(unwind_table, overlaps)
@@ -152,9 +222,9 @@ Test(unwind_table, bytes)
 	first = eh.size;
 	put_eh(0x20, 0x10, SP(16));
 	read_sheets(cie + eh.size);
-	cr_expect_str_eq(rows_text(), "0 sp+8, 20 sp+16, 30 none");
+	cr_expect_str_eq(rows_text(), "0 sp+8, 1f early sp+16, 30 none");
 	cr_expect_not(unwound.cut);
-	/* What was read until then is there, and no gap is taken for padding. */
+	/* What was read until then is there. */
 	read_sheets(cie + eh.size - 1);
 	cr_expect_str_eq(rows_text(), "0 sp+8, 10 none");
 	cr_expect(unwound.cut);
@@ -163,7 +233,7 @@ Test(unwind_table, bytes)
 	cr_expect(unwound.cut);
 	put_eh(0x10, 0x10, SP(32));
 	read_sheets(cie + eh.size - 1);
-	cr_expect_str_eq(rows_text(), "0 sp+8, 10 none, 20 sp+16, 30 none");
+	cr_expect_str_eq(rows_text(), "0 sp+8, 1f early sp+16, 30 none");
 }
 
 /*

@@ -135,10 +135,29 @@ bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie,
 
 /*
  * What depends on the processor, all of it in unwind_x86_64.c: which files are for it, the number of
- * the frame pointer, and what a frame comes down to.
+ * the frame pointer, what a frame comes down to, and what lies between functions.
  */
 extern const uint16_t cfi_elf_machine;
 extern const uint64_t cfi_register_fp;
-void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule *result);
+
+enum cfi_kind {
+	CFI_PLAIN,
+	CFI_SIGNAL, /* a signal handler returns to it */
+	CFI_FIRST, /* it has no caller */
+};
+
+void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result);
+
+/* What a function is by its code, because its description does not say that. */
+enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size);
+
+/* What lies between two functions. */
+enum cfi_gap {
+	CFI_GAP_PADDING, /* nops and int3, which compilers and linkers align functions with */
+	CFI_GAP_STILL, /* instructions that leave the stack as it is and call nothing */
+	CFI_GAP_CODE, /* others, perhaps */
+};
+
+enum cfi_gap cfi_gap(const unsigned char *bytes, size_t size);
 
 #endif

@@ -10,10 +10,10 @@
 #include "unwind/cfi.h"
 
 /*
- * Between functions there are up to so many bytes that nobody describes and that are not run. They
- * keep the rule before them, which saves two rows for most functions.
+ * Between functions there are up to so many bytes that nobody describes. Most are padding, which keeps the
+ * rule before it, because that saves two rows for most functions. Others may be code.
  */
-#define PADDING_MAX 32 /* but 0 where descriptions were left out, for what has none may be code */
+enum { GAP_MAX = 64 };
 
 #define OFFSET_MAX ((uint64_t)UNWIND_GRANULES_MAX << UNWIND_GRANULE_SHIFT)
 
@@ -28,7 +28,7 @@ enum { FRAMES = 256 };
 
 struct known_frame {
 	struct cfi_frame frame;
-	bool is_signal;
+	enum cfi_kind kind;
 	int rule; /* 0: empty */
 };
 
@@ -48,6 +48,8 @@ struct draft_function {
 
 struct drafts {
 	const struct elf_image *image;
+	const unsigned char *bytes; /* of the file */
+	size_t size;
 	struct unwind_table table;
 	struct draft_function *functions;
 	size_t nr_functions;
@@ -108,19 +110,19 @@ static bool is_same_frame(const struct cfi_frame *a, const struct cfi_frame *b)
 	       is_same_place(&a->ra, &b->ra);
 }
 
-static int number_of_frame(struct drafts *drafts, const struct cfi_frame *frame, bool is_signal)
+static int number_of_frame(struct drafts *drafts, const struct cfi_frame *frame, enum cfi_kind kind)
 {
 	const uint64_t size = (uint64_t)frame->cfa_offset ^ (uint64_t)frame->fp.offset * 4;
 	struct known_frame *known = &drafts->known[size / 8 % FRAMES];
 	struct unwind_rule rule;
 	int number;
 
-	if (known->rule && known->is_signal == is_signal && is_same_frame(&known->frame, frame))
+	if (known->rule && known->kind == kind && is_same_frame(&known->frame, frame))
 		return known->rule;
-	cfi_rule(frame, is_signal, &rule);
+	cfi_rule(frame, kind, &rule);
 	number = number_of(drafts, &rule);
 	if (number > 0)
-		*known = (struct known_frame){ *frame, is_signal, number };
+		*known = (struct known_frame){ *frame, kind, number };
 	return number;
 }
 
@@ -143,16 +145,27 @@ static bool is_full(const struct drafts *drafts)
 	return drafts->nr_rows + drafts->nr_functions >= UNWIND_ROWS_MAX;
 }
 
+static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_function *description,
+			     const struct draft_function *function)
+{
+	if (description->cie->is_signal)
+		return CFI_SIGNAL;
+	if (function->offset >= drafts->size)
+		return CFI_PLAIN;
+	return cfi_kind_of_code(drafts->bytes + function->offset, drafts->size - function->offset);
+}
+
 /* Runs a function's instructions. */
 static int add_draft_rows(struct drafts *drafts, const struct cfi_function *description,
 			  struct draft_function *function)
 {
+	const enum cfi_kind kind = kind_of(drafts, description, function);
 	struct cfi_run *run = &drafts->run;
 	int number = 0, ret = 0;
 
 	cfi_run_begin(run, &drafts->section, description);
 	while (!ret && !is_full(drafts) && cfi_run_next(run)) {
-		number = number_of_frame(drafts, &run->frame, description->cie->is_signal);
+		number = number_of_frame(drafts, &run->frame, kind);
 		ret = number < 0 ? number :
 				   add_draft_row(drafts, function, run->row, (uint32_t)number);
 	}
@@ -287,7 +300,8 @@ static const struct draft_function *drop_repeated(struct drafts *drafts)
 	return last;
 }
 
-static void add_row(struct unwind_table *table, uint64_t offset, uint32_t rule)
+/* flag: UNWIND_ROW_EARLY or 0. */
+static void add_row(struct unwind_table *table, uint64_t offset, uint32_t rule, uint32_t flag)
 {
 	uint64_t granule = unwind_granule(offset) - table->first_granule;
 
@@ -295,26 +309,55 @@ static void add_row(struct unwind_table *table, uint64_t offset, uint32_t rule)
 		return;
 	while (table->granule_count <= granule)
 		table->index[table->granule_count++] = (uint32_t)table->row_count;
-	table->rows[table->row_count++] = unwind_row(offset, rule);
+	table->rows[table->row_count++] = unwind_row(offset, rule | flag);
+}
+
+static enum cfi_gap gap_at(const struct drafts *drafts, uint64_t offset, uint64_t size)
+{
+	unsigned char bytes[GAP_MAX];
+
+	if (size > GAP_MAX || offset > drafts->size || size > drafts->size - offset)
+		return CFI_GAP_CODE;
+	/* The file may change at any time. */
+	memcpy(bytes, drafts->bytes + offset, size);
+	return cfi_gap(bytes, size);
+}
+
+/*
+ * What lies behind a function. Where that is padding, a return address may be the start of the next function,
+ * as makecontext() makes one. It is looked up at the byte before it, so the next function's rule begins there.
+ */
+static void add_gap(struct drafts *drafts, const struct draft_function *function,
+		    const struct draft_function *next)
+{
+	uint64_t end = function->offset + function->size;
+	enum cfi_gap gap = CFI_GAP_CODE;
+
+	if (next && next->offset == end)
+		return;
+	if (next)
+		gap = gap_at(drafts, end, next->offset - end);
+	if (gap == CFI_GAP_CODE)
+		add_row(&drafts->table, end, 0, 0);
+	else if (gap == CFI_GAP_PADDING && next->nr)
+		add_row(&drafts->table, next->offset - 1, drafts->rows[next->first].rule,
+			UNWIND_ROW_EARLY);
 }
 
 static void add_rows(struct drafts *drafts, const struct draft_function *last)
 {
-	uint64_t padding = drafts->table.malformed || drafts->table.cut ? 0 : PADDING_MAX, end;
 	const struct draft_function *function = drafts->functions;
 	struct unwind_table *table = &drafts->table;
 	const struct draft_row *row;
 
 	if (function->offset % UNWIND_GRANULE)
-		add_row(table, function->offset - function->offset % UNWIND_GRANULE, 0);
+		add_row(table, function->offset - function->offset % UNWIND_GRANULE, 0, 0);
 	for (; function <= last; function++) {
 		row = &drafts->rows[function->first];
 		for (; row < &drafts->rows[function->first + function->nr]; row++)
 			if (row->at < function->size)
-				add_row(table, function->offset + row->at, row->rule);
-		end = function->offset + function->size;
-		if (function == last || function[1].offset - end > padding)
-			add_row(table, end, 0);
+				add_row(table, function->offset + row->at, row->rule, 0);
+		add_gap(drafts, function, function < last ? function + 1 : NULL);
 	}
 	table->index[table->granule_count] = (uint32_t)table->row_count;
 }
@@ -374,6 +417,8 @@ int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
 	if (!drafts)
 		return error_no_memory(err, "call-frame information");
 	drafts->image = image;
+	drafts->bytes = (const unsigned char *)elf_rawfile(image->elf, &drafts->size);
+	drafts->size = drafts->bytes ? drafts->size : 0;
 	drafts->budget = bytes_max < UNWIND_BYTES_MAX ? bytes_max : UNWIND_BYTES_MAX;
 	ret = read_drafts(drafts);
 	if (ret)

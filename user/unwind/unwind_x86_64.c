@@ -95,13 +95,13 @@ static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *r
 	return fp;
 }
 
-void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule *result)
+void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result)
 {
 	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
 
-	if (is_signal) {
+	if (kind == CFI_SIGNAL) {
 		rule.cfa = UNWIND_SIGNAL;
-	} else if (frame->ra.how == CFI_UNDEFINED) {
+	} else if (kind == CFI_FIRST || frame->ra.how == CFI_UNDEFINED) {
 		rule.cfa = UNWIND_END;
 	} else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == UNWIND_RA_OFFSET) {
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
@@ -115,4 +115,88 @@ void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule 
 	else if (rule.cfa < UNWIND_SIGNAL)
 		rule.fp = (uint8_t)fp_of(&frame->fp, &rule);
 	*result = rule;
+}
+
+/*
+ * A function that begins by moving another register to rsp has the stack of whatever returned to it, and no
+ * caller there: so does __start_context, to which makecontext() has a coroutine return.
+ */
+enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size)
+{
+	const bool moves = size >= 3 && (bytes[0] == 0x48 || bytes[0] == 0x4c) && bytes[1] == 0x89;
+
+	return moves && (bytes[2] & 0xc7) == 0xc4 ? CFI_FIRST : CFI_PLAIN;
+}
+
+/* --- between functions ---------------------------------------------------------------------------- */
+
+/* Of a nop with an operand: the bytes behind its opcode; 0: it is another instruction. */
+static size_t operand_size(const unsigned char *bytes, size_t size)
+{
+	static const unsigned char displacements[] = { 0, 1, 4, 0 };
+	unsigned int mode, base;
+	size_t used = 1;
+
+	if (!size || bytes[0] >> 3 & 7)
+		return 0;
+	mode = bytes[0] >> 6;
+	base = bytes[0] & 7;
+	if (mode != 3 && base == 4) {
+		if (size < 2)
+			return 0;
+		base = bytes[1] & 7;
+		used++;
+	}
+	return used + (mode == 0 && base == 5 ? 4 : displacements[mode]);
+}
+
+/* The size of the nop, with its prefixes, or int3 that the bytes begin with; 0: it is neither. */
+static size_t padding_size(const unsigned char *bytes, size_t size)
+{
+	size_t at = 0, used;
+
+	while (at < size && (bytes[at] == 0x66 || bytes[at] == 0x2e))
+		at++;
+	if (at < size && (bytes[at] == 0x90 || bytes[at] == 0xcc))
+		return at + 1;
+	if (size - at < 3 || bytes[at] != 0x0f || bytes[at + 1] != 0x1f)
+		return 0;
+	at += 2;
+	used = operand_size(bytes + at, size - at);
+	return used && used <= size - at ? at + used : 0;
+}
+
+/*
+ * The same of syscall, of a test of its result, of a short conditional jump and of ret. glibc has these
+ * in clone(), between what it describes for the parent and for the child.
+ */
+static size_t still_size(const unsigned char *bytes, size_t size)
+{
+	static const unsigned char system_call[] = { 0x0f, 0x05 }, test[] = { 0x48, 0x85, 0xc0 };
+
+	if (size >= sizeof(system_call) && !memcmp(bytes, system_call, sizeof(system_call)))
+		return sizeof(system_call);
+	if (size >= sizeof(test) && !memcmp(bytes, test, sizeof(test)))
+		return sizeof(test);
+	if (size >= 2 && (bytes[0] & 0xf0) == 0x70)
+		return 2;
+	return bytes[0] == 0xc3;
+}
+
+enum cfi_gap cfi_gap(const unsigned char *bytes, size_t size)
+{
+	enum cfi_gap gap = CFI_GAP_PADDING;
+	size_t at = 0, used;
+
+	while (at < size) {
+		used = padding_size(bytes + at, size - at);
+		if (!used) {
+			used = still_size(bytes + at, size - at);
+			gap = CFI_GAP_STILL;
+		}
+		if (!used)
+			return CFI_GAP_CODE;
+		at += used;
+	}
+	return gap;
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * frames WHAT [UNITS]: leaf burns below a frame that call-frame information says little of.
+ *
+ *   context   in a coroutine of makecontext(), whose function returns to the start of __start_context
+ *   shim      called by shim, eight bytes between two functions that, unlike these, nobody described
+ *   signal    in a signal's handler, which returns to the start of __restore_rt
+ */
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "spin.h"
+
+SPIN_FUNCTION(leaf)
+
+#define NOT_LAST __asm__ volatile("" ::: "memory")
+
+static unsigned long units;
+
+void first(void);
+__attribute__((noinline, noclone)) void first(void)
+{
+	leaf(units);
+	NOT_LAST;
+}
+
+static ucontext_t outside, inside;
+static char stack[1 << 16];
+
+static void enter_context(void)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = stack;
+	inside.uc_stack.ss_size = sizeof(stack);
+	inside.uc_link = &outside;
+	makecontext(&inside, first, 0);
+	swapcontext(&outside, &inside);
+}
+
+/* The functions around the shim are described, and it ends where the next one begins. */
+void shim(void);
+__asm__(".text\n"
+	".p2align 4\n"
+	"before:\n"
+	"	.cfi_startproc\n"
+	"	xor %eax, %eax\n"
+	"	nopl 0(%rax)\n"
+	"	nop\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".type shim, @function\n"
+	"shim:\n"
+	"	push %rax\n"
+	"	call first\n"
+	"	pop %rax\n"
+	"	ret\n"
+	".size shim, . - shim\n"
+	".type after, @function\n"
+	"after:\n"
+	"	.cfi_startproc\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size after, . - after\n");
+
+void calls_shim(void);
+__attribute__((noinline, noclone)) void calls_shim(void)
+{
+	shim();
+	NOT_LAST;
+}
+
+static void handle(int number)
+{
+	(void)number;
+	first();
+	NOT_LAST;
+}
+
+void raises(void);
+__attribute__((noinline, noclone)) void raises(void)
+{
+	signal(SIGUSR1, handle);
+	raise(SIGUSR1);
+	NOT_LAST;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = { { "context", enter_context }, { "shim", calls_shim }, { "signal", raises } };
+	size_t i;
+
+	units = spin_argument(argc, argv, 2, 2000);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (argc > 1 && !strcmp(argv[1], all[i].name))
+			return all[i].run(), 0;
+	return 1;
+}
