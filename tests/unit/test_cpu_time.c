@@ -47,6 +47,8 @@ Test(cpu_time, the_worst_process)
 		    NULL);
 	profile->splits[2].pid = -1;
 	profile->splits[2].cgroup = strdup("/redis.service");
+	profile->histograms[1].cgroup = strdup("/redis.service");
+	profile->histograms[3].cgroup = strdup("/redis.service");
 	check_notes(profile, 0,
 		    "ticks saw 0.41 of the CPU time of cgroup /redis.service: " BURSTS SCHEDULER,
 		    NULL);
@@ -81,6 +83,28 @@ Test(cpu_time, without_a_tick)
 	check_notes(profile, REPORT_ALL_TARGETS,
 		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
 		    "0.960 s were used by processes without a tick");
+}
+
+/* Bursts are not to blame for ticks that are in bins, but of which nobody knows the process. */
+Test(cpu_time, ticks_of_nobody_knows_whom)
+{
+	cleanup_profile struct profile *profile = split_profile();
+	uint64_t ticks = profile_histogram_ticks(&profile->histograms[0]);
+
+	profile->splits[2].cpu_ns = 410000000;
+	profile->targets[0].cpu_ns = 930000000;
+	profile->splits[1].ticks -= ticks;
+	check_notes(profile, 0,
+		    "ticks saw 0.05 of the CPU time of steady (pid 100): " BURSTS SCHEDULER, NULL);
+	profile->histograms[0].pid = -1;
+	free(profile->histograms[0].process);
+	profile->histograms[0].process = NULL;
+	check_notes(profile, 0, NULL, NULL);
+	/* It lacks more than all of them. */
+	profile->splits[1].cpu_ns += 300000000;
+	profile->targets[0].cpu_ns += 300000000;
+	check_notes(profile, 0,
+		    "ticks saw 0.14 of the CPU time of steady (pid 100): " BURSTS SCHEDULER, NULL);
 }
 
 /* One target with a clock of 1 kHz: which note is made for so many ticks and so much time. */

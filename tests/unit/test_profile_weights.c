@@ -165,7 +165,10 @@ Test(profile_weights, each_process_has_its_own)
 	profile_weights_free(weights);
 }
 
-/* Where memory had run out, nobody knows whose some ticks are. */
+/*
+ * Where memory had run out, nobody knows whose some ticks are. Their time is that of a process that lacks
+ * ticks, and not of one whose ticks are all known.
+ */
 Test(profile_weights, ticks_of_nobody_knows_whom)
 {
 	cleanup_profile struct profile *profile = whole_split_profile();
@@ -176,19 +179,49 @@ Test(profile_weights, ticks_of_nobody_knows_whom)
 	unknown->pid = -1;
 	free(unknown->process);
 	unknown->process = NULL;
+	profile->splits[0].cpu_ns = 0;
 	profile->splits[1].ticks -= ticks;
+	profile->splits[2].cpu_ns = 410000000;
+	profile->targets[0].cpu_ns = 919000000;
 	weights = weigh(profile);
-	check_close(profile_weight(weights, unknown), 1515e6 / 915, "by place like any other");
+	check_close(profile_weight(weights, unknown), 919e6 / 915, "by place like any other");
+	check_close((double)profile_weights_unknown(weights, 0), 919e6 / 915 * (double)ticks,
+		    "all of them");
 	check_close(profile_weight(weights, &profile->histograms[0]),
-		    505e6 / (double)(500 - ticks) * (915 - (double)ticks) / 915, "which has less");
-	check_close(binned(profile, weights, 0), 1515e6, "all");
+		    (505e6 - 919e6 / 915 * (double)ticks) / (double)(500 - ticks), "has less");
+	check_close(profile_weight(weights, &profile->histograms[1]), 1e6, "all are known");
+	check_close(binned(profile, weights, 0), 919e6, "all");
 	profile_weights_free(weights);
 
 	weights = profile_weights_of_splits(profile);
 	cr_assert(weights);
 	cr_expect_eq(profile_weight(weights, unknown), 0);
+	cr_expect_eq(profile_weights_unknown(weights, 0), 0);
 	check_close(profile_weight(weights, &profile->histograms[0]), 505e6 / (double)(500 - ticks),
 		    "its own");
+	profile_weights_free(weights);
+}
+
+/* A process of which no tick is known has the time of those of which nobody knows the process. */
+Test(profile_weights, all_ticks_of_a_process_are_of_nobody)
+{
+	cleanup_profile struct profile *profile = whole_split_profile();
+	struct profile_weights *weights;
+	size_t i;
+
+	for (i = 0; i < 4; i += 2) {
+		profile->histograms[i].pid = -1;
+		free(profile->histograms[i].process);
+		profile->histograms[i].process = NULL;
+	}
+	profile->splits[0].cpu_ns = 0;
+	profile->splits[1].ticks = 0;
+	profile->splits[2].cpu_ns = 410000000;
+	profile->targets[0].cpu_ns = 919000000;
+	weights = weigh(profile);
+	check_close(profile_weight(weights, &profile->histograms[0]), 919e6 / 915, "unknown");
+	check_close(profile_weight(weights, &profile->histograms[1]), 1e6, "all are known");
+	check_close((double)profile_weights_unseen(weights, 0), 505e6 - 500 * 919e6 / 915, "rest");
 	profile_weights_free(weights);
 }
 

@@ -24,6 +24,7 @@ struct profile_weights {
 	bool by_place; /* small splits of one name are one stratum */
 	struct stratum *strata;
 	uint64_t *unseen; /* by target */
+	uint64_t *unknown; /* by target: time of splits for ticks that are in none */
 	uint64_t *ns; /* by split: its CPU time; 0 where it is its name's */
 	uint64_t *ticks; /* by split: all its ticks, */
 	uint64_t *binned; /* and those in bins */
@@ -126,41 +127,6 @@ static void divide_time(struct profile_weights *weights)
 	}
 }
 
-/*
- * Ticks in bins of which nobody knows the process have their time in the times of processes. By place
- * they stand for as much as any other tick, which the splits have less; by process they stand for what
- * is in no split.
- */
-static int share_with_unknown(struct profile_weights *weights)
-{
-	const struct profile *profile = weights->profile;
-	cleanup_free u128 *even = calloc(profile->nr_targets + 1, sizeof(*even));
-	size_t i;
-
-	if (!even)
-		return -1;
-	for (i = 0; i < profile->nr_histograms; i++)
-		if (weights->of_histogram[i] == PROFILE_NO_SPLIT)
-			even[profile->histograms[i].target] +=
-				profile_histogram_ticks(&profile->histograms[i]);
-	for (i = 0; i < profile->nr_targets; i++) {
-		uint64_t total = profile->targets[i].ticks.total;
-
-		even[i] = even[i] < total ? profile->targets[i].cpu_ns * even[i] / total : 0;
-	}
-	for (i = 0; i < profile->nr_splits; i++) {
-		uint32_t target = profile->splits[i].target;
-		uint64_t left = weights->strata[target].ns, all = profile->targets[target].cpu_ns;
-
-		if (left < even[target])
-			weights->ns[i] = weights->ns[i] * (all - even[target]) / (all - left);
-	}
-	for (i = 0; i < profile->nr_targets; i++)
-		if (weights->strata[i].ns < even[i])
-			weights->strata[i].ns = (uint64_t)even[i];
-	return 0;
-}
-
 /* Whether a split's time is known; the ticks of others are the target's. */
 static bool has_time(const struct profile_weights *weights, size_t i)
 {
@@ -252,6 +218,96 @@ static void place_splits(struct profile_weights *weights, const struct profile_s
 	fill_pool(weights, &pool);
 }
 
+/* Ticks of a target in bins of which nobody knows the process. */
+struct unknown {
+	uint64_t ticks;
+	uint64_t lack; /* what they stand for, less the time that is in no split */
+	u128 spare; /* what all strata of the target have beyond their ticks */
+};
+
+/* Time of a stratum that its ticks, at the rate of all the target's ticks, do not stand for. */
+static uint64_t beyond_ticks(const struct stratum *stratum, const struct profile_target *target)
+{
+	u128 due = target->ticks.total ?
+			   (u128)target->cpu_ns * stratum->ticks / target->ticks.total :
+			   0;
+
+	return stratum->ticks && stratum->ns > due ? stratum->ns - (uint64_t)due : 0;
+}
+
+static void find_unknown(const struct profile_weights *weights, struct unknown *unknown)
+{
+	const struct profile *profile = weights->profile;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++)
+		if (weights->of_histogram[i] == PROFILE_NO_SPLIT)
+			unknown[profile->histograms[i].target].ticks +=
+				profile_histogram_ticks(&profile->histograms[i]);
+	for (i = 0; i < profile->nr_targets; i++) {
+		const struct profile_target *target = &profile->targets[i];
+		u128 even = unknown[i].ticks < target->ticks.total ?
+				    (u128)target->cpu_ns * unknown[i].ticks / target->ticks.total :
+				    0;
+
+		unknown[i].lack =
+			even > weights->strata[i].ns ? (uint64_t)even - weights->strata[i].ns : 0;
+		unknown[i].spare = weights->unseen[i];
+	}
+	for (i = 0; i < profile->nr_splits; i++) {
+		uint32_t target = profile->splits[i].target;
+
+		unknown[target].spare += beyond_ticks(&weights->strata[profile->nr_targets + i],
+						      &profile->targets[target]);
+	}
+}
+
+/* Moves the part of `ns` that its `spare` is of all that can be spared. */
+static void spare(struct profile_weights *weights, const struct unknown *unknown, uint32_t target,
+		  uint64_t spare, uint64_t *ns)
+{
+	u128 lack = unknown[target].lack < unknown[target].spare ? unknown[target].lack :
+								   unknown[target].spare;
+	uint64_t part = unknown[target].spare ? (uint64_t)(lack * spare / unknown[target].spare) :
+						0;
+
+	*ns -= part;
+	weights->strata[target].ns += part;
+	weights->unknown[target] += part;
+}
+
+/*
+ * Ticks in bins of which nobody knows the process have their time in the times of processes. By place
+ * they stand for as much as any other tick. It is taken from time that no known tick stands for, so
+ * that a process whose ticks are all known keeps its own. By process they stand for what is in no
+ * split.
+ */
+static int share_with_unknown(struct profile_weights *weights)
+{
+	const struct profile *profile = weights->profile;
+	cleanup_free struct unknown *unknown = calloc(profile->nr_targets + 1, sizeof(*unknown));
+	struct stratum *stratum;
+	uint32_t target;
+	size_t i;
+
+	if (!unknown)
+		return -1;
+	find_unknown(weights, unknown);
+	for (i = 0; i < profile->nr_splits; i++) {
+		target = profile->splits[i].target;
+		stratum = &weights->strata[profile->nr_targets + i];
+		spare(weights, unknown, target, beyond_ticks(stratum, &profile->targets[target]),
+		      &stratum->ns);
+	}
+	for (target = 0; target < profile->nr_targets; target++) {
+		spare(weights, unknown, target, weights->unseen[target], &weights->unseen[target]);
+		/* Lost ticks that are nobody's have their time in the times of processes too. */
+		if (unknown[target].lack)
+			weights->strata[target].ticks = unknown[target].ticks;
+	}
+	return 0;
+}
+
 /* What no tick stands for; if the scheduler was not asked, a tick stands for a period. */
 static void finish_targets(struct profile_weights *weights)
 {
@@ -275,9 +331,9 @@ static int fill_weights(struct profile_weights *weights)
 		return -1;
 	count_ticks(weights);
 	divide_time(weights);
+	place_splits(weights, sorted);
 	if (weights->by_place && share_with_unknown(weights))
 		return -1;
-	place_splits(weights, sorted);
 	finish_targets(weights);
 	return 0;
 }
@@ -308,13 +364,14 @@ static struct profile_weights *make_weights(const struct profile *profile, bool 
 	weights->by_place = by_place;
 	weights->strata = calloc(profile->nr_targets + nr, sizeof(*weights->strata));
 	weights->unseen = calloc(profile->nr_targets + 1, sizeof(*weights->unseen));
+	weights->unknown = calloc(profile->nr_targets + 1, sizeof(*weights->unknown));
 	weights->ns = calloc(nr, sizeof(*weights->ns));
 	weights->ticks = calloc(nr, sizeof(*weights->ticks));
 	weights->binned = calloc(nr, sizeof(*weights->binned));
 	weights->of_split = calloc(nr, sizeof(*weights->of_split));
 	weights->of_histogram = profile_splits_match(profile);
-	if (!weights->strata || !weights->unseen || !weights->ns || !weights->ticks ||
-	    !weights->binned || !weights->of_split || !weights->of_histogram ||
+	if (!weights->strata || !weights->unseen || !weights->unknown || !weights->ns ||
+	    !weights->ticks || !weights->binned || !weights->of_split || !weights->of_histogram ||
 	    fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
@@ -339,6 +396,7 @@ void profile_weights_free(struct profile_weights *weights)
 		return;
 	free(weights->strata);
 	free(weights->unseen);
+	free(weights->unknown);
 	free(weights->ns);
 	free(weights->ticks);
 	free(weights->binned);
@@ -385,6 +443,11 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)
 {
 	return weights->unseen[target];
+}
+
+uint64_t profile_weights_unknown(const struct profile_weights *weights, uint32_t target)
+{
+	return weights->unknown[target];
 }
 
 uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split)

@@ -13,6 +13,8 @@
  * - A target that was not split is one stratum: its CPU time, all its ticks.
  * - Each split is one.
  * - The ticks of a target that are in none of its splits are one. Its time is what the splits leave.
+ *   For sums by place it also gets time that the splits have beyond their ticks, until a tick whose
+ *   process is unknown stands for as much as any other.
  *
  * For sums by place, processes of one name that are small (less than PROFILE_STRATUM_TICKS ticks, and
  * periods of CPU time) are one stratum, including those without a tick: of short processes it is
@@ -47,6 +49,9 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 
 /* Nanoseconds of a target's CPU time for which no tick stands. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);
+
+/* Nanoseconds of the CPU time of a target's splits for which ticks stand whose process is unknown. */
+uint64_t profile_weights_unknown(const struct profile_weights *weights, uint32_t target);
 
 /* Nanoseconds of a split's CPU time that belong to no bin: it had no tick, or some that are in none. */
 uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split);

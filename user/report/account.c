@@ -52,17 +52,28 @@ static bool cpu_time_is_missed(double ns, uint64_t period_ns)
 	return ns * (1 - TOLERANCE) > GRACE_NS && ns > CHANCE * (double)period_ns;
 }
 
+/* Ticks of which nobody knows the process may be what this one lacks. */
+static double known_time(const struct profile_weights *weights, const struct profile_split *split,
+			 double seen)
+{
+	double used = (double)split->cpu_ns;
+
+	return fmax(fmin(seen, used),
+		    used - (double)profile_weights_unknown(weights, split->target));
+}
+
 static void judge_splits(const struct profile *profile, const struct report_options *options,
-			 struct sight *worst)
+			 const struct profile_weights *weights, struct sight *worst)
 {
 	size_t i;
 
 	for (i = 0; i < profile->nr_splits; i++) {
 		const struct profile_split *split = &profile->splits[i];
 		double period = (double)profile_target_period(profile, split->target);
+		double seen = (double)split->ticks * period;
 		const struct sight sight = { .ticks = split->ticks,
-					     .seen = (double)split->ticks * period,
-					     .used = (double)split->cpu_ns,
+					     .seen = seen,
+					     .used = known_time(weights, split, seen),
 					     .target = &profile->targets[split->target],
 					     .split = split };
 
@@ -152,40 +163,41 @@ static const char *noun(const struct profile *profile)
 										       "processes";
 }
 
-static int tell_unseen(const struct profile *profile, const struct report_options *options,
-		       struct cpu_time_notes *notes)
+static void tell_unseen(const struct profile *profile, const struct report_options *options,
+			const struct profile_weights *weights, struct cpu_time_notes *notes)
 {
-	struct profile_weights *weights = profile_weights_new(profile);
 	double unseen = 0;
 	uint32_t i;
 
-	if (!weights)
-		return -ENOMEM;
 	for (i = 0; i < profile->nr_targets; i++)
 		if (target_chosen(profile, options, i))
 			unseen += (double)profile_weights_unseen(weights, i);
-	profile_weights_free(weights);
 	if (unseen >= SHOWN_NS)
 		snprintf(notes->text[notes->nr++], CPU_TIME_NOTE_BYTES,
 			 "%.3f s were used by %s without a tick", unseen / 1e9, noun(profile));
-	return 0;
 }
 
 int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result)
 {
 	const struct report_options options = { .target = target };
+	struct profile_weights *weights;
 	struct sight worst = { 0 };
 
 	result->nr = 0;
 	/* Without any tick there is nothing to compare, and render_empty() says so. */
 	if (!rows_account(profile, &options)->total)
 		return 0;
-	judge_splits(profile, &options, &worst);
+	weights = profile_weights_new(profile);
+	if (!weights)
+		return -ENOMEM;
+	judge_splits(profile, &options, weights, &worst);
 	if (!worst.target)
 		judge_targets(profile, &options, &worst);
 	if (worst.target)
 		tell(profile, &worst, result);
-	return tell_unseen(profile, &options, result);
+	tell_unseen(profile, &options, weights, result);
+	profile_weights_free(weights);
+	return 0;
 }
 
 static bool has_several_rates(const struct profile *profile, const struct report_options *options)
