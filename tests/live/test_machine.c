@@ -4,12 +4,17 @@
  * The machine changes during the run: CPUs go away and come back, the kernel lowers its maximum
  * rate.
  */
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
+#include "attach.h"
+#include "host.h"
 #include "live.h"
 #include "need.h"
 
@@ -164,4 +169,75 @@ LIVE_TEST(live_machine, throttled)
 	cr_expect(doc_lost(live->doc, "throttled") || ticks_ns > 0.95 * cpu_ns,
 		  "%.3f s of %.3f: %s", ticks_ns / 1e9, cpu_ns / 1e9,
 		  json_object_to_json_string(doc_get(live->doc, "ticks")));
+}
+
+/* SECONDS of all rows of a target. */
+static double row_seconds(struct live *live, const char *target)
+{
+	struct child_end end;
+	struct json_object *report, *rows;
+	double seconds = 0;
+	size_t i;
+
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "report", "--by", "objects", "--format", "json", "--target",
+		       target, live_path(live, "profile.json")));
+	report = json_tokener_parse(end.out);
+	cr_assert_not_null(report, "%s", end.err);
+	rows = doc_get(report, "rows");
+	for (i = 0; i < json_object_array_length(rows); i++)
+		seconds += json_object_get_double(
+			doc_get(json_object_array_get_idx(rows, i), "seconds"));
+	json_object_put(report);
+	child_end_free(&end);
+	return seconds;
+}
+
+/* Its ticks are those that the scheduler's account has for it, and its rows have all its time. */
+static void expect_own_ticks(struct live *live, const char *number, const struct burner *burner)
+{
+	struct json_object *target =
+		json_object_array_get_idx(doc_get(live->doc, "targets"), (size_t)atoi(number));
+	double period_ns = (double)doc_number(live->doc, "sampling.period_ns");
+	double ticks = (double)doc_number(target, "ticks.total");
+	double lost = (double)doc_number(target, "ticks.lost.throttled");
+	double seconds = row_seconds(live, number);
+
+	cr_expect_leq(fabs(ticks * period_ns - burner->cpu_ns),
+		      (0.05 + host_stolen_part()) * burner->cpu_ns + 1e7,
+		      "%s: %.0f ticks (%.0f throttled) for %.4f s", burner->name, ticks, lost,
+		      burner->cpu_ns / 1e9);
+	cr_expect_leq(fabs(seconds * 1e9 - burner->cpu_ns), 0.02 * burner->cpu_ns + 1e7,
+		      "%s: rows of %.4f s of %.4f", burner->name, seconds, burner->cpu_ns / 1e9);
+}
+
+/*
+ * What the kernel withholds is made up for by later samples of the same threads. It is not lost for each
+ * target: before, a sleeper had the ticks that all CPUs lacked.
+ */
+LIVE_TEST(live_machine, throttled_for_two_targets)
+{
+	struct burner sleeper, busy;
+	struct child attach;
+	char pids[2][20];
+
+	NEED(limit_was[0] && write_to(LIMIT, limit_was), "the kernel's limit cannot be set");
+	burner_start(&sleeper, live, "sleeper", WORKLOAD("bursts"), 1, ARGS("100", "900", "1000"));
+	burner_start(&busy, live, "busy", WORKLOAD("forever"), 1, ARGS(live_path(live, "pid")));
+	snprintf(pids[0], sizeof(pids[0]), "%d", sleeper.child.pid);
+	snprintf(pids[1], sizeof(pids[1]), "%d", busy.child.pid);
+	attach_start(live, &attach, ARGS(FAST, "--pid", pids[0], "--pid", pids[1]));
+	burner_let(&sleeper);
+	burner_let(&busy);
+	write_to(LIMIT, LOWERED);
+	burner_wait(&busy, 1);
+	write_to(LIMIT, limit_was);
+	burner_wait(&busy, 2);
+	burner_hold(&sleeper);
+	burner_hold(&busy);
+	attach_end(live, &attach, SIGINT);
+	expect_own_ticks(live, "0", &sleeper);
+	expect_own_ticks(live, "1", &busy);
+	burner_end(&sleeper);
+	burner_end(&busy);
 }

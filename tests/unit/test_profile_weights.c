@@ -225,6 +225,23 @@ Test(profile_weights, all_ticks_of_a_process_are_of_nobody)
 	profile_weights_free(weights);
 }
 
+/* What the kernel withheld has no place, and what it let pass has all the time. */
+Test(profile_weights, withheld_ticks_stand_for_no_time)
+{
+	cleanup_profile struct profile *profile = split_profile();
+	struct profile_account *ticks = &profile->targets[0].ticks;
+	struct profile_weights *weights;
+
+	ticks->lost[4].ticks = 200;
+	ticks->total += 200;
+	cr_expect_eq(profile_timed_ticks(&profile->targets[0]), ticks->total - 200);
+	profile->nr_splits = 0;
+	weights = weigh(profile);
+	check_close(profile_weight(weights, &profile->histograms[0]), 1515e6 / 930, "a tick");
+	profile_weights_free(weights);
+	profile->nr_splits = 5;
+}
+
 /* --- sums --------------------------------------------------------------------------------------- */
 
 /* In a sum with a part that was not split, the time in no split belongs to that part's ticks. */

@@ -2,6 +2,7 @@
 #include "profile/profile_weights.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "profile/profile_splits.h"
@@ -61,6 +62,17 @@ double profile_tick_variance(const struct profile *profile, uint32_t i)
 	return 1 + (double)target->excess / (double)target->ticks.total;
 }
 
+uint64_t profile_timed_ticks(const struct profile_target *target)
+{
+	uint64_t withheld = 0;
+	size_t i;
+
+	for (i = 0; i < target->ticks.nr_lost; i++)
+		if (!strcmp(target->ticks.lost[i].cause, "throttled"))
+			withheld = target->ticks.lost[i].ticks;
+	return withheld < target->ticks.total ? target->ticks.total - withheld : 0;
+}
+
 double profile_target_time(const struct profile *profile, uint32_t i)
 {
 	const struct profile_target *target = &profile->targets[i];
@@ -116,8 +128,10 @@ static void divide_time(struct profile_weights *weights)
 	size_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		weights->strata[i] = (struct stratum){ .ns = profile->targets[i].cpu_ns,
-						       .ticks = profile->targets[i].ticks.total };
+		weights->strata[i] = (struct stratum){
+			.ns = profile->targets[i].cpu_ns,
+			.ticks = profile_timed_ticks(&profile->targets[i]),
+		};
 	for (i = 0; i < profile->nr_splits; i++) {
 		const struct profile_split *split = &profile->splits[i];
 
@@ -228,9 +242,8 @@ struct unknown {
 /* Time of a stratum that its ticks, at the rate of all the target's ticks, do not stand for. */
 static uint64_t beyond_ticks(const struct stratum *stratum, const struct profile_target *target)
 {
-	u128 due = target->ticks.total ?
-			   (u128)target->cpu_ns * stratum->ticks / target->ticks.total :
-			   0;
+	uint64_t ticks = profile_timed_ticks(target);
+	u128 due = ticks ? (u128)target->cpu_ns * stratum->ticks / ticks : 0;
 
 	return stratum->ticks && stratum->ns > due ? stratum->ns - (uint64_t)due : 0;
 }
@@ -246,8 +259,9 @@ static void find_unknown(const struct profile_weights *weights, struct unknown *
 				profile_histogram_ticks(&profile->histograms[i]);
 	for (i = 0; i < profile->nr_targets; i++) {
 		const struct profile_target *target = &profile->targets[i];
-		u128 even = unknown[i].ticks < target->ticks.total ?
-				    (u128)target->cpu_ns * unknown[i].ticks / target->ticks.total :
+		uint64_t ticks = profile_timed_ticks(target);
+		u128 even = unknown[i].ticks < ticks ?
+				    (u128)target->cpu_ns * unknown[i].ticks / ticks :
 				    0;
 
 		unknown[i].lack =

@@ -21,6 +21,8 @@
  * chance alone which one has the tick. None of their ticks stands for more than PROFILE_STRATUM_TICKS
  * periods because of those without.
  *
+ * Ticks that the kernel withheld stand for no time: it is that of the ticks that it let pass.
+ *
  * The time of a stratum without a tick is at no place: it is unseen. If the scheduler's time is
  * unknown, a tick stands for its target's period. The sum of what all ticks of a target stand for,
  * and of its unseen time, is its CPU time.
@@ -64,6 +66,9 @@ double profile_tick_variance(const struct profile *profile, uint32_t target);
 
 /* CPU time between two ticks of a target. */
 uint64_t profile_target_period(const struct profile *profile, uint32_t target);
+
+/* Ticks of a target among which its CPU time is shared: all but those that the kernel withheld. */
+uint64_t profile_timed_ticks(const struct profile_target *target);
 
 /* CPU time of a target in nanoseconds, from the scheduler or else from its ticks. */
 double profile_target_time(const struct profile *profile, uint32_t target);

@@ -302,12 +302,12 @@ static double charged_ns(const struct profile *profile, const struct report_opti
 	for (i = 0; i < profile->nr_targets; i++) {
 		const struct profile_target *target = &profile->targets[i];
 
-		if (!target_chosen(profile, options, i) || !target->ticks.total)
+		if (!target_chosen(profile, options, i) || !profile_timed_ticks(target))
 			continue;
 		if (!target->kernel_known)
 			return -1;
 		ns += profile_target_time(profile, i) * (double)target->kernel_ticks /
-		      (double)target->ticks.total;
+		      (double)profile_timed_ticks(target);
 	}
 	return ns;
 }

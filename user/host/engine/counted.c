@@ -192,6 +192,7 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->outside += part->outside;
 	sum->filtered += part->filtered;
 	sum->withheld += part->withheld;
+	sum->due += part->due;
 	sum->coarse += part->coarse;
 	sum->widest += part->widest;
 	sum->unknown += part->unknown;

@@ -36,7 +36,8 @@ struct tally {
 	uint64_t filtered;
 	uint64_t left_out; /* of these, ticks that had been counted in bins */
 	uint64_t lost[LOST_CAUSE_COUNT];
-	uint64_t withheld; /* by the kernel's throttling */
+	uint64_t withheld; /* by the kernel's throttling, and no later sample stands for them */
+	double due; /* by the CPU time; what `lost` and the others have may be more or less */
 	uint64_t coarse; /* part of binned: in bins wider than asked, for want of memory */
 	uint64_t widest; /* part of coarse: in the widest bins that there are */
 	uint64_t unknown; /* part of binned: whose they are should be told, and is not known */

@@ -83,8 +83,8 @@ static uint64_t total_ticks(const struct session *session, const struct counted 
 {
 	if (!session->times.stop_ns)
 		return tally_ticks(&counted->tallies[target]);
-	return counted_ticks(counted, target) + session->sampler.withheld -
-	       tally_ticks(&session->targets[target].taken);
+	return counted_ticks(counted, target) + session->targets[target].taken.withheld +
+	       counted->tallies[target].withheld - tally_ticks(&session->targets[target].taken);
 }
 
 static const char *const kind_words[] = {
@@ -93,6 +93,55 @@ static const char *const kind_words[] = {
 	[TARGET_CGROUP] = "cgroup",
 	[TARGET_SYSTEM] = "system",
 };
+
+static uint64_t target_cpu_ns(const struct session *session, const struct counted *counted,
+			      uint32_t target)
+{
+	return counted->tallies[target].cpu_ns + session_split_ns(session, target);
+}
+
+/*
+ * How many ticks a target lacks by the CPU time of all profiles. Where that is not known, what the kernel
+ * withheld is shared by the ticks.
+ */
+static double lacking_ticks(const struct session *session, const struct counted *counted,
+			    uint32_t target)
+{
+	const struct tally *taken = &session->targets[target].taken;
+	double ticks = (double)counted_ticks(counted, target);
+	double lacking = taken->due + counted->tallies[target].due - ticks;
+
+	if (session->options.cpus)
+		return ticks;
+	lacking -= (double)taken->withheld;
+	return lacking > 0 ? lacking : 0;
+}
+
+/*
+ * Whose the ticks were that the kernel withheld nobody knows. Later samples of the same threads stand for
+ * them too, because a thread's ticks add up to its CPU time. So at the end only what targets still lack
+ * is lost, each tick once.
+ */
+static void bill_withheld(const struct session *session, const struct counted *counted,
+			  const struct profile *profile)
+{
+	double withheld = session->times.stop_ns ? (double)session->sampler.withheld : 0;
+	double lacking = 0, share;
+	uint32_t i;
+
+	for (i = 0; i < session->nr_targets; i++) {
+		counted->tallies[i].due = (double)target_cpu_ns(session, counted, i) /
+					  (double)profile->sampling.period_ns;
+		withheld -= (double)session->targets[i].taken.withheld;
+		lacking += lacking_ticks(session, counted, i);
+	}
+	if (withheld < 1 || !(lacking > 0))
+		return;
+	share = session->options.cpus || lacking > withheld ? withheld / lacking : 1;
+	for (i = 0; i < session->nr_targets; i++)
+		counted->tallies[i].withheld =
+			(uint64_t)(lacking_ticks(session, counted, i) * share);
+}
 
 static int fill_targets(const struct session *session, const struct counted *counted,
 			struct profile *profile, struct error *err)
@@ -125,7 +174,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 			target->kernel_ticks = target->ticks.total;
 		target->cpu_known = !session->options.cpus;
 		if (target->cpu_known)
-			target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
+			target->cpu_ns = target_cpu_ns(session, counted, i);
 	}
 	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
 }
@@ -236,11 +285,12 @@ static int fill_notes(const struct session *session, const struct counted *count
 			"%zu names are missing: new text or processes came faster than they "
 			"could be looked at",
 			names->nr_nameless);
-	if (sum.withheld && !ret)
+	if (session->times.stop_ns && session->sampler.withheld && !ret)
 		ret = profile_note(profile,
-				   "the kernel withheld %llu ticks, of whichever process: "
-				   "see kernel.perf_event_max_sample_rate",
-				   (unsigned long long)sum.withheld);
+				   "the kernel withheld %llu samples; later ones stand for their "
+				   "time, but for ticks that are lost as throttled: see "
+				   "kernel.perf_event_max_sample_rate",
+				   (unsigned long long)session->sampler.withheld);
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
@@ -253,8 +303,6 @@ static void read_accounts(const struct session *session, const struct counted *c
 		counted_account(counted, i);
 		if (session->times.stop_ns)
 			counted_pending(counted, i);
-		counted->tallies[i].withheld =
-			session->sampler.withheld - session->targets[i].taken.withheld;
 	}
 }
 
@@ -293,6 +341,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	/* This runs after a failure too, because accounts must be taken if bins were. */
 	read_accounts(session, counted);
 	session_reread_runtime(session);
+	bill_withheld(session, counted, profile);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
 	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
