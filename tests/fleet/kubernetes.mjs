@@ -48,5 +48,11 @@ assert.deepEqual(agent.volumeMounts.filter(mount => !mount.readOnly).map(mount =
 const config = find('ConfigMap').data['agent.conf'];
 assert(!/^(otlp|pyroscope|parca|dir) *=/m.test(config));
 assert.equal(config.match(/^spool = (.*)$/m)[1], agent.volumeMounts.find(mount => mount.name === 'spool').mountPath);
+// A node of another kind or of the control plane gets no agent that was not asked for.
+const [{ matchExpressions }] = pod.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+assert.deepEqual(matchExpressions.map(({ key, operator, values }) => [key, operator, ...values]),
+	[['kubernetes.io/os', 'In', 'linux'], ['kubernetes.io/arch', 'In', 'amd64']]);
+assert.equal(pod.spec.tolerations, undefined);
+assert.equal(agent.terminationMessagePolicy, 'FallbackToLogsOnError');
 assert(agent.resources.limits.memory && agent.resources.limits.cpu);
 assert(!all.some(one => /Role/.test(one.kind)));

@@ -42,9 +42,32 @@ label = {{ $name }}={{ $value }}
 spool = {{ .Values.spool.path }}
 spool-size = {{ .Values.spool.size }}
 {{- end }}
-{{- with .Values.config }}
-{{ . | trim }}
+{{- range $name, $value := .Values.config }}
+{{- if kindIs "bool" $value }}
+{{- if $value }}
+{{ $name }}
 {{- end }}
+{{- else }}
+{{- range kindIs "slice" $value | ternary $value (list $value) }}
+{{ $name }} = {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Terms are alternatives, so that each of the user's has what the image needs too. */ -}}
+{{- define "agent.affinity" -}}
+{{- $affinity := deepCopy .Values.affinity }}
+{{- $node := $affinity.nodeAffinity | default dict }}
+{{- $required := $node.requiredDuringSchedulingIgnoredDuringExecution | default dict }}
+{{- $image := list (dict "key" "kubernetes.io/os" "operator" "In" "values" (list "linux"))
+    (dict "key" "kubernetes.io/arch" "operator" "In" "values" .Values.image.architectures) }}
+{{- $terms := list }}
+{{- range $required.nodeSelectorTerms | default (list dict) }}
+{{- $terms = append $terms (set . "matchExpressions" (concat (.matchExpressions | default list) $image)) }}
+{{- end }}
+{{- $_ := set $node "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms) }}
+{{- set $affinity "nodeAffinity" $node | toYaml }}
 {{- end }}
 
 {{- define "agent.secrets" -}}
