@@ -160,10 +160,24 @@ rules() {
 		promtool check rules rules.yaml && promtool test rules rules.test.yaml
 }
 
+# The README's queries of the kernel and of releases are those that the test of the rules asks.
+queries_of_releases() {
+	local query nr=0
+
+	# shellcheck disable=SC2016 # these are the page's
+	while read -r query; do
+		grep -qF -e "- expr: $query" "$here/rules.test.yaml" || return 1
+		nr=$((nr + 1))
+	done < <(sed -n 's/^.*| Prometheus | `\(.*\)` |$/\1/p' "$here/../../user/grafana/README.md" | grep -e kernel -e image)
+	[ $nr = 3 ]
+}
+
 # shipped: what is under user/ for those who run it.
 shipped() {
 	rules
 	verdict $? rules
+	queries_of_releases
+	verdict $? queries_of_releases
 	if [ -n "${FLEET_NETWORK:-}" ]; then
 		duties && node "$here/grafana.mjs" "$bin" duties cpu.stats
 		verdict $? grafana
