@@ -161,7 +161,7 @@ old() {
 	find "$work/spool" -mindepth 1 -maxdepth 1 -name 'otlp-*' | wc -l
 }
 has_sent() {
-	[ "$(old)" = 1 ] && is pending_ticks 0 && [ "$(figure export_ticks_total)" -ge $((delivered + waiting)) ]
+	[ "$(old)" = 2 ] && is pending_ticks 0 && [ "$(figure export_ticks_total)" -ge $((delivered + waiting)) ]
 }
 options=("interval = 1" "token-file = $work/token")
 write 'otlp = http://127.0.0.1:1/old' "${options[@]}"
@@ -172,16 +172,21 @@ until_true readyz 200 ': ok$' && said "otlp http://127.0.0.1:1/old: [0-9]* ticks
 	! is old_spool_bytes 0 && [ "$(old)" = 2 ]
 verdict $? agent_reports_an_old_spool
 waiting=$(sed -n 's/.*1\/old: \([0-9]*\) ticks in .*is no sink.*/\1/p' "$work/err") delivered=$(figure export_ticks_total)
+# What others put there is nobody's profile: neither sent, counted nor removed.
+planted=$work/spool/otlp-0123456789abcdef
+cp -r "$(dirname "$(find "$work/spool" -name '*.json.gz' | head -n 1)")" "$planted"
+chown nobody "$planted"
 write "otlp = http://127.0.0.1:$port" "${options[@]}" 'old-spools = send'
 until_true said "1/old: $waiting ticks in .* wait for another sink now" && until_true has_sent && is old_spool_bytes 0 &&
-	[ "$waiting" -gt 0 ]
+	[ "$waiting" -gt 0 ] && ! said "$planted" && [ -n "$(find "$planted" -name '*.json.gz')" ]
 verdict $? agent_sends_an_old_spool
 write 'otlp = http://127.0.0.1:1/other' "${options[@]}"
 until_true readyz 503 'profiles that wait: [3-9]'
 end_agent
 write "${options[@]}" 'old-spools = drop'
 begin
-until_true said "1/other: [1-9][0-9]* ticks in .* are dropped" && [ "$(old)" = 0 ] && is old_spool_bytes 0
+until_true said "1/other: [1-9][0-9]* ticks in .* are dropped" && [ "$(old)" = 1 ] && is old_spool_bytes 0 &&
+	[ -n "$(find "$planted" -name '*.json.gz')" ]
 verdict $? agent_drops_old_spools
 end_agent
 
