@@ -28,6 +28,37 @@ Test(name_fit, of_c)
 	check("main.work", "main", NAME_OTHER);
 }
 
+/* Variants that glibc 2.31 to 2.41 have of its functions. */
+Test(name_fit, of_variants)
+{
+	check("__memcpy_avx512_unaligned_erms", "memcpy", NAME_VARIANT);
+	check("__memcpy_avx_unaligned_erms_rtm", "memcpy", NAME_VARIANT);
+	check("__memcpy_avx512_no_vzeroupper", "memcpy", NAME_VARIANT);
+	check("__memcpy_ssse3_back", "memcpy", NAME_VARIANT);
+	check("__memmove_evex_unaligned", "memcpy", NAME_VARIANT);
+	check("__memcpy_evex_unaligned", "memmove", NAME_VARIANT);
+	check("__memmove_evex_unaligned", "mempcpy", NAME_VARIANT);
+	check("__memset_avx2_unaligned", "memset", NAME_VARIANT);
+	check("__strlen_evex512", "strlen", NAME_VARIANT);
+	check("__strcmp_sse42", "strcmp", NAME_VARIANT);
+	check("__strchr_sse2_no_bsf", "index", NAME_VARIANT);
+	check("__memcmp_avx2_movbe_rtm", "memcmp", NAME_VARIANT);
+	check("__wcsnlen_sse4_1", "wcsnlen", NAME_VARIANT);
+	check("__strspn_generic", "strspn", NAME_VARIANT);
+	check("__sin_fma4", "sin", NAME_VARIANT);
+	check("__strcasecmp_l_evex", "strcasecmp", NAME_VARIANT);
+	check("__memcpy_chk_sse2_unaligned", "__memcpy_chk", NAME_VARIANT);
+	check("__memcpy_chk_sse2_unaligned", "memcpy", NAME_OTHER);
+	check("__memcmpeq_evex", "memcmp", NAME_OTHER);
+	check("__memcpy_avx_unaligned", "mem", NAME_OTHER);
+	check("__memcpy_avx_unaligned", "", NAME_OTHER);
+	check("__memcpy_avx_unaligned", "memcpy_avx", NAME_OTHER);
+	check("__memcpy_avx_unaligned", "__memcpy_avx_unaligned", NAME_EXACT);
+	check("__avx2", "avx2", NAME_OTHER);
+	check("__memcpy", "memcpy", NAME_OTHER);
+	check("memcpy_avx_unaligned", "memcpy", NAME_OTHER);
+}
+
 Test(name_fit, of_cxx)
 {
 	check("ns::work(int)", "ns::work", NAME_WITHOUT_PARAMETERS);

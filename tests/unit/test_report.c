@@ -162,8 +162,8 @@ Test(report, functions_by_pattern)
 	options.target = 1;
 	options.function = "m*n";
 	check_rows(options, ROWS({ 20, 0, 0x1000, "main" }));
-	options.function = "m";
-	check_rows(options, ROWS());
+	options.function = "?ain";
+	check_rows(options, ROWS({ 20, 0, 0x1000, "main" }));
 }
 /* clang-format on */
 
@@ -180,6 +180,11 @@ Test(report, refused)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
 
+	options.target = 1;
+	options.function = "m";
+	check_refused(options,
+		      "--function 'm': no function of that name has a tick; much like it: main");
+	options = all(REPORT_FUNCTIONS);
 	options.target = 2;
 	check_refused(options, "target 2: not in the profile, which has 2");
 	options = all(REPORT_FUNCTIONS);

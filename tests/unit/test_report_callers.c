@@ -191,6 +191,60 @@ Test(report_callers, of_a_function)
 		      "   40.00%         2  40.00%  \\ eval\n");
 }
 
+/* The functions that options mean, and how many notes say so. */
+static void expect_chosen(const struct report_options *options, const struct profile *profile,
+			  const char *wanted, const char *note)
+{
+	cleanup_free char *text = NULL;
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(rows_build(profile, options, &rows, &err), 0, "%s", err.text);
+	for (i = 0; i < rows.nr; i++)
+		if (!rows.rows[i].depth)
+			fprintf(out, "%s ", rows.rows[i].name);
+	fclose(out);
+	cr_expect_str_eq(text, wanted);
+	cr_expect_eq(rows.nr_notes, note ? 1 : 0);
+	if (note && rows.nr_notes)
+		cr_expect_str_eq(rows.notes[0], note);
+	rows_free(&rows);
+}
+
+static void rename_function(struct profile *profile, const char *from, const char *to)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_functions; i++)
+		if (!strcmp(profile->functions[i].name, from)) {
+			free(profile->functions[i].name);
+			profile->functions[i].name = strdup(to);
+		}
+}
+
+/* libc's variant has the plain name's callers, callees and rows, unless some function has that name. */
+Test(report_callers, variants)
+{
+	static const enum report_tree trees[] = { TREE_CALLERS, TREE_CALLEES, TREE_NONE };
+	cleanup_profile struct profile *profile = load();
+	struct report_options options;
+	int i;
+
+	rename_function(profile, "eval", "__memmove_evex_unaligned_erms");
+	for (i = 0; i < 3; i++) {
+		options = of_tree(trees[i], "memcpy");
+		expect_chosen(&options, profile, "__memmove_evex_unaligned_erms ",
+			      "memcpy: matched __memmove_evex_unaligned_erms of sh");
+	}
+	rename_function(profile, "__libc_start_call_main", "memcpy");
+	for (i = 0; i < 3; i++) {
+		options = of_tree(trees[i], "memcpy");
+		expect_chosen(&options, profile, "memcpy ", NULL);
+	}
+}
+
 Test(report_callers, account_and_notes)
 {
 	cleanup_profile struct profile *profile = load();
@@ -241,6 +295,16 @@ Test(report_callers, refused)
 	expect_refused(
 		profile, &options, "--callees 'nothing': no function of that name is in a chain",
 		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined");
+	options = of_tree(TREE_CALLERS, "amin");
+	expect_refused(
+		profile, &options,
+		"--callers 'amin': no function of that name is in a chain; much like it: main",
+		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined");
+	options = of_tree(TREE_NONE, "amin");
+	expect_refused(profile, &options,
+		       "--function 'amin': no function of that name has a tick; much like it: main",
+		       "bpfprofil report --limit 0");
+	options = of_tree(TREE_CALLEES, "nothing");
 	expect_refused(without, &options, "--callees: the profile has no callers",
 		       "sudo bpfprofil attach --callers ...");
 	options = of_tree(TREE_NONE, NULL);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "report/alike.h"
 #include "report/annotate_steps.h"
 #include "report/name_fit.h"
 #include "symbol/regions.h"
@@ -18,7 +18,6 @@
  */
 
 #define OTHERS_NAMED 3
-#define ALIKE_NAMED 5
 
 /* What is searched for, and where. */
 struct hunt {
@@ -108,70 +107,8 @@ static int find_place(const struct hunt *hunt, enum name_fit fit)
 	return note_place(hunt, sums, best);
 }
 
-/* --- names that are much like it ------------------------------------------------------------------- */
-
-/* Names to suggest, terminated by NULL as for nearest_word(). */
-struct inlined_names {
-	const char **names;
-	size_t nr;
-	size_t room;
-	struct string_set strings; /* owns them */
-};
-
-/* Adds the name as one would type it, without arguments and parameters. */
-static int add_name(struct inlined_names *names, const char *name, size_t length)
-{
-	cleanup_free char *typed = strndup(name, length);
-	const char *kept = typed ? string_set_add(&names->strings, typed) : NULL;
-	size_t i;
-
-	if (!kept || GROW(names->names, names->room, names->nr + 2))
-		return -ENOMEM;
-	for (i = 0; i < names->nr && i < ALIKE_NAMED; i++)
-		if (!strcmp(names->names[i], kept))
-			return 0;
-	names->names[names->nr++] = kept;
-	names->names[names->nr] = NULL;
-	return 0;
-}
-
-/* How much a name is like the one that was asked for, the best first. */
-enum likeness { LIKE_WORD, LIKE_BEGINNING, LIKE_PART, LIKE_ANY };
-
-static enum likeness likeness_of(const char *name, size_t length, const char *asked)
-{
-	enum likeness best = LIKE_ANY, found;
-	const char *part;
-	size_t end;
-
-	for (part = name; (part = strcasestr(part, asked)) && part < name + length; part++) {
-		end = (size_t)(part - name) + strlen(asked);
-		if (part > name && isalnum((unsigned char)part[-1]))
-			found = LIKE_PART;
-		else
-			found = isalnum((unsigned char)name[end]) ? LIKE_BEGINNING : LIKE_WORD;
-		best = found < best ? found : best;
-	}
-	return best;
-}
-
-static int consider(const struct hunt *hunt, const char *name, enum likeness like,
-		    struct inlined_names *names)
-{
-	bool all = like == LIKE_ANY;
-	size_t length = name_length(name), from = all ? name_last_component(name) : 0;
-
-	if (!all && (names->nr >= ALIKE_NAMED || likeness_of(name, length, hunt->name) != like))
-		return 0;
-	return add_name(names, name + from, length - from);
-}
-
-/*
- * Collects functions of the profile, hottest first, and inlined ones: those that are so much like the
- * name, or all of them, by their last component.
- */
-static int gather(const struct hunt *hunt, const uint64_t *ticks, enum likeness like,
-		  struct inlined_names *names)
+/* Functions of the profile that have ticks, and inlined ones. */
+static int gather(const struct hunt *hunt, const uint64_t *ticks, struct alike_names *alike)
 {
 	const struct profile *profile = hunt->work->profile;
 	int ret = 0;
@@ -183,48 +120,26 @@ static int gather(const struct hunt *hunt, const uint64_t *ticks, enum likeness 
 		if (ticks[i] &&
 		    (!hunt->object ||
 		     object_has_name(&profile->objects[function->object], hunt->object)))
-			ret = consider(hunt, function->name, like, names);
+			ret = alike_add(alike, function->name);
 	}
 	for (i = 0; !ret && i < hunt->bins.nr; i++) {
 		const struct source_line *source = hunt->bins.rows[i].source;
 
-		if (source && source->caller && source->function &&
-		    is_searched(hunt, &hunt->bins.rows[i]))
-			ret = consider(hunt, source->function, like, names);
+		if (source && source->caller && is_searched(hunt, &hunt->bins.rows[i]))
+			ret = alike_add(alike, source->function);
 	}
 	return ret;
 }
 
-static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct inlined_names *names)
-{
-	enum likeness like;
-	const char *near;
-	int ret = gather(hunt, ticks, LIKE_WORD, names);
-
-	/* The middle of a word is a likeness only where there is no better one. */
-	for (like = LIKE_BEGINNING; !ret && like < LIKE_ANY; like++)
-		if (like == LIKE_BEGINNING || !names->nr)
-			ret = gather(hunt, ticks, like, names);
-	if (ret || names->nr)
-		return ret;
-	ret = gather(hunt, ticks, LIKE_ANY, names);
-	near = names->nr ? nearest_word(hunt->name, names->names) : NULL;
-	names->nr = 0;
-	return ret || !near ? ret : add_name(names, near, strlen(near));
-}
-
 static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *err)
 {
-	struct inlined_names names = { 0 };
-	char alike[256] = "";
-	int ret = find_alike(hunt, ticks, &names);
-	size_t i, used = 0;
+	struct alike_names names = { 0 };
+	char alike[ALIKE_BYTES];
+	int ret = gather(hunt, ticks, &names);
 
-	for (i = 0; i < names.nr && used + strlen(names.names[i]) + 24 < sizeof(alike); i++)
-		used += (size_t)snprintf(alike + used, sizeof(alike) - used, "%s%s",
-					 used ? ", " : "; much like it: ", names.names[i]);
-	string_set_free(&names.strings);
-	free(names.names);
+	if (!ret)
+		ret = alike_write(&names, hunt->name, alike);
+	alike_free(&names);
 	if (ret)
 		return ret;
 	if (hunt->object)

@@ -13,6 +13,7 @@ struct chain_view {
 	const struct context_tree *all;
 	const struct report_rows *frames;
 	struct context_tree made;
+	bool *wanted; /* by frame: whether its callers or callees are shown */
 	double least; /* nanoseconds that a row must have to be shown */
 };
 
@@ -43,9 +44,7 @@ static bool is_wanted(const struct chain_view *view, uint32_t context)
 {
 	const uint32_t frame = view->all->contexts.all[context].frame;
 
-	return context && frame < view->frames->nr &&
-	       object_named(view->profile, view->options, view->frames->rows[frame].object) &&
-	       row_has_function(&view->frames->rows[frame], view->options->function);
+	return context && frame < view->frames->nr && view->wanted[frame];
 }
 
 /* Whether ticks there are a wanted function's own, as those of the kernel at work for it are. */
@@ -423,9 +422,19 @@ static int replace_rows(struct chain_view *view, const struct context_tree *tree
 	return ret;
 }
 
-static const char *option_of(const struct report_options *options)
+static int make_view(struct chain_view *view, struct report_rows *rows)
 {
-	return options->tree == TREE_CALLERS ? "--callers" : "--callees";
+	int ret;
+
+	if (view->options->tree == TREE_ALL)
+		return 0;
+	view->wanted = calloc(rows->nr + 1, sizeof(*view->wanted));
+	if (!view->wanted)
+		return -ENOMEM;
+	ret = rows_choose_functions(view->profile, view->options, rows, view->wanted);
+	if (ret)
+		return ret;
+	return view->options->tree == TREE_CALLERS ? make_callers(view) : make_callees(view);
 }
 
 int rows_chains_view(const struct profile *profile, const struct report_options *options,
@@ -435,15 +444,10 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 				   .options = options,
 				   .all = tree,
 				   .frames = rows };
-	int ret = 0;
+	int ret = make_view(&view, rows);
 
-	if (options->tree == TREE_CALLERS)
-		ret = make_callers(&view);
-	else if (options->tree == TREE_CALLEES)
-		ret = make_callees(&view);
 	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
-		ret = error_set(err, -EINVAL, "%s '%.200s': no function of that name is in a chain",
-				option_of(options), options->function);
+		ret = rows_refuse_function(options, "is in a chain", rows, err);
 		error_hint(err, "bpfprofil report --inclusive --limit 0%s",
 			   options->inlined ? " --inline" : "; --inline, for one that was inlined");
 	} else if (!ret) {
@@ -458,5 +462,6 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	if (ret && ret != -EINVAL)
 		error_errno(err, ret, "report");
 	context_tree_free(&view.made);
+	free(view.wanted);
 	return ret;
 }

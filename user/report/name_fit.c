@@ -108,6 +108,88 @@ static const char *next_component(const char *text)
 	return NULL;
 }
 
+/* --- variants of glibc's functions, of which it chooses one when a program starts -------------------- */
+
+#define HIDDEN "__" /* begins the name of each */
+
+/* Takes one word off the end that says what the variant needs or does; returns the new length. */
+static size_t without_need(const char *name, size_t length)
+{
+	static const char *const needs[] = {
+		"_sse2",    "_sse3",   "_ssse3", "_sse4_1",	   "_sse4_2", "_sse41",
+		"_sse42",   "_avx",    "_avx2",	 "_avx512",	   "_evex",   "_evex256",
+		"_evex512", "_fma",    "_fma4",	 "_no_vzeroupper", "_erms",   "_unaligned",
+		"_aligned", "_rtm",    "_movbe", "_no_bsf",	   "_back",   "_generic",
+		"_c",	    "_x86_64",
+	};
+	size_t i, need;
+
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		need = strlen(needs[i]);
+		if (length > need && !strncmp(name + length - need, needs[i], need))
+			return length - need;
+	}
+	return length;
+}
+
+const char *name_of_variant(const char *function, size_t *length)
+{
+	const char *plain = function + strlen(HIDDEN);
+	size_t whole, shorter;
+
+	if (strncmp(function, HIDDEN, strlen(HIDDEN)) != 0)
+		return NULL;
+	*length = shorter = whole = strlen(plain);
+	while ((shorter = without_need(plain, *length)) < *length)
+		*length = shorter;
+	return *length < whole ? plain : NULL;
+}
+
+/* Functions that share their code: one name is another one's alias, or only its entry. */
+#define SHARERS 3
+static const char *const sharers[][SHARERS] = {
+	{ "memcpy", "memmove", "mempcpy" },
+	{ "memcpy_chk", "memmove_chk", "mempcpy_chk" },
+	{ "memcmp", "bcmp" },
+	{ "strchr", "index" },
+	{ "strrchr", "rindex" },
+	{ "strcasecmp", "strcasecmp_l" },
+	{ "strncasecmp", "strncasecmp_l" },
+};
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+	return word && length == strlen(word) && !strncmp(text, word, length);
+}
+
+static bool is_among(const char *text, size_t length, const char *const words[SHARERS])
+{
+	size_t i;
+
+	for (i = 0; i < SHARERS; i++)
+		if (is_word(text, length, words[i]))
+			return true;
+	return false;
+}
+
+/* Whether the function is a variant of the one with this name, or of one that shares its code. */
+static bool is_variant(const char *function, const char *name)
+{
+	size_t length, i;
+	const char *plain = name_of_variant(function, &length);
+
+	if (!plain)
+		return false;
+	if (!strncmp(name, HIDDEN, strlen(HIDDEN)))
+		name += strlen(HIDDEN);
+	if (is_word(plain, length, name))
+		return true;
+	for (i = 0; i < sizeof(sharers) / sizeof(sharers[0]); i++)
+		if (is_among(plain, length, sharers[i]) && is_among(name, strlen(name), sharers[i]))
+			return true;
+	return false;
+}
+
 enum name_fit name_fit(const char *function, const char *name)
 {
 	enum name_fit fit = fit_from_start(function, name);
@@ -116,7 +198,7 @@ enum name_fit name_fit(const char *function, const char *name)
 	while (!fit && (component = next_component(component)))
 		if (fit_from_start(component, name))
 			fit = NAME_UNQUALIFIED;
-	return fit;
+	return fit || !is_variant(function, name) ? fit : NAME_VARIANT;
 }
 
 size_t name_last_component(const char *function)

@@ -8,6 +8,7 @@
 /* How well a typed name matches a function's name; higher is better. */
 enum name_fit {
 	NAME_OTHER,
+	NAME_VARIANT, /* "memcpy" for "__memcpy_avx_unaligned", which libc has for some processors */
 	NAME_UNQUALIFIED, /* "f" for "ns::f(int)" */
 	NAME_WITHOUT_ARGUMENTS, /* "ns::f" for "ns::f<int>(int)" */
 	NAME_WITHOUT_SUFFIX, /* "f" for "f.constprop.0", which gcc made of it */
@@ -16,6 +17,9 @@ enum name_fit {
 };
 
 enum name_fit name_fit(const char *function, const char *name);
+
+/* The plain name, of length bytes, in that of such a variant; NULL: it is none. */
+const char *name_of_variant(const char *function, size_t *length);
 
 /* The length of a function's name without its template's arguments, parameters and suffixes. */
 size_t name_length(const char *function);

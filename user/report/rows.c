@@ -12,7 +12,6 @@
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "base/text.h"
-#include "report/name_fit.h"
 #include "report/row_marks.h"
 #include "symbol/object_file.h"
 
@@ -139,12 +138,6 @@ bool object_chosen(const struct profile *profile, const struct report_options *o
 {
 	return options->tree == TREE_CALLERS || options->tree == TREE_CALLEES ||
 	       object_named(profile, options, object);
-}
-
-/* A pattern, or a name as for --annotate, which may be without what languages put around it. */
-bool row_has_function(const struct report_row *row, const char *pattern)
-{
-	return row->name && (!fnmatch(pattern, row->name, 0) || name_fit(row->name, pattern));
 }
 
 static bool fits(const char *pattern, const char *name)

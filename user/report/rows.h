@@ -129,8 +129,20 @@ bool object_named(const struct profile *profile, const struct report_options *op
 bool object_chosen(const struct profile *profile, const struct report_options *options,
 		   uint32_t object);
 
-/* Whether a row's function has that name, as --function has it. */
-bool row_has_function(const struct report_row *row, const char *pattern);
+/*
+ * Sets, for each row, whether options->function means it: a pattern, or a name as for --annotate, which
+ * may be without what languages put around it. If none has the name, it means libc's variants of that
+ * function, of which notes are added. Returns 0 or -ENOMEM.
+ */
+int rows_choose_functions(const struct profile *profile, const struct report_options *options,
+			  struct report_rows *rows, bool *chosen);
+
+/*
+ * Sets err: no function of that name is "in a chain", or where else it was expected, and which of the rows
+ * have a name that is much like it. Returns -EINVAL or -ENOMEM.
+ */
+int rows_refuse_function(const struct report_options *options, const char *where,
+			 struct report_rows *rows, struct error *err);
 
 /* Whether the options let a process or cgroup into the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,

@@ -314,14 +314,26 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 	}
 }
 
-static void keep_functions(struct report_rows *rows, const char *pattern)
+/* Parts of a profile may be without the function, but not all of it. */
+static int keep_functions(const struct profile *profile, const struct report_options *options,
+			  bool part, struct report_rows *rows, struct error *err)
 {
+	cleanup_free bool *chosen = calloc(rows->nr + 1, sizeof(*chosen));
 	size_t from, to = 0;
+	int ret;
 
+	if (!chosen || rows_choose_functions(profile, options, rows, chosen))
+		return error_errno(err, -ENOMEM, "report");
 	for (from = 0; from < rows->nr; from++)
-		if (row_has_function(&rows->rows[from], pattern))
+		if (chosen[from])
 			rows->rows[to++] = rows->rows[from];
+	if (!to && rows->nr && !part) {
+		ret = rows_refuse_function(options, "has a tick", rows, err);
+		error_hint(err, "bpfprofil report --limit 0");
+		return ret;
+	}
 	rows->nr = to;
+	return 0;
 }
 
 static int make_rows(const struct profile *profile, const struct report_options *options,
@@ -336,10 +348,10 @@ static int make_rows(const struct profile *profile, const struct report_options 
 		ret = by_cpu(profile, options, rows, err);
 	else
 		ret = by_place(profile, options, apart, rows, err);
+	if (!ret && options->function && !options->tree)
+		ret = keep_functions(profile, options, apart, rows, err);
 	if (ret || options->tree)
 		return ret;
-	if (options->function)
-		keep_functions(rows, options->function);
 	rows_sort(rows, options->inclusive, options->limit);
 	return 0;
 }

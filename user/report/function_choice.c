@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Which rows --function, --callers and --callees mean, and what they may have meant. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "report/alike.h"
+#include "report/name_fit.h"
+#include "report/rows.h"
+
+static enum name_fit fit_of_row(const struct profile *profile, const struct report_options *options,
+				const struct report_row *row)
+{
+	if (!row->name || row->abstract || !object_named(profile, options, row->object))
+		return NAME_OTHER;
+	return fnmatch(options->function, row->name, 0) ? name_fit(row->name, options->function) :
+							  NAME_EXACT;
+}
+
+/* Variants of a function, for some processors, are meant only where nothing has its name. */
+static enum name_fit least_fit(const struct profile *profile, const struct report_options *options,
+			       const struct report_rows *rows)
+{
+	enum name_fit best = NAME_OTHER, fit;
+	size_t i;
+
+	for (i = 0; i < rows->nr && best <= NAME_VARIANT; i++) {
+		fit = fit_of_row(profile, options, &rows->rows[i]);
+		best = fit > best ? fit : best;
+	}
+	return best > NAME_VARIANT ? NAME_UNQUALIFIED : NAME_VARIANT;
+}
+
+/* Rows of lines and of bins are many, and have few functions. */
+static int note_variant(const struct profile *profile, const struct report_options *options,
+			const struct report_row *row, struct report_rows *rows)
+{
+	const char *object = text_basename(profile->objects[row->object].path);
+	char text[512];
+	size_t i;
+
+	snprintf(text, sizeof(text), "%.128s: matched %.160s of %.160s", options->function,
+		 row->name, object);
+	for (i = 0; i < rows->nr_notes; i++)
+		if (!strcmp(rows->notes[i], text))
+			return 0;
+	return notes_add(&rows->notes, &rows->nr_notes, "%s", text);
+}
+
+int rows_choose_functions(const struct profile *profile, const struct report_options *options,
+			  struct report_rows *rows, bool *chosen)
+{
+	enum name_fit least = least_fit(profile, options, rows);
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < rows->nr; i++) {
+		chosen[i] = fit_of_row(profile, options, &rows->rows[i]) >= least;
+		if (chosen[i] && least == NAME_VARIANT)
+			ret = note_variant(profile, options, &rows->rows[i], rows);
+	}
+	return ret;
+}
+
+int rows_refuse_function(const struct report_options *options, const char *where,
+			 struct report_rows *rows, struct error *err)
+{
+	static const char *const of_tree[] = { [TREE_NONE] = "--function",
+					       [TREE_ALL] = "--function",
+					       [TREE_CALLERS] = "--callers",
+					       [TREE_CALLEES] = "--callees" };
+	struct alike_names names = { 0 };
+	char alike[ALIKE_BYTES];
+	int ret = 0;
+	size_t i;
+
+	rows_sort(rows, false, 0);
+	for (i = 0; !ret && i < rows->nr; i++)
+		ret = rows->rows[i].abstract ? 0 : alike_add(&names, rows->rows[i].name);
+	if (!ret)
+		ret = alike_write(&names, options->function, alike);
+	alike_free(&names);
+	if (ret)
+		return ret;
+	return error_set(err, -EINVAL, "%s '%.200s': no function of that name %s%s",
+			 of_tree[options->tree], options->function, where, alike);
+}
