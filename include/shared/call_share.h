@@ -2,19 +2,14 @@
 #ifndef BPFPROFIL_CALL_SHARE_H
 #define BPFPROFIL_CALL_SHARE_H
 
-#include "shared/types.h"
+#include "shared/share.h"
 
 /*
- * How much one user may have of a table that all users share. Nobody's part may exceed what stays
- * free for all others, so parts get smaller as the table fills, and a user who comes late still
- * finds room. An eighth is reserved for root, who has no limit, and another eighth for newcomers:
- * each user may take a small part of what is left of that, so that the next newcomer finds some
- * too.
+ * What one user may have of a table that all users of the server share, by the rule of shared/share.h.
+ * An eighth is reserved for root, who has no limit, and another eighth for newcomers. Nothing is lent,
+ * because it would only come back when the borrower gives it back.
  */
-enum {
-	CALL_SHARE_RESERVES = 8, /* parts of the table; each reserve is one of them */
-	CALL_SHARE_NEWCOMERS = 16, /* parts of what is left of the newcomers' reserve */
-};
+enum { CALL_SHARE_RESERVES = 8 /* parts of the table; each reserve is one of them */ };
 
 /* Root's limit. */
 #define CALL_NO_LIMIT 0xffffffffU
@@ -26,13 +21,9 @@ enum {
 static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size, __u32 taken,
 								     __u32 held, __u32 more)
 {
-	__u64 reserve = size / CALL_SHARE_RESERVES, has = (__u64)held + more;
-	__u64 used = (__u64)taken + more + reserve, left;
+	__u32 reserve = size / CALL_SHARE_RESERVES;
 
-	if (used > size)
-		return 0;
-	left = size - used;
-	return has + reserve <= left || has <= 1 + left / CALL_SHARE_NEWCOMERS;
+	return share_admits(size - reserve, 0, reserve, taken, held, more);
 }
 
 /*

@@ -14,6 +14,30 @@ static __u32 take_all(__u32 size, __u32 *taken)
 	return held;
 }
 
+/* What an owner gets of a table of which a part is lent. */
+static __u32 borrow_all(__u32 size, __u32 lent, __u32 reserve, __u32 *taken)
+{
+	__u32 held = 0;
+
+	while (share_admits(size, lent, reserve, *taken, held, 1)) {
+		held++;
+		++*taken;
+	}
+	return held;
+}
+
+/* Whoever comes first has what is lent, and whoever comes late half of what is left besides the reserve. */
+Test(call_share, lent)
+{
+	__u32 taken = 0;
+
+	cr_expect_eq(borrow_all(13000, 6000, 1000, &taken), 6000);
+	cr_expect_eq(borrow_all(13000, 6000, 1000, &taken), 3000);
+	cr_expect_eq(borrow_all(13000, 6000, 1000, &taken), 1500);
+	cr_expect(share_admits(13000, 6000, 1000, taken, 0, 1));
+	cr_expect(!share_admits(13000, 6000, 1000, 13000, 0, 1));
+}
+
 Test(call_share, first_ones)
 {
 	__u32 taken = 0, size = 16384;

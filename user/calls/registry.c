@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/subordinates.h"
 #include "base/util.h"
 #include "calls/worker.h"
 
@@ -60,22 +61,18 @@ static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 }
 
 /*
- * The first of the uids that were assigned together with this one by a line of the file; without
+ * The first of the uids that were assigned together with this one by a line of the map; without
  * such a line the uid itself.
  */
-static uid_t first_of_range(FILE *file, bool is_map, uid_t uid)
+static uid_t first_of_range(FILE *map, uid_t uid)
 {
 	unsigned int first, nr;
 	uid_t found = uid;
 	char line[256];
-	int got;
 
-	while (fgets(line, sizeof(line), file)) {
-		got = is_map ? sscanf(line, "%*u %u %u", &first, &nr) :
-			       sscanf(line, "%*[^:]:%u:%u", &first, &nr);
-		if (got == 2 && uid - first < nr && first)
+	while (fgets(line, sizeof(line), map))
+		if (sscanf(line, "%*u %u %u", &first, &nr) == 2 && uid - first < nr && first)
 			found = first;
-	}
 	return found;
 }
 
@@ -91,7 +88,7 @@ static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 		close(fd);
 		return -ENOMEM;
 	}
-	*result = first_of_range(map, true, uid);
+	*result = first_of_range(map, uid);
 	return 0;
 }
 
@@ -141,11 +138,15 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 static uid_t charge_subordinate(uid_t uid)
 {
 	cleanup_file FILE *file = NULL;
+	uint32_t first, nr;
 
 	if (uid < CHARGE_SUBORDINATE_MIN)
 		return uid;
-	file = fopen("/etc/subuid", "re");
-	return file ? first_of_range(file, false, uid) : uid;
+	file = fopen(SUBORDINATES_FILE, "re");
+	while (file && subordinates_next(file, &first, &nr))
+		if (uid - first < nr)
+			return first;
+	return uid;
 }
 
 int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
