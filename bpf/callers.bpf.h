@@ -92,23 +92,45 @@ static __always_inline u32 tree_of(u32 parent)
 	return (parent - 1) & ~node_mask;
 }
 
-/* The element of a site below a parent, which is made if need be; 0: there is no room, else + 1. */
-__noinline u32 child_node(u32 parent, u64 site)
+/* The owner of the number, if it may have one more element of a tree; else NULL. */
+static __always_inline struct owner *admitted_owner(u32 number, u32 tree, bool after_gap)
 {
-	u32 hash = node_hash(site, parent), tree = tree_of(parent), slot, i;
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+
+	if (!owner || !element_admitted(node_mask + 1, callers_state.elements[tree],
+					owner->elements[tree], after_gap))
+		return NULL;
+	return owner;
+}
+
+/*
+ * The element of a site below a parent, + 1. If there is none it is made, if there is room and its owner may have
+ * one more; else 0. Owners are numbered from 1 on here; with 0 none is made.
+ */
+__noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
+{
+	u32 hash = node_hash(site, parent), first = tree_of(parent), tree = !!first, slot, i;
 	struct caller_node *node;
+	struct owner *owner;
 	u64 held;
 
 	for (i = 0; i < NODE_PROBES; i++) {
-		slot = tree + ((hash + i) & node_mask);
+		slot = first + ((hash + i) & node_mask);
 		node = bpf_map_lookup_elem(&nodes, &slot);
 		if (!node)
 			return 0;
 		held = node->site;
 		if (!held) {
+			if (!owner_number)
+				return 0;
+			owner = admitted_owner(owner_number - 1, tree, !!(site & SITE_AFTER_GAP));
+			if (!owner)
+				return 0;
 			held = __sync_val_compare_and_swap(&node->site, 0, site);
 			if (!held) {
 				node->parent = parent;
+				__sync_fetch_and_add(&owner->elements[tree], 1);
+				__sync_fetch_and_add(&callers_state.elements[tree], 1);
 				return slot + 1;
 			}
 		}
@@ -118,12 +140,24 @@ __noinline u32 child_node(u32 parent, u64 site)
 	return 0;
 }
 
-/* Enters the walk's i-th frame from the root; true: there is no room. */
+/* The same, charged to the process of the walk, whose owner is looked up if there is none yet. */
+static __always_inline u32 walk_to_child(struct walk *walk, u32 parent, u64 site)
+{
+	u32 node = child_node(parent, site, walk->owner);
+
+	if (node || walk->owner)
+		return node;
+	walk->owner = owner_of(NULL, bpf_get_current_task_btf()) + 1;
+	return child_node(parent, site, walk->owner);
+}
+
+/* Enters the walk's i-th frame from the root; true: there is no room, and the walk's parent stays. */
 __noinline int enter_frame(u32 cpu, u32 i)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 	struct entered_frame *entered;
 	u64 site;
+	u32 node;
 
 	if (!walk)
 		return true;
@@ -133,13 +167,14 @@ __noinline int enter_frame(u32 cpu, u32 i)
 		walk->parent = entered->node;
 		return false;
 	}
-	walk->parent = child_node(walk->parent, site);
+	node = walk_to_child(walk, walk->parent, site);
 	if (i < WALK_ENTERED) {
-		walk->nr_entered = walk->parent ? i + 1 : 0;
+		walk->nr_entered = node ? i + 1 : i;
 		entered->site = site;
-		entered->node = walk->parent;
+		entered->node = node;
 	}
-	return !walk->parent;
+	walk->parent = node ?: walk->parent;
+	return !node;
 }
 
 /* The chain begins at the walk's parent: what is known of the last chain is of no use in another tree. */
@@ -149,6 +184,7 @@ static __always_inline void begin_chain(struct walk *walk, u32 generation)
 		walk->nr_entered = 0;
 	walk->entered_root = walk->parent;
 	walk->entered_generation = generation;
+	walk->owner = 0;
 }
 
 static __noinline int add_to_node(u32 slot, u32 n)
@@ -175,13 +211,17 @@ __noinline int count_place(const struct mapping *mapping, u32 target, u32 end, u
 	text = mapping->exec ? text_of(&space) : 0;
 	offset = mapping->pc - mapping->start + mapping->offset;
 	if (text)
-		node = child_node(root_number(target, end) | NODE_IS_ROOT, make_site(text, offset));
+		node = child_node(root_number(target, end) | NODE_IS_ROOT, make_site(text, offset),
+				  owner_of(NULL, bpf_get_current_task_btf()) + 1);
 	if (!node)
 		return count_rootless(target, text ? END_FULL : end, n);
 	return add_to_node(node - 1, n);
 }
 
-/* Enters the chain of the walk that has just ended; 0: there is no room, else its last element + 1. */
+/*
+ * Enters the chain of the walk that has just ended; 0: there is no room, and the walk's parent is what it
+ * reached, else its last element + 1.
+ */
 __noinline u32 enter_chain(u32 cpu, u32 target)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -198,6 +238,37 @@ __noinline u32 enter_chain(u32 cpu, u32 target)
 	return walk->parent;
 }
 
+/* How often a leaf is tried further up: what was reached has at most WALK_ENTERED frames that are known. */
+enum { GAP_TRIES = 6 };
+
+/*
+ * Enters the leaf of a chain that had no room below what it reached, with a mark that the frames between are
+ * missing. If that has no room either, another leaf may have left the same element further up.
+ */
+__noinline u32 enter_leaf(u32 cpu)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	u32 i, at, node;
+	u64 leaf;
+
+	if (!walk)
+		return 0;
+	leaf = walk->sites[0];
+	/* What the kernel does for a frame is that frame's. */
+	if (leaf == SITE_IN_KERNEL)
+		leaf = walk->nr > 1 ? walk->sites[1] : 0;
+	if (!leaf)
+		return walk->base;
+	leaf |= SITE_AFTER_GAP;
+	node = walk_to_child(walk, walk->parent, leaf);
+	at = walk->nr_entered;
+	for (i = 0; i < GAP_TRIES && !node && at > 1; i++) {
+		at /= 2;
+		node = child_node(walk->entered[(at - 1) & (WALK_ENTERED - 1)].node, leaf, 0);
+	}
+	return node ?: child_node(walk->entered_root, leaf, walk->owner);
+}
+
 /* Counts n ticks at the chain of the walk that has just ended. */
 __noinline int count_chain(u32 cpu, u32 target, u32 n)
 {
@@ -208,7 +279,7 @@ __noinline int count_chain(u32 cpu, u32 target, u32 n)
 		return 0;
 	if (!walk->nr)
 		return count_rootless(target, walk->end, n);
-	node = enter_chain(cpu, target);
+	node = enter_chain(cpu, target) ?: enter_leaf(cpu);
 	return node ? add_to_node(node - 1, n) : count_rootless(target, END_FULL, n);
 }
 

@@ -735,12 +735,17 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
-/* Announces a new image's file and its interpreter, whose first instructions may have a tick. */
+/*
+ * Announces a new image's file and its interpreter, whose first instructions may have a tick. A user who has no
+ * number left for another file must wait until it has one: most files that are executed have no tick.
+ */
 static __noinline int announce_image(struct task_struct *task)
 {
 	u64 places[] = { arch_return_pc(task), BPF_CORE_READ(task, mm, start_code) };
 	u32 i;
 
+	if (!may_number(owner_of(NULL, task)))
+		return 0;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		struct mapping mapping = {};
 

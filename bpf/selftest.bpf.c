@@ -179,6 +179,14 @@ int selftest_chain(void *ctx)
 	return 0;
 }
 
+/* Enters the leaf of the chain for which there was no room. */
+SEC("raw_tp")
+int selftest_leaf(void *ctx)
+{
+	out_node = enter_leaf(0);
+	return 0;
+}
+
 /* Looks up the rule of a caller. */
 SEC("raw_tp")
 int selftest_rule(void *ctx)

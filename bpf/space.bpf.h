@@ -4,6 +4,7 @@
 
 /* Which text is at a pc: the mapping, its file or other space, and the name sent to user space. */
 #include "arch.bpf.h"
+#include "config.bpf.h"
 #include "compat.bpf.h"
 #include "mapletree.bpf.h"
 #include "maps.bpf.h"
@@ -133,7 +134,13 @@ static __always_inline struct record *new_record(const struct space *space,
 	return record;
 }
 
-/* False: user space does not know the text yet, and could not be told. */
+/* See texts.bpf.h. */
+static __always_inline bool number_text(const struct space *space, struct task_struct *task);
+
+/*
+ * False: user space does not know the text yet, and could not be told, or need not be because its owner has as many
+ * texts as it may.
+ */
 static __always_inline bool announce(const struct mapping *mapping, struct task_struct *task,
 				     struct file *file)
 {
@@ -143,6 +150,8 @@ static __always_inline bool announce(const struct mapping *mapping, struct task_
 
 	if (is_told(&space))
 		return true;
+	if (callers && !number_text(&space, task))
+		return false;
 	record = new_record(&space, task);
 	if (!record)
 		return false;

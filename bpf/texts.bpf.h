@@ -3,8 +3,8 @@
 #define BPFPROFIL_TEXTS_BPF_H
 
 /* Texts by number, and which of them is at a pc, for walks. */
+#include "owner.bpf.h"
 #include "space.bpf.h"
-#include "shared/callers_abi.h"
 
 /* Those from max_texts on are not given out. Set before load. */
 const volatile __u32 max_texts = 0;
@@ -41,7 +41,14 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-struct callers_state callers_state = {};
+/* By number of the text. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rules_of_text);
+} rules_of_texts SEC(".maps");
 
 /* 0: there are none left. */
 static __always_inline u32 unused_text(void)
@@ -57,28 +64,90 @@ static __always_inline u32 unused_text(void)
 	return number < max_texts ? number : 0;
 }
 
-/* User space gives out numbers in the same way. */
-static __always_inline u32 new_text(const struct space *space)
+/* Whether an owner may have one more number. */
+__noinline int may_number(u32 number)
 {
-	u32 number = unused_text(), *known;
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+
+	return owner && text_admitted(max_texts, callers_state.texts, owner->texts);
+}
+
+/* An unused number that is charged to an owner; 0: there is none, or none for this owner. */
+__noinline u32 charge_text(u32 number)
+{
+	u32 text = may_number(number) ? unused_text() : 0;
+	struct rules_of_text *place = bpf_map_lookup_elem(&rules_of_texts, &text);
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+
+	if (!text || !place || !owner)
+		return 0;
+	place->owner = number;
+	__sync_fetch_and_add(&owner->texts, 1);
+	__sync_fetch_and_add(&callers_state.texts, 1);
+	return text;
+}
+
+/* User space does the same with what it takes back: see callers_rules_free_text(). */
+__noinline int free_text(u32 text, u32 number)
+{
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+
+	if (owner)
+		__sync_fetch_and_sub(&owner->texts, 1);
+	__sync_fetch_and_sub(&callers_state.texts, 1);
+	return bpf_map_push_elem(&free_texts, &text, BPF_ANY);
+}
+
+/* Anonymous text is its process's. */
+static __always_inline u32 new_text(const struct space *space, struct task_struct *task)
+{
+	struct inode *inode = space->kind == SPACE_FILE ? (struct inode *)space->a : NULL;
+	u32 owner = owner_of(inode, task);
+	u32 number = charge_text(owner), *known;
 
 	if (number && !bpf_map_update_elem(&texts, space, &number, BPF_NOEXIST))
 		return number;
 	/* Another CPU was first, or there is no memory. */
 	if (number)
-		bpf_map_push_elem(&free_texts, &number, BPF_ANY);
+		free_text(number, owner);
 	known = bpf_map_lookup_elem(&texts, space);
 	return known ? *known : 0;
 }
 
-static __always_inline u32 text_of(const struct space *space)
+/* 0: it has none yet. */
+static __always_inline u32 known_text(const struct space *space)
 {
 	u32 *known;
 
 	if (space->kind == SPACE_VDSO)
 		return TEXT_VDSO;
 	known = bpf_map_lookup_elem(&texts, space);
-	return known ? *known : new_text(space);
+	return known ? *known : 0;
+}
+
+/*
+ * Numbers a text that had none when it was announced. It is announced again by the next tick, or its rules would
+ * never be read.
+ */
+static __always_inline u32 number_late(const struct space *space)
+{
+	u32 number = new_text(space, bpf_get_current_task_btf()), *told;
+
+	told = number ? bpf_map_lookup_elem(&spaces, space) : NULL;
+	if (told && __sync_val_compare_and_swap(told, SPACE_TOLD, SPACE_UNOPENED) == SPACE_TOLD)
+		__sync_fetch_and_add(&cpu_time.untold, 1);
+	return number;
+}
+
+static __always_inline u32 text_of(const struct space *space)
+{
+	return known_text(space) ?: number_late(space);
+}
+
+/* Numbers a text that is about to be announced, so that user space finds its number; false: it is not to be. */
+static __always_inline bool number_text(const struct space *space, struct task_struct *task)
+{
+	return known_text(space) || new_text(space, task) || !callers_state.nameless;
 }
 
 /* Whether the text of a range is still there. A function of its own, for find_text()'s stack. */

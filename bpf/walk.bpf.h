@@ -43,15 +43,6 @@ struct {
 	__type(value, struct unwind_rule);
 } rules SEC(".maps");
 
-/* By number of the text. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rules_of_text);
-} rules_of_texts SEC(".maps");
-
 /* KNOWN_RULES for each of the walks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -79,11 +79,18 @@ struct qstr {
 	const unsigned char *name;
 };
 
+typedef struct {
+	u32 val;
+} kuid_t;
+
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
+	struct user_namespace *s_user_ns;
 };
 
 struct inode {
+	kuid_t i_uid;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	s64 i_size;
@@ -186,6 +193,18 @@ struct pid_namespace {
 	struct ns_common ns;
 };
 
+struct user_namespace {
+	struct user_namespace *parent;
+	int level;
+	kuid_t owner;
+	struct ns_common ns;
+};
+
+struct cred {
+	kuid_t uid;
+	struct user_namespace *user_ns;
+};
+
 struct upid {
 	int nr;
 	struct pid_namespace *ns;
@@ -215,6 +234,7 @@ struct task_struct {
 	u64 start_time;
 	u64 self_exec_id;
 	unsigned int in_execve : 1;
+	const struct cred *cred;
 	struct css_set *cgroups;
 	char comm[16];
 };

@@ -3,6 +3,7 @@
 #define BPFPROFIL_CALLERS_ABI_H
 
 #include "shared/counters.h"
+#include "shared/share.h"
 #include "shared/types.h"
 #include "shared/unwind.h"
 
@@ -22,6 +23,14 @@ enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
 /* Of the kernel at work for the frame above: in mode charged no more is told of it. */
 #define SITE_IN_KERNEL (1ULL << SITE_KERNEL_BIT)
 
+/* Of a leaf below a frame that did not call it: the tree had no room for the frames between them. */
+#define SITE_AFTER_GAP (1ULL << 63)
+
+static inline __u32 site_text(__u64 site)
+{
+	return (__u32)((site & ~SITE_AFTER_GAP) >> SITE_OFFSET_BITS);
+}
+
 /*
  * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
  * is none, so that no site is 0. Those that no chain names any more are given back.
@@ -35,7 +44,8 @@ enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
 enum rules_state { RULES_AWAITED, RULES_READY, RULES_GO, RULES_NONE, RULES_FULL };
 
 struct rules_of_text {
-	__u32 state;
+	__u16 state;
+	__u16 owner; /* its number, who is charged for it while the text has a number */
 	__u32 index; /* word at which its index begins; that of the granule after its last ends it */
 	__u32 first; /* its first granule */
 	__u32 granules;
@@ -138,6 +148,8 @@ struct walk {
 	__u32 in_call; /* pc is where a call will return to */
 	__u32 parent; /* while the chain is entered: the node reached */
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
+	__u32 owner; /* of the chain's elements, + 1; 0: none was new yet */
+	__u32 pad1;
 	__u64 tick[4]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
@@ -149,6 +161,54 @@ struct walk {
 	struct entered_frame entered[WALK_ENTERED];
 };
 
+/*
+ * Who is charged for what callers take, so that nobody can use up what others need: for the number of a
+ * text, its rules and its lines the owner of the file, and for an element of the tree the owner of the
+ * process whose tick made it. An owner is the user who made the outermost user namespace other than the
+ * first, else a uid (of subordinate ones the first of the range), and of root's the cgroup that runs it.
+ *
+ * Owners are numbered as they are met. When there are no more numbers, all further cgroups of root are one
+ * owner, and all other further owners are another one.
+ */
+enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10 };
+
+/* The kinds of keys: a uid is itself. */
+#define OWNER_OF_CGROUP (1ULL << 63)
+#define OWNER_OF_NAMESPACE (1ULL << 32)
+
+/* Uids from there on may be subordinate to others: see subuid(5). */
+enum { SUBORDINATE_MIN = 1 << 16, SUBORDINATES_MAX = 64 };
+
+struct uid_range {
+	__u32 first;
+	__u32 nr;
+};
+
+struct owner {
+	__u64 key;
+	__u32 elements[2]; /* of each tree */
+	__u32 texts;
+	__u32 pad;
+};
+
+/*
+ * Whether an owner may have one more element of a tree. Elements do not come back before the tree is
+ * emptied, so no more than three eighths are lent. Where more than 13/16 are in use a hash finds no free
+ * one in reach; the last of these sixteenths is for leaves after a gap.
+ */
+static inline __u32 element_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
+{
+	const __u32 part = nr_nodes / 16;
+
+	return share_admits((12 + after_gap) * part, (6 + after_gap) * part, part, taken, held, 1);
+}
+
+/* The same of numbers of texts, which come back only when the tree names the text no more. */
+static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
+{
+	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
+}
+
 /* Shared as global data: what was given out, and which half of the tree new chains are entered into. */
 struct callers_state {
 	__u32 next_text;
@@ -157,6 +217,10 @@ struct callers_state {
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
 	__u32 generation; /* odd: the tree's second half */
 	__u32 epoch; /* ranges from before have numbers of texts that were given back since */
+	__u32 next_owner;
+	__u32 elements[2]; /* in use, of each tree */
+	__u32 texts; /* with a number */
+	__u32 nameless; /* no more texts without a number are announced */
 };
 
 _Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");
@@ -166,6 +230,7 @@ _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
 _Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
-_Static_assert(sizeof(struct walk) == 160 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
+_Static_assert(sizeof(struct owner) == 24, "struct owner");
+_Static_assert(sizeof(struct walk) == 168 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

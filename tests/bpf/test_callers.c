@@ -22,6 +22,7 @@ enum { NODES = 1 << 15, ROUNDS = 4000, TEXTS = 4, GRANULES = 8, ROWS = 60, TABLE
 struct bench {
 	struct selftest_bpf *skel;
 	struct caller_node *nodes;
+	struct owner *owners;
 	struct unwind_line *lines;
 	struct rules_of_text *tables;
 	uint32_t roots[2][2]; /* by target and tree, as they were met */
@@ -48,11 +49,13 @@ static void bench_open(struct bench *bench)
 	skel->rodata->base_lines = lines;
 	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES);
 	bpf_map__set_max_entries(skel->maps.caller_roots, 16);
+	skel->bss->callers_state.next_owner = OWNER_FIRST;
 	bpf_map__set_max_entries(skel->maps.walks, 1);
 	bpf_map__set_max_entries(skel->maps.known_rules, KNOWN_RULES);
 	bpf_map__set_max_entries(skel->maps.lines, lines);
 	bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS);
 	cr_assert_eq(selftest_bpf__load(skel), 0);
+	bench->owners = map_of(skel->maps.owners, OWNERS_MAX * sizeof(*bench->owners));
 	bench->nodes = map_of(skel->maps.nodes, 2 * NODES * sizeof(*bench->nodes));
 	bench->lines = map_of(skel->maps.lines, lines * sizeof(*bench->lines));
 	bench->tables = map_of(skel->maps.rules_of_texts, TEXTS * sizeof(*bench->tables));
@@ -110,9 +113,58 @@ static void expect_chain(struct bench *bench)
 /* The tree is changed for the other one, which is emptied first, as user space does. */
 static void turn(struct bench *bench)
 {
-	uint32_t generation = ++bench->skel->bss->callers_state.generation;
+	uint32_t generation = ++bench->skel->bss->callers_state.generation, i;
 
 	memset(&bench->nodes[generation & 1 ? NODES : 0], 0, NODES * sizeof(*bench->nodes));
+	for (i = 0; i < OWNERS_MAX; i++)
+		bench->owners[i].elements[generation & 1] = 0;
+	bench->skel->bss->callers_state.elements[generation & 1] = 0;
+}
+
+static uint32_t used(const struct bench *bench)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < 2 * NODES; i++)
+		nr += bench->nodes[i].site != 0;
+	return nr;
+}
+
+/* Chains of which no two have a frame in common: the first owner gets what is lent, and half of the rest besides. */
+Test(bpf_callers, one_owner_cannot_fill_the_tree)
+{
+	struct bench bench;
+	struct selftest_bpf__bss *bss;
+	uint32_t i, nr, tries, at;
+
+	bench_open(&bench);
+	bss = bench.skel->bss;
+	bss->in_nr = 64;
+	for (tries = 0; tries < NODES / 32; tries++) {
+		for (i = 0; i < bss->in_nr; i++)
+			bss->in_sites[i] = 1 + tries * 100 + i;
+		run(bench.skel->progs.selftest_chain);
+	}
+	cr_expect_eq(bss->out_node, 0);
+	nr = used(&bench);
+	cr_expect_eq(nr, bss->callers_state.elements[0]);
+	cr_expect_eq(nr, bench.owners[OWNER_FIRST].elements[0]);
+	cr_expect_geq(nr, NODES / 16 * 6 - 64);
+	cr_expect_leq(nr, NODES / 16 * 6 + 64);
+	/* The leaf of what does not fit is marked, and below the root. */
+	run(bench.skel->progs.selftest_leaf);
+	at = bss->out_node;
+	cr_assert(at);
+	cr_expect_eq(bench.nodes[at - 1].site, bss->in_sites[0] | SITE_AFTER_GAP);
+	cr_expect_eq(bench.nodes[at - 1].parent, bench.roots[0][0] ?: bench.nodes[at - 1].parent);
+	cr_expect(bench.nodes[at - 1].parent & NODE_IS_ROOT);
+	/* Another owner, as whom the test has the first's number taken away. */
+	bench.owners[OWNER_FIRST].elements[0] = 0;
+	for (i = 0; i < bss->in_nr; i++)
+		bss->in_sites[i] = 1 + (1 << 20) + i;
+	run(bench.skel->progs.selftest_chain);
+	expect_chain(&bench);
+	selftest_bpf__destroy(bench.skel);
 }
 
 Test(bpf_callers, chains_begin_where_others_did)

@@ -51,9 +51,10 @@ static bool site_of(void *context, uint64_t site, struct profile_site *result)
 static void build(void)
 {
 	const uint32_t roots[ROOTS] = { 4, UINT32_MAX, 5 };
+	const uint32_t gap_roots[ROOTS] = { 6, UINT32_MAX, 7 };
 
 	tree_read(&tree, true);
-	cr_assert_eq(tree_build(&tree, site_of, NULL, roots, &made), 0);
+	cr_assert_eq(tree_build(&tree, site_of, NULL, roots, gap_roots, &made), 0);
 }
 
 /* The node at the end of a path of sites from a profile's root; -1: there is none. */
@@ -114,6 +115,30 @@ Test(callers_tree, parents_come_first_wherever_they_are)
 	cr_expect_eq(made.nodes[FIND(4, 10, 20, SITE_IN_KERNEL)].ticks, 2);
 	cr_expect_eq(made.nodes[FIND(4, 10, 20, 40)].ticks, 7);
 	cr_expect_eq(nodes[31].count, 0, "it was taken");
+}
+
+/* What hangs above a gap is there twice, if it has ticks of its own, and each leaf once. */
+Test(callers_tree, leaves_after_a_gap_hang_from_another_root)
+{
+	uint32_t main = put(60, NODE_IS_ROOT | 0, 10, 0);
+	uint32_t called = put(3, main, 20, 5), only = put(4, called, 30, 0);
+
+	put(5, called, 40 | SITE_AFTER_GAP, 3);
+	put(6, called, 50 | SITE_AFTER_GAP, 1);
+	put(7, only, 40 | SITE_AFTER_GAP, 2);
+	put(8, NODE_IS_ROOT | 0, 40 | SITE_AFTER_GAP, 9);
+	put(9, NODE_IS_ROOT | 1, 40 | SITE_AFTER_GAP, 9);
+	put(11, only, DROPPED_SITE | SITE_AFTER_GAP, 9);
+	build();
+	cr_expect_eq(made.nr_nodes, 2 + 3 + 4);
+	cr_expect_eq(made.nodes[FIND(4, 10, 20)].ticks, 5);
+	cr_expect_eq(FIND(4, 10, 20, 40), -1);
+	cr_expect_eq(FIND(4, 10, 20, 30), -1);
+	cr_expect_eq(made.nodes[FIND(6, 10, 20)].ticks, 0);
+	cr_expect_eq(made.nodes[FIND(6, 10, 20, 40)].ticks, 3);
+	cr_expect_eq(made.nodes[FIND(6, 10, 20, 50)].ticks, 1);
+	cr_expect_eq(made.nodes[FIND(6, 10, 20, 30, 40)].ticks, 2);
+	cr_expect_eq(made.nodes[FIND(6, 40)].ticks, 9);
 }
 
 /* Two CPUs made the same frame at the same moment, and each hung its own below it. */

@@ -27,6 +27,7 @@ struct filling {
 	uint32_t *objects; /* by number: its object; NO_SOURCE: not known yet */
 	uint32_t *sources; /* by index in names->spaces: the object; NO_SOURCE: it has none */
 	uint32_t *roots; /* by number: the profile's */
+	uint32_t *gap_roots; /* the same for chains that lack frames above their leaf */
 	uint64_t *more, *less; /* by target: see compare_ticks() */
 	struct error *err;
 	int ret;
@@ -137,7 +138,7 @@ static int find_former(struct filling *filling, uint32_t text, uint64_t *offset)
 static bool find_site(void *context, uint64_t site, struct profile_site *result)
 {
 	struct filling *filling = context;
-	uint32_t text = (uint32_t)(site >> SITE_OFFSET_BITS);
+	uint32_t text = site_text(site);
 	int64_t object;
 
 	result->offset = site & SITE_OFFSET_MASK;
@@ -296,17 +297,14 @@ static int settle_tree(struct filling *filling)
 	return 0;
 }
 
-static int name_root(const struct filling *filling, const struct tree_root *root,
+static int name_root(const struct filling *filling, const struct tree_root *root, enum walk_end end,
 		     struct profile_root *result)
 {
 	const struct seen_names *names = filling->names;
 	uint64_t split = root->key.split;
 	const struct split_name *told = split ? split_names_find(names->splits, split) : NULL;
 
-	*result = (struct profile_root){ .target = root->key.target,
-					 .pid = -1,
-					 .end = root->key.end,
-					 .ticks = root->ticks };
+	*result = (struct profile_root){ .target = root->key.target, .pid = -1, .end = end };
 	if (!split)
 		return 0;
 	if (names->split == SPLIT_CGROUP) {
@@ -318,14 +316,15 @@ static int name_root(const struct filling *filling, const struct tree_root *root
 	return told && !result->process ? -ENOMEM : 0;
 }
 
-static void mark_used(const struct caller_tree *tree, bool *used)
+/* after_gap: only those with chains that lack frames above their leaf; else all others. */
+static void mark_used(const struct caller_tree *tree, bool after_gap, bool *used)
 {
 	uint32_t i;
 
 	for (i = 0; i < tree->nr_roots; i++)
-		used[i] = tree->roots[i].ticks > 0;
+		used[i] = !after_gap && tree->roots[i].ticks > 0;
 	for (i = 0; i < tree->nr_nodes; i++)
-		if (tree->counts[i])
+		if (tree->counts[i] && tree_is_after_gap(tree, i) == after_gap)
 			used[tree_root_of(tree, i)] = true;
 }
 
@@ -363,9 +362,12 @@ static int join_roots(struct filling *filling, struct profile_callers *result)
 		}
 		index[order[i]] = (uint32_t)to - 1;
 	}
-	for (i = 0; i < filling->tree.nr_roots; i++)
+	for (i = 0; i < filling->tree.nr_roots; i++) {
 		if (filling->roots[i] != UINT32_MAX)
 			filling->roots[i] = index[filling->roots[i]];
+		if (filling->gap_roots[i] != UINT32_MAX)
+			filling->gap_roots[i] = index[filling->gap_roots[i]];
+	}
 	free(result->roots);
 	result->roots = joined;
 	result->nr_roots = to;
@@ -398,27 +400,49 @@ static int add_missing(struct filling *filling, struct profile_callers *result)
 			    (unsigned long long)missing);
 }
 
-/* Makes the roots that have ticks, in themselves or below. */
-static int make_profile_roots(struct filling *filling, struct profile_callers *result)
+/* Makes the roots for some of the ticks, and returns which they are by number; NULL: out of memory. */
+static uint32_t *make_roots_of(struct filling *filling, bool after_gap,
+			       struct profile_callers *result)
 {
 	const struct caller_tree *tree = &filling->tree;
 	cleanup_free bool *used = calloc(tree->nr_roots + 1, sizeof(*used));
+	uint32_t *made = malloc((tree->nr_roots + 1) * sizeof(*made));
+	struct profile_root *root;
 	size_t i;
 
-	filling->roots = malloc((tree->nr_roots + 1) * sizeof(*filling->roots));
-	result->roots =
-		calloc(tree->nr_roots + filling->session->nr_targets + 1, sizeof(*result->roots));
-	if (!used || !filling->roots || !result->roots)
-		return -ENOMEM;
-	mark_used(tree, used);
+	if (!used || !made) {
+		free(made);
+		return NULL;
+	}
+	mark_used(tree, after_gap, used);
 	for (i = 0; i < tree->nr_roots; i++) {
-		filling->roots[i] = UINT32_MAX;
+		enum walk_end end = after_gap ? END_FULL : tree->roots[i].key.end;
+
+		made[i] = UINT32_MAX;
 		if (!used[i] || tree->roots[i].key.target == NO_TARGET)
 			continue;
-		if (name_root(filling, &tree->roots[i], &result->roots[result->nr_roots]))
-			return -ENOMEM;
-		filling->roots[i] = (uint32_t)result->nr_roots++;
+		root = &result->roots[result->nr_roots];
+		if (name_root(filling, &tree->roots[i], end, root)) {
+			free(made);
+			return NULL;
+		}
+		root->ticks = after_gap ? 0 : tree->roots[i].ticks;
+		made[i] = (uint32_t)result->nr_roots++;
 	}
+	return made;
+}
+
+/* Makes the roots that have ticks, in themselves or below. */
+static int make_profile_roots(struct filling *filling, struct profile_callers *result)
+{
+	result->roots = calloc(2 * filling->tree.nr_roots + filling->session->nr_targets + 1,
+			       sizeof(*result->roots));
+	if (!result->roots)
+		return -ENOMEM;
+	filling->roots = make_roots_of(filling, false, result);
+	filling->gap_roots = make_roots_of(filling, true, result);
+	if (!filling->roots || !filling->gap_roots)
+		return -ENOMEM;
 	if (add_missing(filling, result))
 		return -ENOMEM;
 	return join_roots(filling, result);
@@ -430,6 +454,7 @@ static void free_filling(struct filling *filling)
 	free(filling->objects);
 	free(filling->sources);
 	free(filling->roots);
+	free(filling->gap_roots);
 	free(filling->more);
 	free(filling->less);
 }
@@ -466,7 +491,7 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 	ret = ret ?: make_profile_roots(&filling, profile->callers);
 	ret = ret   ?:
 		      tree_build(&filling.tree, find_site, &filling, filling.roots,
-				 profile->callers);
+				 filling.gap_roots, profile->callers);
 	free_filling(&filling);
 	if (filling.ret)
 		return filling.ret;

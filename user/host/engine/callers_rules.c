@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "elf/elf_image.h"
+#include "host/engine/callers_interned.h"
 #include "host/engine/extents.h"
 #include "shared/callers_abi.h"
 #include "symbol/allowance.h"
@@ -28,7 +29,7 @@ struct wanted_rules {
  * What one file may have, which may be anybody's: of all rules, and of all lines. No file of a whole
  * distribution has more than 900 rules, and libLLVM 4 MiB of lines.
  */
-enum { RULE_SLOTS = 2 * RULES_MAX, RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
+enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
 
 /* Tables are given back when so many quarters of the lines are in use. */
 enum { SHORT_QUARTERS = 3 };
@@ -58,34 +59,16 @@ struct callers_rules {
 	struct chunked_array lines;
 	struct extents free_words;
 	uint64_t words; /* in use */
+	uint64_t words_of[OWNERS_MAX];
 	bool refused; /* a table found no room since one was given back */
-	uint32_t nr_rules;
-	uint16_t slots[RULE_SLOTS]; /* rules by their hash; 0: free */
+	struct interned interned;
+	struct grace_period grace;
 	struct allowance allowance;
 };
 
 void callers_rules_plan(struct chunked_array *lines, uint64_t bytes)
 {
 	chunked_array_plan(lines, bytes, sizeof(struct unwind_line), CHUNK_LINES, CHUNK_LINES, 0);
-}
-
-/* The number of a rule for all files; 0: there is no room for one more. */
-static uint32_t intern(struct callers_rules *rules, const struct unwind_rule *rule)
-{
-	struct unwind_rule *all = rules->maps.rules.at;
-	uint32_t slot = unwind_rule_hash(rule) % RULE_SLOTS, number;
-
-	if (rule->cfa == UNWIND_NONE)
-		return 0;
-	for (; (number = rules->slots[slot]) != 0; slot = (slot + 1) % RULE_SLOTS)
-		if (!memcmp(&all[number], rule, sizeof(*rule)))
-			return number;
-	if (rules->nr_rules == RULES_MAX)
-		return 0;
-	number = rules->nr_rules++;
-	all[number] = *rule;
-	rules->slots[slot] = (uint16_t)number;
-	return number;
 }
 
 static void put_word(struct callers_rules *rules, uint64_t at, uint32_t word)
@@ -96,7 +79,7 @@ static void put_word(struct callers_rules *rules, uint64_t at, uint32_t word)
 		line->word[unwind_word_of((uint32_t)at)] = word;
 }
 
-static uint32_t get_word(struct callers_rules *rules, uint32_t at)
+static uint32_t get_word(const struct callers_rules *rules, uint32_t at)
 {
 	const struct unwind_line *line = chunked_array_at(&rules->lines, unwind_line_of(at));
 
@@ -125,43 +108,197 @@ static uint32_t max_words(const struct callers_rules *rules)
 	return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
 }
 
-static void give_words(struct callers_rules *rules, uint32_t at, uint32_t nr)
+/* --- shares -------------------------------------------------------------------------------------- */
+
+static struct rules_of_text *place_of(const struct callers_rules *rules, uint32_t text)
+{
+	return (struct rules_of_text *)rules->maps.texts.at + text;
+}
+
+/*
+ * What an owner has, in parts of all: the larger one of its part of the words and of the rules. The share of
+ * each is what it would have if the owners who are there, and one more, had equal parts.
+ */
+enum { WHOLE = 1 << 20 };
+
+static uint64_t part_of(const struct callers_rules *rules, uint32_t owner)
+{
+	uint64_t words = rules->words_of[owner] * WHOLE / max_words(rules);
+	uint64_t numbers = (uint64_t)rules->interned.owners[owner].nr * WHOLE / RULES_MAX;
+
+	return words > numbers ? words : numbers;
+}
+
+static uint64_t share(const struct callers_rules *rules)
+{
+	uint32_t i, nr = 1;
+
+	for (i = 0; i < OWNERS_MAX; i++)
+		nr += rules->words_of[i] > 0;
+	return WHOLE / nr;
+}
+
+static uint32_t largest_owner(const struct callers_rules *rules)
+{
+	uint32_t i, largest = 0;
+
+	for (i = 1; i < OWNERS_MAX; i++)
+		if (part_of(rules, i) > part_of(rules, largest))
+			largest = i;
+	return largest;
+}
+
+static uint32_t words_of_table(const struct callers_rules *rules, const struct rules_of_text *place)
+{
+	if (!place->granules)
+		return 0;
+	return get_word(rules, place->index + place->granules) - place->index;
+}
+
+static void give_words(struct callers_rules *rules, uint32_t owner, uint32_t at, uint32_t nr)
 {
 	extents_give(&rules->free_words, at, nr);
+	rules->words_of[owner] -= nr;
 	__atomic_store_n(&rules->words, rules->words - nr, __ATOMIC_RELAXED);
 }
 
+/* Gives a text's words and rules back. No walk may have any of them. */
+static void free_table(struct callers_rules *rules, struct rules_of_text *place)
+{
+	uint32_t nr = words_of_table(rules, place), i;
+	cleanup_free bool *seen = nr ? calloc(RULES_MAX, sizeof(*seen)) : NULL;
+
+	for (i = place->granules + 1; seen && i < nr; i++) {
+		uint32_t number = unwind_row_rule(get_word(rules, place->index + i));
+
+		if (number && !seen[number])
+			interned_release(&rules->interned, place->owner, number);
+		seen[number] = true;
+	}
+	if (nr)
+		give_words(rules, place->owner, place->index, nr);
+	place->granules = 0;
+	__atomic_store_n(&rules->refused, false, __ATOMIC_RELAXED);
+}
+
+/* Walks from now on find no rule of the kind that was known before. */
+static void begin_epoch(const struct callers_rules *rules)
+{
+	__atomic_fetch_add(&rules->maps.state->epoch, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * Marks the tables of an owner as full, until the others are its share or so many words were marked. The walks
+ * that may have them end before they are given back, and what such a walk remembers is of the epoch between.
+ */
+static bool take_back(struct callers_rules *rules, uint32_t owner, uint64_t words)
+{
+	const uint64_t share_of_all = share(rules), had = part_of(rules, owner);
+	const uint64_t all = rules->words_of[owner];
+	uint32_t i, first = 0, last = 0;
+	uint64_t marked = 0;
+
+	for (i = TEXT_FIRST; i < rules->maps.nr_texts; i++) {
+		struct rules_of_text *place = place_of(rules, i);
+
+		if (place->owner != owner || !place->granules)
+			continue;
+		if (marked && (marked >= words || had * (all - marked) / all <= share_of_all))
+			break;
+		__atomic_store_n(&place->state, RULES_FULL, __ATOMIC_RELEASE);
+		marked += words_of_table(rules, place);
+		first = first ?: i;
+		last = i;
+	}
+	if (!marked)
+		return false;
+	begin_epoch(rules);
+	if (grace_period_wait(&rules->grace))
+		return false;
+	begin_epoch(rules);
+	for (i = first; i <= last; i++)
+		if (place_of(rules, i)->owner == owner && place_of(rules, i)->granules)
+			free_table(rules, place_of(rules, i));
+	return true;
+}
+
+/* Takes something back from the owner who has most, for one who would have no more than its share. */
+static bool make_way(struct callers_rules *rules, uint32_t owner, const struct unwind_table *table)
+{
+	const uint64_t words = table->granule_count + 1 + table->row_count;
+	const uint64_t most = share(rules);
+	const uint32_t largest = largest_owner(rules);
+
+	if (largest == owner || part_of(rules, largest) <= most ||
+	    (rules->words_of[owner] + words) * WHOLE / max_words(rules) > most ||
+	    (rules->interned.owners[owner].nr + table->rule_count) * WHOLE / RULES_MAX > most)
+		return false;
+	return take_back(rules, largest, words);
+}
+
+/* --- a file's table ------------------------------------------------------------------------------ */
+
 /* Takes so many words; below 0: there is no room, or no memory to take them. */
-static int64_t take_words(struct callers_rules *rules, uint64_t nr)
+static int64_t take_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)
 {
 	int64_t at;
 
 	if (nr > max_words(rules) / LINES_SHARE)
-		return -ENOSPC;
+		return -EFBIG;
 	at = extents_take(&rules->free_words, (uint32_t)nr);
 	if (at < 0) {
 		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
 		return at;
 	}
+	rules->words_of[owner] += nr;
 	__atomic_store_n(&rules->words, rules->words + nr, __ATOMIC_RELAXED);
 	if (make_room(rules, (uint64_t)at + nr - 1))
 		return at;
-	give_words(rules, (uint32_t)at, (uint32_t)nr);
-	return -ENOSPC;
+	give_words(rules, owner, (uint32_t)at, (uint32_t)nr);
+	return -ENOMEM;
+}
+
+static void release_all(struct callers_rules *rules, uint32_t owner, const uint16_t *numbers,
+			size_t nr)
+{
+	while (nr--)
+		if (numbers[nr])
+			interned_release(&rules->interned, owner, numbers[nr]);
 }
 
 /* The numbers of a table's rules for all files; false: there is no room for one of them. */
-static bool intern_all(struct callers_rules *rules, const struct unwind_table *table,
-		       uint16_t *numbers)
+static bool intern_all(struct callers_rules *rules, uint32_t owner,
+		       const struct unwind_table *table, uint16_t *numbers)
 {
 	size_t i;
 
 	for (i = 0; i < table->rule_count; i++) {
-		numbers[i] = (uint16_t)intern(rules, &table->rules[i]);
-		if (!numbers[i] && table->rules[i].cfa != UNWIND_NONE)
-			return false;
+		numbers[i] = 0;
+		if (table->rules[i].cfa == UNWIND_NONE)
+			continue;
+		numbers[i] = (uint16_t)interned_hold(&rules->interned, owner, &table->rules[i]);
+		if (numbers[i])
+			continue;
+		release_all(rules, owner, numbers, i);
+		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
+		return false;
 	}
 	return true;
+}
+
+/* Takes what a table needs of all that is shared; the index of its words, or a negative errno. */
+static int64_t take_room(struct callers_rules *rules, uint32_t owner,
+			 const struct unwind_table *table, uint16_t *numbers)
+{
+	const uint64_t nr = table->granule_count + 1 + table->row_count;
+	int64_t at;
+
+	if (!intern_all(rules, owner, table, numbers))
+		return -ENOSPC;
+	at = take_words(rules, owner, nr);
+	if (at < 0)
+		release_all(rules, owner, numbers, table->rule_count);
+	return at;
 }
 
 /*
@@ -171,8 +308,8 @@ static bool intern_all(struct callers_rules *rules, const struct unwind_table *t
 static uint32_t store(struct callers_rules *rules, const struct unwind_table *table,
 		      struct rules_of_text *place)
 {
-	uint64_t nr = table->granule_count + 1 + table->row_count, rows;
 	cleanup_free uint16_t *numbers = calloc(table->rule_count + 1, sizeof(*numbers));
+	uint64_t rows;
 	int64_t at;
 	size_t i;
 
@@ -180,13 +317,11 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 		return RULES_NONE;
 	if (!numbers || table->rule_count > RULES_OF_FILE_MAX)
 		return RULES_FULL;
-	at = take_words(rules, nr);
+	do
+		at = take_room(rules, place->owner, table, numbers);
+	while (at == -ENOSPC && make_way(rules, place->owner, table));
 	if (at < 0)
 		return RULES_FULL;
-	if (!intern_all(rules, table, numbers)) {
-		give_words(rules, (uint32_t)at, (uint32_t)nr);
-		return RULES_FULL;
-	}
 	rows = (uint64_t)at + table->granule_count + 1;
 	for (i = 0; i <= table->granule_count; i++)
 		put_word(rules, (uint64_t)at + i, (uint32_t)rows + table->index[i]);
@@ -271,28 +406,39 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 	return state;
 }
 
-/* No walk can have the number any more. */
-static void give_back(struct callers_rules *rules, uint32_t text)
+void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like)
 {
-	struct rules_of_text *place = rules->maps.texts.at;
-	uint32_t nr;
+	struct owner *owners = rules->maps.owners;
+	struct rules_of_text *place = place_of(rules, text);
 
-	place += text;
-	if (place->granules) {
-		nr = get_word(rules, place->index + place->granules) - place->index;
-		give_words(rules, place->index, nr);
-		__atomic_store_n(&rules->refused, false, __ATOMIC_RELAXED);
-	}
+	place->owner = place_of(rules, like)->owner;
+	__atomic_fetch_add(&owners[place->owner].texts, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rules->maps.state->texts, 1, __ATOMIC_RELAXED);
+}
+
+void callers_rules_free_text(struct callers_rules *rules, uint32_t text)
+{
+	struct owner *owners = rules->maps.owners;
+	struct rules_of_text *place = place_of(rules, text);
+
+	__atomic_fetch_sub(&owners[place->owner].texts, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&rules->maps.state->texts, 1, __ATOMIC_RELAXED);
 	*place = (struct rules_of_text){ .state = RULES_AWAITED };
 	bpf_map_update_elem(rules->maps.free_texts_fd, NULL, &text, BPF_ANY);
 }
 
+/* No walk can have the number any more. */
+static void give_back(struct callers_rules *rules, uint32_t text)
+{
+	free_table(rules, place_of(rules, text));
+	callers_rules_free_text(rules, text);
+}
+
 static void make_table(struct callers_rules *rules, const struct wanted_rules *wanted)
 {
-	struct rules_of_text *place = rules->maps.texts.at;
+	struct rules_of_text *place = place_of(rules, wanted->text);
 	uint32_t state;
 
-	place += wanted->text;
 	/* What is told again has its table, or may find room by now. */
 	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
 		return;
@@ -300,7 +446,7 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 		state = store_vdso(rules, place);
 	else
 		state = wanted->is_file ? store_file(rules, wanted->fd, place) : RULES_NONE;
-	__atomic_store_n(&place->state, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
 }
 
 /* The next text, with the lock held. */
@@ -350,6 +496,8 @@ static void free_rules(struct callers_rules *rules)
 	mapped_array_close(&rules->maps.texts);
 	chunked_array_free(&rules->lines);
 	extents_free(&rules->free_words);
+	interned_free(&rules->interned);
+	grace_period_free(&rules->grace);
 	allowance_free(&rules->allowance);
 	pthread_mutex_destroy(&rules->lock);
 	pthread_cond_destroy(&rules->changed);
@@ -373,7 +521,8 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	rules->maps = *maps;
 	rules->lines = *lines;
 	rules->lines.outer_fd = maps->line_chunks_fd;
-	rules->nr_rules = 1;
+	interned_init(&rules->interned, rules->maps.rules.at);
+	grace_period_init(&rules->grace);
 	rules->allowance.seconds = ALLOWANCE_NAMES;
 	pthread_mutex_init(&rules->lock, NULL);
 	cond_init_monotonic(&rules->changed);
@@ -417,9 +566,7 @@ void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool 
 
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 {
-	struct rules_of_text *place = rules->maps.texts.at;
-
-	__atomic_store_n(&place[text].state, RULES_NONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&place_of(rules, text)->state, RULES_NONE, __ATOMIC_RELEASE);
 }
 
 bool callers_rules_give_back(struct callers_rules *rules, uint32_t text)

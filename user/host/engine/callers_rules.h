@@ -9,6 +9,8 @@
 #include "host/engine/maps.h"
 
 struct callers_rules;
+struct callers_state;
+struct owner;
 
 /* The maps that the tables are written into; the fds stay the caller's. */
 struct callers_rules_maps {
@@ -17,6 +19,9 @@ struct callers_rules_maps {
 	int free_texts_fd; /* numbers that may be given out again */
 	struct mapped_array rules;
 	struct mapped_array texts; /* struct rules_of_text by number */
+	uint32_t nr_texts;
+	struct owner *owners; /* by number; these two stay the caller's */
+	struct callers_state *state;
 };
 
 /* Divides bytes, before load. */
@@ -34,6 +39,12 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
  * it has none.
  */
 void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file);
+
+/* Charges an unused number that user space has taken to the owner of another one. */
+void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like);
+
+/* Gives a number back that no text has got yet. */
+void callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 
 /* Tells at once that a text, which no walk has met yet, has no table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);

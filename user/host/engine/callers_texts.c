@@ -57,21 +57,6 @@ static uint32_t unused_text(struct session *session)
 	return number < nr ? number : 0;
 }
 
-/* The number of a text, given out as new_text() of bpf/texts.bpf.h does. 0: there is none left. */
-static uint32_t number_text(struct session *session, const struct space *space)
-{
-	uint32_t number, fresh;
-
-	if (!bpf_map_lookup_elem(texts_fd(session), space, &number))
-		return number;
-	fresh = unused_text(session);
-	if (fresh && !bpf_map_update_elem(texts_fd(session), space, &fresh, BPF_NOEXIST))
-		return fresh;
-	if (fresh)
-		bpf_map_update_elem(free_texts_fd(session), NULL, &fresh, BPF_ANY);
-	return bpf_map_lookup_elem(texts_fd(session), space, &number) ? 0 : number;
-}
-
 /* One of the last, as a rule: it was told just now. */
 static struct space_info *last_told(const struct spaces *spaces, const struct space *space)
 {
@@ -82,6 +67,27 @@ static struct space_info *last_told(const struct spaces *spaces, const struct sp
 		if (!memcmp(&info->space, space, sizeof(*space)))
 			return info;
 	return known ? spaces->list + (known - spaces->list) : NULL;
+}
+
+/*
+ * What the programs know of a text takes an element of a map whether it has a number or not. Numbers are shared
+ * fairly, so that those without one must leave room for them, and for what is announced until they are stopped.
+ */
+enum { NAMELESS_LATE = 256 /* records that the ring buffer holds */ };
+
+static void limit_nameless(struct session *session, int more)
+{
+	const uint64_t room = 2 * (uint64_t)session->pool.dirs.limit;
+
+	session->callers.nr_nameless += (uint32_t)more;
+	session->skel->bss->callers_state.nameless = session->callers.nr_nameless + NAMELESS_LATE >
+						     room;
+}
+
+void session_forget_callers_text(struct session *session, const struct space_info *info)
+{
+	if (info->awaits_number)
+		limit_nameless(session, -1);
 }
 
 void session_new_callers_text(struct session *session, const struct space *space)
@@ -96,9 +102,12 @@ void session_new_callers_text(struct session *session, const struct space *space
 	if (!info)
 		return;
 	info->numbered = true;
-	number = number_text(session, space);
-	if (!number)
+	session_forget_callers_text(session, info);
+	info->awaits_number = bpf_map_lookup_elem(texts_fd(session), space, &number);
+	if (info->awaits_number) {
+		limit_nameless(session, 1);
 		return;
+	}
 	if (info->fd >= 0)
 		fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0 && !fd_may_stay(fd))
@@ -168,7 +177,7 @@ static bool note_formers(const struct session *session, struct jit_text *jit, ui
 
 	for (i = 0; i < nr_nodes; i++) {
 		site = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED);
-		if (site >> SITE_OFFSET_BITS != number)
+		if (site_text(site) != number)
 			continue;
 		code = code_at(codes, nr, site & SITE_OFFSET_MASK);
 		if (!code)
@@ -204,9 +213,10 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 	fresh = unused_text(session);
 	if (!fresh)
 		return;
+	callers_rules_charge_text(callers->rules, fresh, old);
 	if (!note_formers(session, info->jit, old, codes, sort_codes(codes, nr)) ||
 	    session_read_texts(session)) {
-		bpf_map_update_elem(free_texts_fd(session), NULL, &fresh, BPF_ANY);
+		callers_rules_free_text(callers->rules, fresh);
 		return;
 	}
 	callers_rules_add_none(callers->rules, fresh);
@@ -214,7 +224,7 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 		(struct text_state){ .space = info->space, .turn = ++info->jit->turn };
 	callers->texts[old].former = true;
 	bpf_map_update_elem(texts_fd(session), &info->space, &fresh, BPF_EXIST);
-	__atomic_store_n(&state->epoch, state->epoch + 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 /* Marks the texts that are named in the tree. */
@@ -225,7 +235,7 @@ static void find_named(const struct session *session, bool *named)
 	uint64_t text;
 
 	for (i = 0; i < nr; i++) {
-		text = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED) >> SITE_OFFSET_BITS;
+		text = site_text(__atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED));
 		if (text < session->callers.nr_texts)
 			named[text] = true;
 	}
@@ -373,6 +383,6 @@ void session_turn_texts(struct session *session)
 	mark_numbered(session);
 	if (!retired)
 		return;
-	__atomic_store_n(&state->epoch, state->epoch + 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
 	session->recycler.struck = true; /* the next take is to wait for the programs */
 }

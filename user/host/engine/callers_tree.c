@@ -61,6 +61,11 @@ uint32_t tree_root_of(const struct caller_tree *tree, uint32_t element)
 	return (uint32_t)tree->nr_roots;
 }
 
+bool tree_is_after_gap(const struct caller_tree *tree, uint32_t element)
+{
+	return __atomic_load_n(&tree->nodes[element].site, __ATOMIC_RELAXED) & SITE_AFTER_GAP;
+}
+
 /* The target of an element that has ticks; nr: none. */
 static uint32_t target_of(const struct caller_tree *tree, uint32_t element, uint32_t nr)
 {
@@ -120,6 +125,7 @@ void tree_give_back(struct caller_tree *tree, uint64_t *surplus, uint32_t nr, bo
 struct tree_element {
 	uint32_t number;
 	bool in_kernel; /* PROFILE_SITE_KERNEL, and no site */
+	bool after_gap;
 	struct profile_site site;
 };
 
@@ -129,11 +135,15 @@ struct builder {
 	const struct caller_tree *tree;
 	struct profile_callers *result;
 	const uint32_t *root_of;
+	const uint32_t *gap_root_of;
+	bool gaps; /* elements are added for leaves after a gap, the others are there */
 	struct tree_element *elements; /* parents first */
 	size_t nr;
+	size_t nr_plain; /* elements from here on are only above a gap, or after one */
 	size_t room;
 	int32_t *index; /* by number: its index in elements, UNSEEN or DROPPED */
 	uint32_t *nodes; /* by index in elements: its node */
+	uint32_t *copies; /* the same of its copy above a gap, + 1 */
 	uint32_t *slots; /* of a hash by parent and site: node + 1 */
 	size_t nr_slots;
 };
@@ -148,8 +158,9 @@ static int compare_sites(const void *left, const void *right)
 
 static int add_element(struct builder *builder, uint32_t number, tree_site site_of, void *context)
 {
-	struct tree_element element = { .number = number };
-	uint64_t site = builder->tree->nodes[number].site;
+	struct tree_element element = { .number = number,
+					.after_gap = tree_is_after_gap(builder->tree, number) };
+	uint64_t site = builder->tree->nodes[number].site & ~SITE_AFTER_GAP;
 
 	element.in_kernel = site == SITE_IN_KERNEL;
 	if (!element.in_kernel && !site_of(context, site, &element.site)) {
@@ -166,8 +177,10 @@ static int add_element(struct builder *builder, uint32_t number, tree_site site_
 /* Whether what an element hangs from is not in the profile, as in a circle that nothing made. */
 static bool is_above_dropped(const struct builder *builder, uint32_t parent)
 {
+	const uint32_t *root_of = builder->gaps ? builder->gap_root_of : builder->root_of;
+
 	if (parent & NODE_IS_ROOT)
-		return builder->root_of[parent & ~NODE_IS_ROOT] == UINT32_MAX;
+		return root_of[parent & ~NODE_IS_ROOT] == UINT32_MAX;
 	return !parent || builder->index[parent - 1] < 0;
 }
 
@@ -240,52 +253,101 @@ static uint32_t find_node(struct builder *builder, int32_t parent, uint32_t site
 	return (uint32_t)result->nr_nodes - 1;
 }
 
+/* The node that an element's frame is below. */
+static int32_t above_of(const struct builder *builder, const struct tree_element *element)
+{
+	uint32_t parent = parent_of(builder->tree, element->number);
+
+	if (parent & NODE_IS_ROOT)
+		return -1 - (int32_t)builder->root_of[parent & ~NODE_IS_ROOT];
+	return (int32_t)builder->nodes[builder->index[parent - 1]];
+}
+
+/* The same of one after a gap: the chain above it is copied as far as it was not yet. */
+static int32_t above_gap(struct builder *builder, const struct tree_element *element)
+{
+	uint32_t chain[CHAIN_MAX], nr = 0, parent = parent_of(builder->tree, element->number);
+	int32_t above;
+
+	while (!(parent & NODE_IS_ROOT) && nr < CHAIN_MAX &&
+	       !builder->copies[builder->index[parent - 1]]) {
+		chain[nr++] = (uint32_t)builder->index[parent - 1];
+		parent = parent_of(builder->tree, parent - 1);
+	}
+	if (parent & NODE_IS_ROOT)
+		above = -1 - (int32_t)builder->gap_root_of[parent & ~NODE_IS_ROOT];
+	else
+		above = (int32_t)builder->copies[builder->index[parent - 1]] - 1;
+	while (nr--) {
+		element = &builder->elements[chain[nr]];
+		above = (int32_t)find_node(builder, above, site_index(builder->result, element));
+		builder->copies[chain[nr]] = (uint32_t)above + 1;
+	}
+	return above;
+}
+
 static int make_nodes(struct builder *builder)
 {
 	struct profile_callers *result = builder->result;
-	size_t i;
+	size_t i, most = 2 * builder->nr + 1; /* each and its copy */
 
-	builder->nr_slots = 2 * builder->nr + 1;
+	builder->nr_slots = 2 * most;
 	builder->slots = calloc(builder->nr_slots, sizeof(*builder->slots));
-	builder->nodes = calloc(builder->nr + 1, sizeof(*builder->nodes));
-	result->nodes = calloc(builder->nr + 1, sizeof(*result->nodes));
-	if (!builder->slots || !builder->nodes || !result->nodes)
+	builder->nodes = calloc(most, sizeof(*builder->nodes));
+	builder->copies = calloc(most, sizeof(*builder->copies));
+	result->nodes = calloc(most, sizeof(*result->nodes));
+	if (!builder->slots || !builder->nodes || !builder->copies || !result->nodes)
 		return -ENOMEM;
 	for (i = 0; i < builder->nr; i++) {
 		const struct tree_element *element = &builder->elements[i];
-		uint32_t parent = parent_of(builder->tree, element->number);
 		int32_t above;
 
-		if (parent & NODE_IS_ROOT)
-			above = -1 - (int32_t)builder->root_of[parent & ~NODE_IS_ROOT];
-		else
-			above = (int32_t)builder->nodes[builder->index[parent - 1]];
+		if (i >= builder->nr_plain && !element->after_gap)
+			continue;
+		above = element->after_gap ? above_gap(builder, element) :
+					     above_of(builder, element);
 		builder->nodes[i] = find_node(builder, above, site_index(result, element));
 		result->nodes[builder->nodes[i]].ticks += builder->tree->counts[element->number];
 	}
 	return 0;
 }
 
-int tree_build(const struct caller_tree *tree, tree_site site_of, void *context,
-	       const uint32_t *root_of, struct profile_callers *result)
+static int add_chains(struct builder *builder, bool after_gap, tree_site site_of, void *context)
 {
-	struct builder builder = { .tree = tree, .result = result, .root_of = root_of };
+	const struct caller_tree *tree = builder->tree;
 	uint32_t i;
+	int ret = 0;
+
+	builder->gaps = after_gap;
+	for (i = 0; i < tree->nr_nodes && !ret; i++)
+		if (tree->counts[i] && tree_is_after_gap(tree, i) == after_gap)
+			ret = add_chain(builder, i, site_of, context);
+	if (!after_gap)
+		builder->nr_plain = builder->nr;
+	return ret;
+}
+
+int tree_build(const struct caller_tree *tree, tree_site site_of, void *context,
+	       const uint32_t *root_of, const uint32_t *gap_root_of, struct profile_callers *result)
+{
+	struct builder builder = { .tree = tree,
+				   .result = result,
+				   .root_of = root_of,
+				   .gap_root_of = gap_root_of };
 	int ret = 0;
 
 	builder.index = malloc(tree->nr_nodes * sizeof(*builder.index));
 	if (!builder.index)
 		return -ENOMEM;
-	for (i = 0; i < tree->nr_nodes; i++)
-		builder.index[i] = UNSEEN;
-	for (i = 0; i < tree->nr_nodes && !ret; i++)
-		if (tree->counts[i])
-			ret = add_chain(&builder, i, site_of, context);
+	memset(builder.index, 0xff, tree->nr_nodes * sizeof(*builder.index)); /* UNSEEN */
+	ret = add_chains(&builder, false, site_of, context);
+	ret = ret ?: add_chains(&builder, true, site_of, context);
 	ret = ret ?: make_sites(&builder);
 	ret = ret ?: make_nodes(&builder);
 	free(builder.index);
 	free(builder.elements);
 	free(builder.nodes);
+	free(builder.copies);
 	free(builder.slots);
 	return ret;
 }

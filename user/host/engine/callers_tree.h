@@ -39,6 +39,9 @@ void tree_read(struct caller_tree *tree, bool take);
 /* The root that an element hangs from, by its number; nr_roots: it is not complete yet. */
 uint32_t tree_root_of(const struct caller_tree *tree, uint32_t element);
 
+/* Whether an element is a leaf whose chain lacks the frames right above it. */
+bool tree_is_after_gap(const struct caller_tree *tree, uint32_t element);
+
 /* Adds the ticks of each target below nr to its sum. */
 void tree_sum(const struct caller_tree *tree, uint64_t *sums, uint32_t nr);
 
@@ -51,10 +54,12 @@ void tree_give_back(struct caller_tree *tree, uint64_t *surplus, uint32_t nr, bo
 /*
  * Makes a profile's sites and nodes of all elements with ticks and those above them. site_of says
  * where an element's frame is: false, it is left out, and what is below it too. root_of is by number:
- * the profile's root; UINT32_MAX: left out likewise. Equal children of one parent are one node. -ENOMEM.
+ * the profile's root; UINT32_MAX: left out likewise. Equal children of one parent are one node. A leaf after a
+ * gap is not below its parent, but below a copy of the chain that hangs from the root by gap_root_of. -ENOMEM.
  */
 typedef bool (*tree_site)(void *context, uint64_t site, struct profile_site *result);
 int tree_build(const struct caller_tree *tree, tree_site site_of, void *context,
-	       const uint32_t *root_of, struct profile_callers *result);
+	       const uint32_t *root_of, const uint32_t *gap_root_of,
+	       struct profile_callers *result);
 
 #endif

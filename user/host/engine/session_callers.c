@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/subordinates.h"
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
 #include "host/engine/session_state.h"
@@ -47,6 +48,19 @@ uint32_t session_caller_elements(const struct session *session)
 static uint32_t max_roots(const struct session *session)
 {
 	return (session->nr_targets + session->pool.nr_splits) * WALK_END_COUNT;
+}
+
+/* Uids that others have lent are their first one's: see struct owner. */
+static void set_subordinates(struct host_bpf *skel)
+{
+	cleanup_file FILE *file = fopen(SUBORDINATES_FILE, "re");
+	uint32_t nr = 0, first, uids;
+
+	while (file && nr < SUBORDINATES_MAX && subordinates_next(file, &first, &uids)) {
+		skel->rodata->subordinates[nr].first = first;
+		skel->rodata->subordinates[nr++].nr = uids;
+	}
+	skel->rodata->nr_subordinates = nr;
 }
 
 static int size_callers(struct session *session)
@@ -92,6 +106,8 @@ int session_configure_callers(struct session *session, struct error *err)
 	skel->rodata->node_mask = session->callers.nr_nodes - 1;
 	skel->rodata->base_lines = session->callers.lines.base;
 	skel->bss->callers_state.next_text = TEXT_FIRST;
+	skel->bss->callers_state.next_owner = OWNER_FIRST;
+	set_subordinates(skel);
 	ret = size_callers(session);
 	return ret ? error_errno(err, ret, "sizing the maps of callers") : 0;
 }
@@ -126,6 +142,8 @@ int session_bind_callers(struct session *session, struct error *err)
 		.lines_fd = bpf_map__fd(skel->maps.lines),
 		.line_chunks_fd = bpf_map__fd(skel->maps.line_chunks),
 		.free_texts_fd = bpf_map__fd(skel->maps.free_texts),
+		.nr_texts = session_max_texts(session),
+		.state = &skel->bss->callers_state,
 	};
 	const int both = PROT_READ | PROT_WRITE;
 	int ret;
@@ -133,6 +151,7 @@ int session_bind_callers(struct session *session, struct error *err)
 	if (!session->options.callers)
 		return 0;
 	ret = mapped_array_open(skel->maps.nodes, both, &callers->nodes, err);
+	ret = ret ?: mapped_array_open(skel->maps.owners, both, &callers->owners, err);
 	ret = ret ?: mapped_array_open(skel->maps.rules, both, &maps.rules, err);
 	ret = ret ?: mapped_array_open(skel->maps.rules_of_texts, both, &maps.texts, err);
 	ret = ret ?: make_roots(session, err);
@@ -141,6 +160,7 @@ int session_bind_callers(struct session *session, struct error *err)
 		mapped_array_close(&maps.texts);
 		return ret;
 	}
+	maps.owners = callers->owners.at;
 	callers->rules = callers_rules_start(&maps, &callers->lines, err);
 	if (!callers->rules)
 		return -ENOMEM;
@@ -259,12 +279,17 @@ static void empty_tree(struct session *session, uint32_t tree)
 {
 	struct session_callers *callers = &session->callers;
 	struct caller_node *nodes = callers->nodes.at;
+	struct owner *owners = callers->owners.at;
 	const uint32_t nr = callers->nr_nodes;
+	uint32_t i;
 
 	nodes += tree * nr;
 	if (has_ticks(nodes, nr) || roots_have_ticks(session, tree))
 		return;
 	memset(nodes, 0, nr * sizeof(*nodes));
+	for (i = 0; i < OWNERS_MAX; i++)
+		owners[i].elements[tree] = 0;
+	session->skel->bss->callers_state.elements[tree] = 0;
 	empty_roots(session, tree);
 	callers->outgoing = false;
 }
@@ -319,6 +344,7 @@ void session_free_callers(struct session *session)
 {
 	callers_rules_end(session->callers.rules);
 	mapped_array_close(&session->callers.nodes);
+	mapped_array_close(&session->callers.owners);
 	free(session->callers.roots);
 	free(session->callers.texts);
 }

@@ -128,6 +128,7 @@ struct session_callers {
 	struct chunked_array lines; /* as planned; the rules' own afterwards */
 	struct callers_rules *rules;
 	struct mapped_array nodes;
+	struct mapped_array owners; /* struct owner by number */
 	uint32_t nr_nodes; /* of a tree */
 	uint32_t nr_trees; /* two if profiles are taken again and again: see session_turn_callers() */
 	bool outgoing; /* one of them is not entered any more, and not empty yet */
@@ -144,6 +145,7 @@ struct session_callers {
 		bool retired; /* it is being given back */
 	} * texts; /* by number, at the last take */
 	uint32_t nr_texts;
+	uint32_t nr_nameless; /* that were announced, and have no number */
 	size_t texts_room;
 	bool holds_idle; /* texts are short, and the trees name one that nobody runs */
 	struct session_starting starting;
@@ -307,6 +309,7 @@ void session_free_callers(struct session *session);
  */
 uint32_t session_max_texts(const struct session *session);
 void session_new_callers_text(struct session *session, const struct space *space);
+void session_forget_callers_text(struct session *session, const struct space_info *info);
 
 /* callers_starting.c: a file was met for the first time in a process, which is looked through for others. */
 int session_open_starting(struct session *session, struct error *err);

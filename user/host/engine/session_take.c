@@ -32,6 +32,7 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 		if (!info->numbered && recycler_forgets(&session->recycler, recycled, uses,
 							&info->space, SPACE_TOLD, &info->struck)) {
 			session_free_text(session, info);
+			session_forget_callers_text(session, info);
 			space_info_free(info);
 		} else {
 			spaces->list[to++] = *info;

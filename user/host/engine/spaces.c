@@ -189,9 +189,12 @@ static struct space_info *find_unopened(const struct spaces *spaces, const struc
 	struct space_info *info = spaces->list + spaces->nr;
 
 	while (info-- > spaces->list + spaces->sorted)
-		if (info->tries && !memcmp(&info->space, space, sizeof(*space)))
+		if ((info->tries || info->awaits_number) &&
+		    !memcmp(&info->space, space, sizeof(*space)))
 			return info;
-	return known && known->tries ? spaces->list + (known - spaces->list) : NULL;
+	return known && (known->tries || known->awaits_number) ?
+		       spaces->list + (known - spaces->list) :
+		       NULL;
 }
 
 /* What was let go may have been replaced by another file with the same numbers. */
@@ -218,7 +221,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	int ret;
 
 	if (info)
-		return open_again(record, info);
+		return info->fd >= 0 ? 0 : open_again(record, info);
 	ret = GROW(spaces->list, spaces->capacity, spaces->nr + 1);
 	if (ret)
 		return error_set(err, ret, "files: out of memory");

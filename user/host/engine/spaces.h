@@ -30,6 +30,7 @@ struct space_info {
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
 	bool called; /* it is in a chain of callers of this take */
+	bool awaits_number; /* its owner had no number left for it: it is told again when there is one */
 	bool numbered; /* it has a number among their texts, or had a moment ago */
 	uint8_t idle; /* takes without a tick; SPACE_IDLE also if nobody is left who had one */
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was let go */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_OWNER_BPF_H
+#define BPFPROFIL_OWNER_BPF_H
+
+/*
+ * Whose a process or a file is: see struct owner. It is looked up only for what is new (an element of the
+ * tree, a number of a text), so a tick whose chain is known costs nothing.
+ */
+#include "cgroup.bpf.h"
+#include "shared/callers_abi.h"
+
+/* The ranges of subuid(5). Set before load. */
+const volatile struct uid_range subordinates[SUBORDINATES_MAX] = {};
+const volatile __u32 nr_subordinates = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, OWNERS_MAX);
+	__type(key, u32);
+	__type(value, struct owner);
+} owners SEC(".maps");
+
+/* By key. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, OWNERS_MAX);
+	__type(key, u64);
+	__type(value, u32);
+} owner_numbers SEC(".maps");
+
+/* Numbers of owners that were in use and may be given out again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, OWNERS_MAX);
+	__type(value, u32);
+} free_owners SEC(".maps");
+
+struct callers_state callers_state = {};
+
+enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };
+
+static __always_inline u32 first_subordinate(u32 uid)
+{
+	u32 i;
+
+	if (uid < SUBORDINATE_MIN)
+		return uid;
+	for (i = 0; i < SUBORDINATES_MAX && i < nr_subordinates; i++)
+		if (uid - subordinates[i].first < subordinates[i].nr)
+			return subordinates[i].first;
+	return uid;
+}
+
+/* The outermost namespace around this one, but for the first, which has level 0. */
+static __always_inline struct user_namespace *outermost(struct user_namespace *ns)
+{
+	u32 i;
+
+	for (i = 0; i < NAMESPACE_LEVELS && BPF_CORE_READ(ns, level) > 1; i++)
+		ns = BPF_CORE_READ(ns, parent);
+	return ns;
+}
+
+/*
+ * The key of whatever belongs to a uid in a namespace, and of root's the key of the task's cgroup. A namespace
+ * that root made is charged itself.
+ */
+static __always_inline u64 owner_key(struct user_namespace *ns, u32 uid, struct task_struct *task)
+{
+	ns = outermost(ns);
+	if (BPF_CORE_READ(ns, level)) {
+		uid = BPF_CORE_READ(ns, owner.val);
+		if (!uid)
+			return OWNER_OF_NAMESPACE | BPF_CORE_READ(ns, ns.inum);
+	}
+	if (uid)
+		return first_subordinate(uid);
+	return OWNER_OF_CGROUP | cgroup_id(task_cgroup(task));
+}
+
+/* 0: there are none left. */
+static __always_inline u32 unused_owner(void)
+{
+	u32 number;
+
+	if (!bpf_map_pop_elem(&free_owners, &number))
+		return number;
+	if (callers_state.next_owner >= OWNERS_MAX)
+		return 0;
+	number = __sync_fetch_and_add(&callers_state.next_owner, 1);
+	return number < OWNERS_MAX ? number : 0;
+}
+
+__noinline u32 owner_number(u64 key)
+{
+	u32 *known = bpf_map_lookup_elem(&owner_numbers, &key), number;
+	struct owner *owner;
+
+	if (known)
+		return *known;
+	number = unused_owner();
+	owner = bpf_map_lookup_elem(&owners, &number);
+	if (number && owner) {
+		owner->key = key;
+		if (!bpf_map_update_elem(&owner_numbers, &key, &number, BPF_NOEXIST))
+			return number;
+		/* Another CPU was first, or there is no memory. */
+		bpf_map_push_elem(&free_owners, &number, BPF_ANY);
+		known = bpf_map_lookup_elem(&owner_numbers, &key);
+		if (known)
+			return *known;
+	}
+	return key & OWNER_OF_CGROUP ? OWNER_ROOT : OWNER_OTHERS;
+}
+
+/*
+ * The owner of a file, or of a process if there is none. A process is its real uid's, because a program that sets
+ * its user is charged to whoever runs it. A file of FUSE has the uid that the server of the file system chose, so
+ * it is charged to the process that maps it.
+ */
+static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
+{
+	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns);
+	u32 uid = BPF_CORE_READ(task, cred, uid.val);
+
+	if (inode && BPF_CORE_READ(inode, i_sb, s_magic) != FUSE_MAGIC) {
+		ns = BPF_CORE_READ(inode, i_sb, s_user_ns);
+		uid = BPF_CORE_READ(inode, i_uid.val);
+	}
+	return owner_number(owner_key(ns, uid, task));
+}
+
+#endif
