@@ -5,7 +5,7 @@
 
 HOSTILE_OUT := $(BUILD)/tests/hostile
 HOSTILE_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror)
-HOSTILE_BIN := $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps $(HOSTILE_OUT)/burn.so
+HOSTILE_BIN := $(addprefix $(HOSTILE_OUT)/,mapped maps neighbour tiny burn.so)
 
 LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(BIN)
 LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE_OUT)"'
@@ -13,7 +13,7 @@ LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE
 # Callers that profile themselves, as in tests/calls.
 $(BUILD)/tests/test_hostile: $(BUILD)/obj/tests/calls/caller.o $(CLIENT_A)
 
-$(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/lib/moved.h tests/hostile/hostile.mk | $$(@D)/
+$(addprefix $(HOSTILE_OUT)/,mapped maps neighbour): $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/lib/moved.h tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -Itests/lib -o $@ $<
 
@@ -21,3 +21,8 @@ $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/progr
 $(HOSTILE_OUT)/burn.so: tests/hostile/programs/burn.c tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -shared -fPIC -Wl,--build-id=none -o $@ $<
+
+# All of it is in one file.
+$(HOSTILE_OUT)/tiny: tests/hostile/programs/tiny.c tests/hostile/hostile.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -static -nostdlib -o $@ $<

@@ -230,7 +230,17 @@ uint64_t doc_backtraces(struct json_object *doc, const char *const frames[])
 	return sum;
 }
 
-uint64_t doc_ended(struct json_object *doc, const char *end)
+static bool has_word(struct json_object *of, const char *member, const char *word)
+{
+	struct json_object *text = NULL;
+
+	if (!word)
+		return true;
+	json_object_object_get_ex(of, member, &text);
+	return text && !strcmp(json_object_get_string(text), word);
+}
+
+uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *end)
 {
 	size_t nr_roots, nr_nodes, i;
 	struct json_object *roots = list_of(doc, "callers.roots", &nr_roots);
@@ -241,11 +251,16 @@ uint64_t doc_ended(struct json_object *doc, const char *end)
 		size_t root = i < nr_nodes ? root_of(nodes, i) : i - nr_nodes;
 		struct json_object *of = json_object_array_get_idx(roots, root);
 
-		if (strcmp(json_object_get_string(doc_get(of, "end")), end) != 0)
+		if (!has_word(of, "process", process) || !has_word(of, "end", end))
 			continue;
 		sum += i < nr_nodes ? (uint64_t)number_at(nodes, i, 2) : doc_number(of, "ticks");
 	}
 	return sum;
+}
+
+uint64_t doc_ended(struct json_object *doc, const char *end)
+{
+	return doc_ended_in(doc, NULL, end);
 }
 
 uint64_t doc_deepest(struct json_object *doc)

@@ -285,13 +285,13 @@ struct frames_fde {
 	unsigned char program[3];
 } __attribute__((packed));
 
-static void put_frames(struct building *file, const unsigned char *frames)
+static void put_frames(struct building *file, const unsigned char *frames, size_t size)
 {
 	Elf64_Shdr *section = find_name(file, ".eh_frame");
 
-	section->sh_size = FRAMES_BYTES;
-	section->sh_offset = add_room(file, FRAMES_BYTES);
-	put(file, frames, FRAMES_BYTES, section->sh_offset);
+	section->sh_size = size;
+	section->sh_offset = add_room(file, size);
+	put(file, frames, size, section->sh_offset);
 }
 
 /* The text's segment comes last, and is so large. */
@@ -335,7 +335,7 @@ static void make_frames(struct building *file)
 		here->back = (uint32_t)at + 4;
 		here->address = text + at % 64;
 	}
-	put_frames(file, frames);
+	put_frames(file, frames, FRAMES_BYTES);
 }
 
 static void make_rows(struct building *file)
@@ -355,7 +355,7 @@ static void make_rows(struct building *file)
 	for (i = 0; offsetof(struct frames_fde, program) + 4 * i + 4 <= bytes; i++)
 		memcpy(fde->program + 4 * i,
 		       (unsigned char[]){ 0x41, 0x0e, 0x80 | (i & 0x7f), (i >> 7) & 0x7f }, 4);
-	put_frames(file, frames);
+	put_frames(file, frames, FRAMES_BYTES);
 }
 
 static void make_circle(struct building *file)
@@ -373,7 +373,7 @@ static void make_circle(struct building *file)
 		fde->address = find_name(file, ".text")->sh_addr;
 		fde->size = 64;
 	}
-	put_frames(file, frames);
+	put_frames(file, frames, FRAMES_BYTES);
 }
 
 static void dig(struct building *file, const char *name, uint32_t type, size_t size, size_t behind)
@@ -434,4 +434,49 @@ void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 	finish(&file);
 	if (kind == HOSTILE_CUT)
 		cr_assert_eq(truncate(path, (off_t)file.head.e_shoff), 0);
+}
+
+enum { ROW_BYTES = 5, RULES_APART = 1 << 14 };
+
+static size_t put_fde(unsigned char *frames, size_t at, size_t program, uint64_t address,
+		      uint64_t size)
+{
+	const size_t bytes = offsetof(struct frames_fde, program) + program;
+
+	*(struct frames_fde *)(frames + at) = (struct frames_fde){ .length = (uint32_t)bytes - 4,
+								   .back = (uint32_t)at + 4,
+								   .address = address,
+								   .size = size };
+	return at + bytes;
+}
+
+void hostile_make_rules(const char *base, const char *path, struct hostile_rules wanted)
+{
+	const size_t program = (size_t)wanted.rows * ROW_BYTES;
+	const size_t size = sizeof(frames_cie) + 2 * sizeof(struct frames_fde) + program;
+	cleanup_free unsigned char *frames = calloc(1, size);
+	struct building file = { .folder = "" };
+	size_t i, at, end;
+	uint64_t text;
+
+	file.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	cr_assert(file.fd >= 0 && frames, "%s", path);
+	load(&file, base);
+	text = add_text_segments(&file, 1, wanted.rows + 4 * PAGE);
+	memcpy(frames, frames_cie, sizeof(frames_cie));
+	at = put_fde(frames, sizeof(frames_cie), 4, text, find_name(&file, ".text")->sh_size);
+	end = put_fde(frames, at, program, text + PAGE, wanted.rows);
+	at += offsetof(struct frames_fde, program);
+	/* DW_CFA_advance_loc 1; DW_CFA_def_cfa_offset in three bytes */
+	for (i = 0; i < wanted.rows; i++) {
+		size_t offset = RULES_APART * (wanted.seed + 1) + 8UL * (i % wanted.rules);
+
+		memcpy(frames + at + ROW_BYTES * i,
+		       (unsigned char[]){ 0x41, 0x0e, 0x80 | (offset & 0x7f),
+					  0x80 | (offset >> 7 & 0x7f), offset >> 14 & 0x7f },
+		       ROW_BYTES);
+	}
+	put_frames(&file, frames, end);
+	add_room(&file, wanted.rows);
+	finish(&file);
 }

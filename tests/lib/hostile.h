@@ -40,4 +40,16 @@ void hostile_make(const char *base, const char *folder, enum hostile_kind kind);
 void hostile_make_hole(const char *base, const char *path, const char *section, uint32_t type,
 		       size_t size, size_t behind);
 
+/*
+ * Makes a file whose text runs and is described as it is, and which also has so many rows of frames elsewhere,
+ * with so many rules that no file of another seed has.
+ */
+struct hostile_rules {
+	unsigned int seed;
+	unsigned int rules;
+	unsigned int rows;
+};
+
+void hostile_make_rules(const char *base, const char *path, struct hostile_rules wanted);
+
 #endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What any user can run beside others to take what the callers of all share.
+ *
+ *     neighbour chains MS             runs for so long with 255 callers at random, new ones at each tick
+ *     neighbour files TINY DIR NR     executes NR copies of a program, in files of their own
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORDS (1UL << 20)
+#define TURNS 1000
+
+/*
+ * Moves the stack pointer to a word of the stack at random and stays there for a while. Each word is a return
+ * address in the same function, whose frames are all of one word: by its rule each is the next one's caller.
+ */
+void wander(const uint64_t *stack, uint64_t mask, uint64_t turns, uint64_t seed);
+extern const char wander_text[], wander_text_end[];
+
+__asm__("	.text\n"
+	"	.globl	wander\n"
+	"	.type	wander, @function\n"
+	"wander:\n"
+	"	.cfi_startproc\n"
+	"	mov	%rsp, %r11\n"
+	"1:	mov	%rcx, %rax\n"
+	"	shl	$13, %rax\n"
+	"	xor	%rax, %rcx\n"
+	"	mov	%rcx, %rax\n"
+	"	shr	$7, %rax\n"
+	"	xor	%rax, %rcx\n"
+	"	mov	%rcx, %rax\n"
+	"	shl	$17, %rax\n"
+	"	xor	%rax, %rcx\n"
+	"	mov	%rcx, %rax\n"
+	"	and	%rsi, %rax\n"
+	"	lea	(%rdi,%rax,8), %rsp\n"
+	"	mov	$10000, %eax\n"
+	"2:	dec	%eax\n"
+	"	jnz	2b\n"
+	"	dec	%rdx\n"
+	"	jnz	1b\n"
+	"	mov	%r11, %rsp\n"
+	"	ret\n"
+	"	.globl	wander_text\n"
+	"wander_text:\n"
+	"	.skip	1 << 20, 0x90\n"
+	"	.globl	wander_text_end\n"
+	"wander_text_end:\n"
+	"	.cfi_endproc\n"
+	"	.size	wander, . - wander\n");
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int run_chains(uint64_t ms)
+{
+	const uint64_t size = (uint64_t)(wander_text_end - wander_text), begun = now_ms();
+	uint64_t *stack = calloc(2 * WORDS, sizeof(*stack)), seed = (uint64_t)getpid(), i;
+
+	if (!stack)
+		return 1;
+	for (i = 0; i < 2 * WORDS; i++) {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		stack[i] = (uint64_t)wander_text + 1 + (seed >> 33) % (size - 1);
+	}
+	while (now_ms() - begun < ms)
+		wander(stack, WORDS - 1, TURNS, seed++ | 1);
+	return 0;
+}
+
+static int copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), ret = 1;
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+	if (in >= 0 && out >= 0)
+		ret = sendfile(out, in, NULL, 1 << 20) <= 0;
+	close(in);
+	close(out);
+	return ret;
+}
+
+static int run_files(const char *tiny, const char *folder, long nr)
+{
+	char path[256], *argv[] = { path, NULL };
+	pid_t pid;
+	long i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%d-%ld", folder, getpid(), i);
+		if (copy(tiny, path))
+			return 1;
+		if (posix_spawn(&pid, path, NULL, NULL, argv, environ))
+			return 1;
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = 2;
+
+	if (argc == 3 && !strcmp(argv[1], "chains"))
+		ret = run_chains(strtoull(argv[2], NULL, 10));
+	else if (argc == 5 && !strcmp(argv[1], "files"))
+		ret = run_files(argv[2], argv[3], strtol(argv[4], NULL, 10));
+	if (ret)
+		perror(argv[0]);
+	return ret;
+}

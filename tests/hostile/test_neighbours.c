@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Root profiles, with callers, a host on which a user uses up as much as can be had of what all programs'
+ * callers share: rules, lines, numbers of texts, and elements of the tree. Those of others stay complete.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "doc_callers.h"
+#include "hostile.h"
+#include "live.h"
+#include "need.h"
+#include "test_burn_fixture.h"
+
+#define NEIGHBOUR HOSTILE_PROGRAMS "/neighbour"
+#define TINY HOSTILE_PROGRAMS "/tiny"
+#define NOBODY "setpriv --reuid 65534 --regid 65534 --clear-groups "
+#define ANOTHER "setpriv --reuid 2 --regid 2 --clear-groups "
+
+/* A few ticks are amid an exec. On a busy host a table may be late, but not for most of the time. */
+#define MOSTLY 0.95
+#define FEW_TICKS 200
+
+/* At defaults but for the rate, and so that what is read at an interval's end is seen too. */
+static const char *const once[] = { "--callers", "--split", "process", NULL };
+static const char *const often[] = { "--callers", "--split", "process", "--interval", "1", NULL };
+
+TestSuite(hostile_neighbours, .timeout = 170);
+
+static void begin(struct live *live)
+{
+	NEED_ROOT();
+	live_begin(live);
+	/* Other users reach it, and make files there. */
+	cr_assert_eq(chmod(live->dir, 01777), 0);
+	child_do(ARGS("cp", NEIGHBOUR, live_path(live, "neighbour")));
+	child_do(ARGS("cp", TINY, live_path(live, "tiny")));
+	child_do(ARGS("cp", MAPPED, live_path(live, "mapped")));
+	child_do(ARGS("cp", MAPPED, live_path(live, "victim_mapped")));
+	live_copy(live, WORKLOAD("callers"), "victim");
+}
+
+#define NEIGHBOUR_TEST(name, ...) FIXTURE_TEST(live, begin, hostile_neighbours, name, ##__VA_ARGS__)
+
+/* The ticks of a process in all profiles of a run. end NULL: however their walks ended. */
+static uint64_t ended_in(struct live *live, const char *process, const char *end)
+{
+	uint64_t sum = 0;
+	glob_t found;
+	size_t i;
+
+	cr_assert_eq(glob(live_path(live, "p*.json"), 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+
+		doc_assert_sound(doc);
+		doc_assert_chains(doc);
+		sum += doc_ended_in(doc, process, end);
+		json_object_put(doc);
+	}
+	globfree(&found);
+	return sum;
+}
+
+static void run(struct live *live, const char *const options[], const char *memory,
+		const char *script)
+{
+	const char *argv[32], *command[] = { "sh", "-c", script, live->dir, NULL };
+	const char *all[16] = { "-F", "997", "--force" };
+	const bool often_named = options == often;
+	size_t n = 3;
+
+	for (; *options; options++)
+		all[n++] = *options;
+	if (memory) {
+		all[n++] = "--memory";
+		all[n++] = memory;
+	}
+	snprintf(live->profile, sizeof(live->profile), "%s/%s", live->dir,
+		 often_named ? "p-%t.json" : "p.json");
+	live_command(live, argv, 32, all, command, false);
+	child_run(&live->end, NULL, argv);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+}
+
+static void expect_complete(struct live *live, const char *process)
+{
+	uint64_t ticks = ended_in(live, process, NULL);
+	uint64_t complete = ended_in(live, process, "complete");
+	uint64_t late = ended_in(live, process, "late");
+
+	cr_expect_gt(complete, FEW_TICKS);
+	cr_expect_geq((double)(complete + late), MOSTLY * (double)ticks,
+		      "%lu of %lu ticks of %s, %lu late", complete, ticks, process, late);
+	cr_expect_lt(late, ticks / 2);
+}
+
+#define CHAINS NOBODY "$0/neighbour chains 6000 & sleep 3; " ANOTHER "$0/victim plain 6000; wait"
+
+NEIGHBOUR_TEST(chains_at_random)
+{
+	run(live, once, NULL, CHAINS);
+	expect_complete(live, "victim");
+	/* What does not fit is counted with the part that does. */
+	cr_expect_gt(ended_in(live, "neighbour", "full"), FEW_TICKS);
+}
+
+NEIGHBOUR_TEST(chains_at_random_by_interval)
+{
+	run(live, often, NULL, CHAINS);
+	expect_complete(live, "victim");
+}
+
+/* Nobody's files, which are run, and then root's with rules that no other file has. */
+static void run_files(struct live *live, const char *const options[], struct hostile_rules wanted,
+		      unsigned int nr)
+{
+	char offset[32], path[128], script[512];
+	unsigned int i;
+
+	burn_offset(offset, sizeof(offset));
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/nobody-%u", live->dir, i);
+		hostile_make_rules(BURN, path, wanted);
+		cr_assert_eq(chown(path, 65534, 65534), 0);
+		wanted.seed++;
+	}
+	wanted.rules = wanted.rules < 500 ? wanted.rules : 500;
+	wanted.rows = wanted.rows / 2 < 20000 ? 20000 : wanted.rows / 2;
+	snprintf(path, sizeof(path), "%s/honest", live->dir);
+	hostile_make_rules(BURN, path, wanted);
+	snprintf(script, sizeof(script),
+		 NOBODY "$0/mapped %s 300000000 $0/nobody-*; sleep 2; "
+			"$0/victim_mapped %s 1500000000 $0/honest",
+		 offset, offset);
+	run(live, options, NULL, script);
+}
+
+NEIGHBOUR_TEST(rules)
+{
+	run_files(live, once, (struct hostile_rules){ .rules = 1900, .rows = 2000 }, 9);
+	expect_complete(live, "victim_mapped");
+}
+
+NEIGHBOUR_TEST(rules_by_interval)
+{
+	run_files(live, often, (struct hostile_rules){ .rules = 1900, .rows = 2000 }, 9);
+	expect_complete(live, "victim_mapped");
+}
+
+NEIGHBOUR_TEST(rows)
+{
+	run_files(live, once, (struct hostile_rules){ .rules = 10, .rows = 1900000 }, 4);
+	expect_complete(live, "victim_mapped");
+}
+
+NEIGHBOUR_TEST(rows_by_interval)
+{
+	run_files(live, often, (struct hostile_rules){ .rules = 10, .rows = 1900000 }, 4);
+	expect_complete(live, "victim_mapped");
+}
+
+/* With 1 MiB there are 1,024 numbers. */
+#define FILES                                                                                      \
+	"mkdir -m 1777 $0/files; " NOBODY "$0/neighbour files $0/tiny $0/files 1500; "             \
+	"cp $0/victim $0/fresh; " ANOTHER "$0/fresh plain 3000"
+
+NEIGHBOUR_TEST(numbers)
+{
+	run(live, once, "1M", FILES);
+	expect_complete(live, "fresh");
+}
+
+NEIGHBOUR_TEST(numbers_by_interval)
+{
+	run(live, often, "1M", FILES);
+	expect_complete(live, "fresh");
+}
