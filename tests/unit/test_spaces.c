@@ -68,3 +68,15 @@ Test(spaces, map_that_is_none)
 		      "ln -s $PWD/elsewhere tmp");
 	cr_assert_lt(space_open_perf_map(&process), 0);
 }
+
+/* The first one of a session: there is no list yet, which a build with sanitizers minds. */
+Test(spaces, first_of_all)
+{
+	const struct record record = { .tgid = (uint32_t)getpid(), .space.kind = SPACE_ANON };
+	struct spaces spaces = { 0 };
+	struct error err;
+
+	cr_assert_eq(spaces_add(&spaces, &record, &err), 0);
+	cr_assert_eq(spaces.nr, 1);
+	spaces_free(&spaces);
+}

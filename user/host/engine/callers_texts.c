@@ -61,11 +61,11 @@ static uint32_t unused_text(struct session *session)
 static struct space_info *last_told(const struct spaces *spaces, const struct space *space)
 {
 	const struct space_info *known = spaces_find(spaces, space);
-	struct space_info *info = spaces->list + spaces->nr;
+	size_t i;
 
-	while (info-- > spaces->list + spaces->sorted)
-		if (!memcmp(&info->space, space, sizeof(*space)))
-			return info;
+	for (i = spaces->nr; i-- > spaces->sorted;)
+		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
+			return &spaces->list[i];
 	return known ? spaces->list + (known - spaces->list) : NULL;
 }
 

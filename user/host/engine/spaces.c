@@ -186,12 +186,15 @@ static int open_file(const struct record *record, struct space_info *info)
 static struct space_info *find_unopened(const struct spaces *spaces, const struct space *space)
 {
 	const struct space_info *known = spaces_find(spaces, space);
-	struct space_info *info = spaces->list + spaces->nr;
+	size_t i;
 
-	while (info-- > spaces->list + spaces->sorted)
+	for (i = spaces->nr; i-- > spaces->sorted;) {
+		struct space_info *info = &spaces->list[i];
+
 		if ((info->tries || info->awaits_number) &&
 		    !memcmp(&info->space, space, sizeof(*space)))
 			return info;
+	}
 	return known && (known->tries || known->awaits_number) ?
 		       spaces->list + (known - spaces->list) :
 		       NULL;
