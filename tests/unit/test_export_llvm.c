@@ -89,6 +89,16 @@ Test(export_llvm, inlined)
 		    "outer:13:5\n 1: 3\n 5.1: _Z5inneri:10\n  1: 8\n  2: _Z5inneri:2\n   1: 2\n");
 }
 
+/* Other letters than English ones are names like any other. */
+Test(export_llvm, letters)
+{
+	static const struct source_scope scope = { "caf\u00e9", 10 };
+	struct sample_tree *tree = sample_tree_new();
+
+	add(tree, at(&scope, 11, 0, NULL), 3, false);
+	check(tree, "caf\u00e9:3:0\n 1: 3\n");
+}
+
 Test(export_llvm, lines_before_the_function)
 {
 	struct sample_tree *tree = sample_tree_new();
@@ -100,8 +110,9 @@ Test(export_llvm, lines_before_the_function)
 /* What the format cannot hold, or DWARF does not say, anywhere in the chain, is left out. */
 Test(export_llvm, left_out)
 {
-	static const char *const names[] = { "",      "two words", "1st", "new\nline",
-					     "tab\t", "#x",	   "!x",  "[x" };
+	static const char *const names[] = { "",	   "two words",	 "1st",	    "new\nline",
+					     "tab\t",	   "#x",	 "!x",	    "[x",
+					     "bi\u202edi", "c1\xc2\x85", "bad\xff", "cut\xe2\x80" };
 	struct sample_tree *tree = sample_tree_new();
 	struct source_scope scope = { NULL, 1 };
 	struct source_line line, call = at(&outer, 0, 0, NULL);

@@ -114,14 +114,21 @@ static struct location location_of(const struct source_line *line)
 				  component(line->discriminator) };
 }
 
-/* Whether no reader takes the name for something else. Compilers only make such names. */
+/*
+ * Whether no reader takes the name for something else, and no terminal is changed by it. Compilers only
+ * make such names.
+ */
 static bool is_nameable(const char *name)
 {
+	size_t length;
+
 	if (!*name || strchr("0123456789#![", *name))
 		return false;
-	for (; *name; name++)
-		if ((unsigned char)*name <= ' ' || *name == 0x7f)
+	for (; *name; name += length) {
+		length = utf8_sequence(name, strnlen(name, 4));
+		if (!length || *name == ' ' || utf8_is_control(name, length))
 			return false;
+	}
 	return true;
 }
 
