@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "export/export.h"
@@ -129,6 +130,155 @@ Test(export_folded, callers)
 	profile->callers = NULL;
 	assert_folded(profile, &libc,
 		      "steady-100;libc.so.6;write:\\x0a7 80\nnode-200;libc.so.6;write:\\x0a7 20\n");
+}
+
+/* A profile of the whole host, not split, with so many ticks. */
+static void put_head(FILE *file, unsigned int ticks)
+{
+	fprintf(file,
+		"{\"format\": \"bpfprofil\", \"version\": 1, \"tool\": \"0.1.0\", "
+		"\"started\": \"2026-02-01T12:00:00Z\", \"duration_ns\": 2000000000, \"complete\": true, "
+		"\"host\": {\"kernel\": \"6.1\", \"arch\": \"x86_64\", \"cpus\": 2, \"name\": \"host\"}, "
+		"\"command\": [], \"sampling\": {\"source\": \"clock\", \"mode\": \"charged\", "
+		"\"period_ns\": 1000000, \"requested_hz\": 1000, \"measured_hz\": 1000}, "
+		"\"ticks\": {\"total\": %u, \"binned\": %u, \"overflow\": 0, \"outside\": 0, "
+		"\"filtered\": 0, \"lost\": {}}, \"targets\": [{\"id\": 0, \"kind\": \"system\", "
+		"\"name\": \"host\", \"ticks\": {\"total\": %u, \"binned\": %u, \"overflow\": 0, "
+		"\"outside\": 0, \"filtered\": 0, \"lost\": {}}, \"kernel_ticks\": 0}], ",
+		ticks, ticks, ticks, ticks);
+}
+
+static void put_object(FILE *file, unsigned int id, const char *path)
+{
+	fprintf(file,
+		"%s{\"id\": %u, \"kind\": \"file\", \"path\": \"%s\", \"build_id\": null, "
+		"\"text\": [{\"offset\": 4096, \"address\": 4096, \"size\": 65536}]}",
+		id ? ", " : "\"objects\": [", id, path);
+}
+
+static void put_function(FILE *file, unsigned int object, unsigned int number, unsigned int length)
+{
+	fprintf(file,
+		"%s{\"object\": %u, \"name\": \"f%0*u\", \"offset\": %u, \"size\": 16, \"ticks\": 1}",
+		number ? ", " : "\"functions\": [", object, (int)length - 1, number,
+		4096 + 16 * number);
+}
+
+static struct profile *load_and_close(FILE *file, char *text)
+{
+	char path[] = "/tmp/bpfprofil-test-XXXXXX";
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+	FILE *copy;
+	int fd;
+
+	fclose(file);
+	fd = mkstemp(path);
+	copy = fdopen(fd, "w");
+	cr_assert(copy && fputs(text, copy) >= 0 && !fclose(copy));
+	cr_assert_eq(profile_load(path, &profile, &err), 0, "%s", err.text);
+	unlink(path);
+	free(text);
+	return profile;
+}
+
+#define HISTOGRAM                                                                                    \
+	"{\"target\": 0, \"object\": %u, \"pid\": null, \"process\": null, \"cgroup\": null, "       \
+	"\"offset\": 4096, \"size\": 65536, \"width\": 4, \"scale\": 131072, \"bytes_per_bin\": 1, " \
+	"\"overflow\": false, \"stopped\": null, \"bins\": ["
+
+/* Functions of the same name in several programs are not one, which nobody split by process. */
+Test(export_folded, programs)
+{
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options one = { .target = 0, .object = "bash" };
+	size_t size;
+	char *text = NULL;
+	FILE *file = open_memstream(&text, &size);
+	cleanup_profile struct profile *profile = NULL;
+
+	put_head(file, 18);
+	put_object(file, 0, "/usr/lib/gcc/cc1");
+	put_object(file, 1, "/bin/bash");
+	put_object(file, 2, "/usr/lib/libc.so.6");
+	fprintf(file, "], \"histograms\": [" HISTOGRAM "[0,5]]}, ", 0U);
+	fprintf(file, HISTOGRAM "[0,6]]}, " HISTOGRAM "[256,7]]}], ", 1U, 2U);
+	fprintf(file, "\"callers\": {\"sites\": [[0,4096],[1,4096],[2,4200],[2,4352]], \"roots\": ["
+		      "{\"target\": 0, \"pid\": null, \"process\": null, \"cgroup\": null, "
+		      "\"end\": \"complete\", \"ticks\": 0}], "
+		      "\"nodes\": [[-1,2,0],[-1,3,2],[0,0,5],[0,1,6],[2,3,1],[3,3,4]]}, ");
+	fprintf(file,
+		"\"functions\": ["
+		"{\"object\": 2, \"name\": \"write\", \"offset\": 4352, \"size\": 16, \"ticks\": 7}, "
+		"{\"object\": 1, \"name\": \"main\", \"offset\": 4096, \"size\": 16, \"ticks\": 6}, "
+		"{\"object\": 0, \"name\": \"main\", \"offset\": 4096, \"size\": 16, \"ticks\": 5}, "
+		"{\"object\": 2, \"name\": \"start\", \"offset\": 4192, \"size\": 16, \"ticks\": 0}"
+		"], \"notes\": []}");
+	fflush(file);
+	profile = load_and_close(file, text);
+	assert_folded(profile, &every,
+		      "cc1;start;main 5\nbash;start;main 6\n[unknown];write 2\n"
+		      "cc1;start;main;write 1\nbash;start;main;write 4\n");
+	/* Where there is only one, it would be the same in each line. */
+	assert_folded(profile, &one, "start;main 6\n");
+}
+
+enum { DEPTH = 250, NAME_BYTES = 3000, PROFILE_TICKS = DEPTH * (DEPTH + 1) / 2 };
+
+/* DEPTH functions call each other, and each of them is called at the end of that too. */
+static struct profile *long_and_deep(void)
+{
+	size_t size;
+	char *text = NULL;
+	FILE *file = open_memstream(&text, &size);
+	unsigned int i;
+
+	put_head(file, PROFILE_TICKS);
+	put_object(file, 0, "/bin/program");
+	fprintf(file, "], \"histograms\": [" HISTOGRAM, 0U);
+	for (i = 0; i < DEPTH; i++)
+		fprintf(file, "%s[%u,%u]", i ? "," : "", 16 * i, i + 1);
+	fprintf(file, "]}], \"callers\": {\"sites\": [");
+	for (i = 0; i < DEPTH; i++)
+		fprintf(file, "%s[0,%u]", i ? "," : "", 4096 + 16 * i);
+	fprintf(file, "], \"roots\": [{\"target\": 0, \"pid\": null, \"process\": null, "
+		      "\"cgroup\": null, \"end\": \"complete\", \"ticks\": 0}], \"nodes\": [");
+	for (i = 0; i < DEPTH; i++)
+		fprintf(file, "%s[%d,%u,0]", i ? "," : "", (int)i - 1, i);
+	for (i = 0; i < DEPTH; i++)
+		fprintf(file, ",[%u,%u,%u]", DEPTH - 1U, i, i + 1);
+	fprintf(file, "]}, ");
+	for (i = 0; i < DEPTH; i++)
+		put_function(file, 0, i, NAME_BYTES);
+	fprintf(file, "], \"notes\": []}");
+	fflush(file);
+	return load_and_close(file, text);
+}
+
+/* In full it would be 187 MB: the coldest lose their callers, and no tick is lost. */
+Test(export_folded, too_large, .timeout = 120)
+{
+	char note[EXPORT_NOTE_BYTES] = "";
+	cleanup_profile struct profile *profile = long_and_deep();
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS, .note = note };
+	cleanup_free char *text = sample_export("folded", profile, &every, NULL);
+	uint64_t sum = 0, bare = 0, ticks, hottest = 0;
+	char *line, *rest = NULL;
+
+	cr_expect_lt(strlen(text), 129UL << 20);
+	cr_expect_gt(strlen(text), 120UL << 20);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		ticks = strtoull(strrchr(line, ' '), NULL, 10);
+		sum += ticks;
+		if (strncmp(line, "[callers left out];f", 20))
+			continue;
+		bare += ticks;
+		hottest = ticks > hottest ? ticks : hottest;
+	}
+	cr_expect_eq(sum, PROFILE_TICKS);
+	cr_expect(bare > 0 && bare == hottest * (hottest + 1) / 2, "%lu ticks, up to %lu a stack",
+		  (unsigned long)bare, (unsigned long)hottest);
+	cr_expect(strstr(note, " ticks are without callers"), "%s", note);
 }
 
 /* The ticks of calls are not the sampler's. */

@@ -36,19 +36,47 @@ const char *stack_function(const struct stack *stack)
 }
 
 /*
- * Frames are numbered: the functions, the text of each object that has none, and how walks ended that
- * did not reach the first frame.
+ * Frames are numbered: the functions, the text of each object that has none, how walks ended that did not
+ * reach the first frame, and callers that are left out, by object.
  */
+static uint32_t cut_frame(const struct profile *profile, uint32_t end)
+{
+	return (uint32_t)(profile->nr_functions + profile->nr_objects) + end;
+}
+
+enum { LEFT_OUT = WALK_END_COUNT + 1 };
+
 const char *stack_caller(const struct stacks *stacks, uint32_t frame)
 {
 	const struct profile *profile = stacks->profile;
 
 	if (frame < profile->nr_functions)
 		return profile->functions[frame].name;
-	frame -= (uint32_t)profile->nr_functions;
-	if (frame < profile->nr_objects)
-		return profile_object_base(&profile->objects[frame]);
-	return profile_cut_names[frame - profile->nr_objects];
+	if (frame < cut_frame(profile, 0))
+		return profile_object_base(stack_caller_object(stacks, frame));
+	frame -= cut_frame(profile, 0);
+	return frame >= LEFT_OUT ? "[callers left out]" : profile_cut_names[frame];
+}
+
+const struct profile_object *stack_caller_object(const struct stacks *stacks, uint32_t frame)
+{
+	const struct profile *profile = stacks->profile;
+
+	if (frame < profile->nr_functions)
+		return &profile->objects[profile->functions[frame].object];
+	if (frame < cut_frame(profile, 0))
+		return &profile->objects[frame - profile->nr_functions];
+	frame -= cut_frame(profile, LEFT_OUT);
+	return frame < profile->nr_objects ? &profile->objects[frame] : NULL;
+}
+
+uint32_t stacks_left_out(struct stacks *stacks, const struct profile_object *object)
+{
+	const struct profile *profile = stacks->profile;
+	size_t number = object ? (size_t)(object - profile->objects) : profile->nr_objects;
+
+	return chain_tree_child(&stacks->callers, 0,
+				cut_frame(profile, LEFT_OUT + (uint32_t)number));
 }
 
 /* Functions are compared by index, because the profile has the hottest first. */
@@ -102,10 +130,8 @@ static int add_frame(struct stacks_maker *maker, uint32_t frame, uint32_t *conte
 static int add_cut(void *of, enum walk_end end, uint32_t *context)
 {
 	struct stacks_maker *maker = of;
-	const struct profile *profile = maker->profile;
 
-	return add_frame(maker, (uint32_t)(profile->nr_functions + profile->nr_objects) + end,
-			 context);
+	return add_frame(maker, cut_frame(maker->profile, end), context);
 }
 
 static int add_site(void *of, const struct profile_site *site, uint32_t *context)
@@ -160,7 +186,7 @@ static int add_stack_histogram(struct stacks_maker *maker,
 	return ret;
 }
 
-static void merge_stacks(struct stacks *stacks)
+void stacks_merge(struct stacks *stacks)
 {
 	size_t i, kept = 0;
 
@@ -203,7 +229,7 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 	profile_index_free(maker.index);
 	profile_weights_free(maker.weights);
 	profile_chains_free(maker.chains);
-	merge_stacks(stacks);
+	stacks_merge(stacks);
 	return ret;
 }
 

@@ -37,6 +37,15 @@ const char *stack_function(const struct stack *stack);
 /* The name of a frame of stacks->callers. */
 const char *stack_caller(const struct stacks *stacks, uint32_t frame);
 
+/* The object that such a frame is in; NULL: it is none, but says how a walk ended. */
+const struct profile_object *stack_caller_object(const struct stacks *stacks, uint32_t frame);
+
+/* A context that stands for callers that are left out, of that object or NULL. 0: out of memory. */
+uint32_t stacks_left_out(struct stacks *stacks, const struct profile_object *object);
+
+/* Sorts the stacks, and adds up those that have become equal. */
+void stacks_merge(struct stacks *stacks);
+
 /* Returns 0 or -ENOMEM. Call stacks_free() in any case. */
 int stacks_build(const struct profile *profile, const struct export_options *options,
 		 bool with_callers, struct stacks *stacks);
