@@ -13,7 +13,7 @@
 #include "report/render.h"
 #include "report/rows.h"
 
-/* The allowed difference: this many standard deviations, this share of the time, and a few ms. */
+/* The allowed difference: this many standard deviations or this share of the time, and a few ms. */
 #define CHANCE 3
 #define TOLERANCE 0.02
 #define GRACE_NS 4e6
@@ -42,7 +42,8 @@ static void judge(const struct sight *sight, double period, struct sight *worst)
 {
 	double chance = CHANCE * sqrt((double)sight->ticks) * period;
 
-	if (gap(sight) > chance + TOLERANCE * sight->used + GRACE_NS && gap(sight) > gap(worst))
+	if (gap(sight) > fmax(chance, TOLERANCE * sight->used) + GRACE_NS &&
+	    gap(sight) > gap(worst))
 		*worst = *sight;
 }
 
