@@ -32,10 +32,10 @@ struct building {
 	size_t nr;
 };
 
-static const char *const names[HOSTILE_KINDS] = { "segments", "tables", "symbols", "names",
-						  "link",     "packed", "endless", "notes",
-						  "cut",      "frames", "rows",	   "copied",
-						  "circle" };
+static const char *const names[HOSTILE_KINDS] = { "segments",  "tables", "symbols", "names",
+						  "link",      "packed", "endless", "notes",
+						  "cut",       "frames", "rows",    "copied",
+						  "functions", "circle" };
 
 const char *hostile_name(enum hostile_kind kind)
 {
@@ -319,12 +319,12 @@ static uint64_t add_text_segments(struct building *file, size_t nr, size_t size)
 	return find_name(file, ".text")->sh_addr;
 }
 
-static void make_frames(struct building *file)
+/* Descriptions of functions of a byte, so many bytes apart, and again from the start of the text. */
+static void make_descriptions(struct building *file, uint64_t text, size_t apart, size_t size)
 {
 	const struct frames_fde fde = { .length = sizeof(fde) - 4, .size = 1 };
 	cleanup_free unsigned char *frames = calloc(1, FRAMES_BYTES);
-	uint64_t text = add_text_segments(file, 1000, 4 * PAGE);
-	size_t at;
+	size_t at, i = 0;
 
 	cr_assert(frames);
 	memcpy(frames, frames_cie, sizeof(frames_cie));
@@ -333,9 +333,22 @@ static void make_frames(struct building *file)
 
 		*here = fde;
 		here->back = (uint32_t)at + 4;
-		here->address = text + at % 64;
+		here->address = text + i++ * apart % size;
 	}
 	put_frames(file, frames, FRAMES_BYTES);
+}
+
+static void make_frames(struct building *file)
+{
+	make_descriptions(file, add_text_segments(file, 1000, 4 * PAGE), sizeof(struct frames_fde),
+			  64);
+}
+
+static void make_functions(struct building *file)
+{
+	const size_t text = (2UL << 30) - (1UL << 20);
+
+	make_descriptions(file, add_text_segments(file, 1, text), 1000, text);
 }
 
 static void make_rows(struct building *file)
@@ -417,12 +430,13 @@ void hostile_make_hole(const char *base, const char *path, const char *section, 
 void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 {
 	static void (*const make[HOSTILE_KINDS])(struct building * file) = {
-		[HOSTILE_SEGMENTS] = make_segments, [HOSTILE_TABLES] = make_tables,
-		[HOSTILE_SYMBOLS] = make_symbols,   [HOSTILE_NAMES] = make_names,
-		[HOSTILE_LINK] = make_link,	    [HOSTILE_PACKED] = make_packed,
-		[HOSTILE_ENDLESS] = make_endless,   [HOSTILE_NOTES] = make_notes,
-		[HOSTILE_FRAMES] = make_frames,	    [HOSTILE_ROWS] = make_rows,
-		[HOSTILE_COPIED] = make_copied,	    [HOSTILE_CIRCLE] = make_circle,
+		[HOSTILE_SEGMENTS] = make_segments,   [HOSTILE_TABLES] = make_tables,
+		[HOSTILE_SYMBOLS] = make_symbols,     [HOSTILE_NAMES] = make_names,
+		[HOSTILE_LINK] = make_link,	      [HOSTILE_PACKED] = make_packed,
+		[HOSTILE_ENDLESS] = make_endless,     [HOSTILE_NOTES] = make_notes,
+		[HOSTILE_FRAMES] = make_frames,	      [HOSTILE_ROWS] = make_rows,
+		[HOSTILE_FUNCTIONS] = make_functions, [HOSTILE_COPIED] = make_copied,
+		[HOSTILE_CIRCLE] = make_circle,
 	};
 	struct building file = { .folder = folder };
 	char path[PATH_MAX];

@@ -22,6 +22,7 @@ enum hostile_kind {
 	HOSTILE_FRAMES, /* two million descriptions of frames, each in the last of a thousand segments */
 	HOSTILE_ROWS, /* 60 MiB of instructions, each of which makes a row with a rule of its own */
 	HOSTILE_COPIED, /* 12 KB on the disk: holes of 1,200 MB as relocations that are not aligned */
+	HOSTILE_FUNCTIONS, /* two million descriptions of functions, all over 2 GiB of text */
 	HOSTILE_CIRCLE, /* descriptions of frames that are their own common entries, or lead nowhere */
 	HOSTILE_KINDS,
 };

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,26 +67,40 @@ static void read_all(int fd, const char *path)
 	elf_image_close(&image);
 }
 
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
 /* How many KiB reading the file adds to the memory of a process. */
 static long memory_for(const char *name)
 {
 	char *path = strdup(fixture_path(name));
-	struct rusage before, after;
+	long *added = mmap(NULL, sizeof(*added), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			   -1, 0);
 	int status = -1;
+	long ret;
 	pid_t child;
 
-	getrusage(RUSAGE_SELF, &before);
+	cr_assert_neq(added, MAP_FAILED);
 	fflush(NULL);
 	child = fork();
 	cr_assert_geq(child, 0);
 	if (!child) {
+		*added = -peak_kib();
 		read_all(fixture_open(name), path);
+		*added += peak_kib();
 		_exit(0);
 	}
 	free(path);
-	cr_assert_eq(wait4(child, &status, 0, &after), child);
+	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert_eq(status, 0, "%s: wait status 0x%x", name, (unsigned int)status);
-	return after.ru_maxrss - before.ru_maxrss;
+	ret = *added;
+	munmap(added, sizeof(*added));
+	return ret;
 }
 
 static const struct {
@@ -210,4 +225,28 @@ Test(elf_sections, small_ones_are_copied)
 	cr_assert(symbol && !strcmp(symbol->name, "spin"));
 	symbol_table_free(table);
 	close(fd);
+}
+
+/* What bpfprofil-security(7) says, and the pages of the file that are read in place. */
+enum { FRAMES_KIB = 140 << 10, IN_PLACE_KIB = 64 << 10 };
+
+Test(elf_sections, call_frame_information)
+{
+	static const enum hostile_kind kinds[] = { HOSTILE_FUNCTIONS, HOSTILE_ROWS,
+						   HOSTILE_CIRCLE };
+	char *base, *folder;
+	size_t i;
+	long kib;
+
+	make_base();
+	base = strdup(fixture_path("base"));
+	folder = strdup(fixture_path("."));
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		hostile_make(base, folder, kinds[i]);
+		kib = memory_for(hostile_name(kinds[i]));
+		cr_expect_lt(kib, FRAMES_KIB + IN_PLACE_KIB, "%s: %ld KiB", hostile_name(kinds[i]),
+			     kib);
+	}
+	free(base);
+	free(folder);
 }
