@@ -313,6 +313,23 @@ Test(report_callers, refused)
 		       "sudo bpfprofil attach --callers ...");
 }
 
+/* libc without its debug symbols has a memcpy of no name. */
+Test(report_callers, refused_for_want_of_names)
+{
+	cleanup_profile struct profile *profile = load();
+	struct report_options options = of_tree(TREE_CALLERS, "memcpy");
+	const char *hint =
+		"installing the debug symbols of sh, of which some functions have no name; "
+		"report finds them then";
+
+	rename_function(profile, "eval", "sh+0x2300");
+	expect_refused(profile, &options,
+		       "--callers 'memcpy': no function of that name is in a chain", hint);
+	options = of_tree(TREE_NONE, "memcpy");
+	expect_refused(profile, &options,
+		       "--function 'memcpy': no function of that name has a tick", hint);
+}
+
 /* --- random trees against a naive count ---------------------------------------------------------- */
 
 static unsigned int chance(unsigned int *seed, unsigned int below)

@@ -437,6 +437,20 @@ static int make_view(struct chain_view *view, struct report_rows *rows)
 	return view->options->tree == TREE_CALLERS ? make_callers(view) : make_callees(view);
 }
 
+static int refuse(const struct chain_view *view, struct report_rows *rows, struct error *err)
+{
+	const struct report_options *options = view->options;
+	const struct function_refusal refusal = {
+		options->tree == TREE_CALLERS ? "--callers" : "--callees", "is in a chain",
+		options->inlined ?
+			"bpfprofil report --inclusive --limit 0 --inline" :
+			"bpfprofil report --inclusive --limit 0; --inline, for one that was "
+			"inlined"
+	};
+
+	return rows_refuse_function(view->profile, options, &refusal, rows, err);
+}
+
 int rows_chains_view(const struct profile *profile, const struct report_options *options,
 		     const struct context_tree *tree, struct report_rows *rows, struct error *err)
 {
@@ -447,9 +461,7 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	int ret = make_view(&view, rows);
 
 	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
-		ret = rows_refuse_function(options, "is in a chain", rows, err);
-		error_hint(err, "bpfprofil report --inclusive --limit 0%s",
-			   options->inlined ? " --inline" : "; --inline, for one that was inlined");
+		ret = refuse(&view, rows, err);
 	} else if (!ret) {
 		ret = replace_rows(&view, options->tree == TREE_ALL ? tree : &view.made, rows);
 	}

@@ -65,13 +65,43 @@ int rows_choose_functions(const struct profile *profile, const struct report_opt
 	return ret;
 }
 
-int rows_refuse_function(const struct report_options *options, const char *where,
-			 struct report_rows *rows, struct error *err)
+/* The hottest object with text that has no name, as in libc.so.6+0x1234; NULL: none. */
+static const char *find_nameless(const struct profile *profile, const struct report_rows *rows)
 {
-	static const char *const of_tree[] = { [TREE_NONE] = "--function",
-					       [TREE_ALL] = "--function",
-					       [TREE_CALLERS] = "--callers",
-					       [TREE_CALLEES] = "--callees" };
+	const struct report_row *row;
+	const char *base;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		row = &rows->rows[i];
+		if (row->abstract || profile->objects[row->object].kind != PROFILE_FILE)
+			continue;
+		base = text_basename(profile->objects[row->object].path);
+		if (!row->name || (!strncmp(row->name, base, strlen(base)) &&
+				   !strncmp(row->name + strlen(base), "+0x", 3)))
+			return base;
+	}
+	return NULL;
+}
+
+/* libc's memcpy is such text where libc has only its dynamic symbols. */
+static void hint_nameless(const struct profile *profile, const struct report_rows *rows,
+			  struct error *err)
+{
+	const char *object = find_nameless(profile, rows);
+
+	if (object)
+		error_hint(
+			err,
+			"installing the debug symbols of %.128s, of which some functions have no "
+			"name; report finds them then",
+			object);
+}
+
+int rows_refuse_function(const struct profile *profile, const struct report_options *options,
+			 const struct function_refusal *refusal, struct report_rows *rows,
+			 struct error *err)
+{
 	struct alike_names names = { 0 };
 	char alike[ALIKE_BYTES];
 	int ret = 0;
@@ -85,6 +115,10 @@ int rows_refuse_function(const struct report_options *options, const char *where
 	alike_free(&names);
 	if (ret)
 		return ret;
-	return error_set(err, -EINVAL, "%s '%.200s': no function of that name %s%s",
-			 of_tree[options->tree], options->function, where, alike);
+	ret = error_with_hint(err, -EINVAL, refusal->hint,
+			      "%s '%.200s': no function of that name %s%s", refusal->option,
+			      options->function, refusal->where, alike);
+	if (!*alike)
+		hint_nameless(profile, rows, err);
+	return ret;
 }

@@ -137,12 +137,20 @@ bool object_chosen(const struct profile *profile, const struct report_options *o
 int rows_choose_functions(const struct profile *profile, const struct report_options *options,
 			  struct report_rows *rows, bool *chosen);
 
+/* That nothing has the function's name: by which option it was given, and where it was expected. */
+struct function_refusal {
+	const char *option;
+	const char *where; /* "is in a chain" */
+	const char *hint; /* unless there is a better one */
+};
+
 /*
- * Sets err: no function of that name is "in a chain", or where else it was expected, and which of the rows
- * have a name that is much like it. Returns -EINVAL or -ENOMEM.
+ * Sets err, with names of the rows that are much like it, or else a hint at text without names. Sorts the
+ * rows. Returns -EINVAL or -ENOMEM.
  */
-int rows_refuse_function(const struct report_options *options, const char *where,
-			 struct report_rows *rows, struct error *err);
+int rows_refuse_function(const struct profile *profile, const struct report_options *options,
+			 const struct function_refusal *refusal, struct report_rows *rows,
+			 struct error *err);
 
 /* Whether the options let a process or cgroup into the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,

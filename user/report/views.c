@@ -318,20 +318,18 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 static int keep_functions(const struct profile *profile, const struct report_options *options,
 			  bool part, struct report_rows *rows, struct error *err)
 {
+	const struct function_refusal refusal = { "--function", "has a tick",
+						  "bpfprofil report --limit 0" };
 	cleanup_free bool *chosen = calloc(rows->nr + 1, sizeof(*chosen));
 	size_t from, to = 0;
-	int ret;
 
 	if (!chosen || rows_choose_functions(profile, options, rows, chosen))
 		return error_errno(err, -ENOMEM, "report");
 	for (from = 0; from < rows->nr; from++)
 		if (chosen[from])
 			rows->rows[to++] = rows->rows[from];
-	if (!to && rows->nr && !part) {
-		ret = rows_refuse_function(options, "has a tick", rows, err);
-		error_hint(err, "bpfprofil report --limit 0");
-		return ret;
-	}
+	if (!to && rows->nr && !part)
+		return rows_refuse_function(profile, options, &refusal, rows, err);
 	rows->nr = to;
 	return 0;
 }
