@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "profile/callers.h"
+#include "symbol/callers_hints.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "profile/callers.h"
 
 enum { MAX = 8 };
 

@@ -95,11 +95,4 @@ struct callers_account {
 int profile_callers_account(const struct profile *profile, uint64_t target,
 			    struct callers_account *account);
 
-/*
- * Notes on what would show more of a profile's callers, and how many ticks it concerns: programs without
- * call-frame information, JITs without frame pointers, scripts of which only the interpreter is seen.
- * Returns 0 or -ENOMEM.
- */
-int callers_hint(struct profile *profile);
-
 #endif

@@ -13,6 +13,7 @@
 #include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
 #include "profile/callers.h"
+#include "symbol/callers_hints.h"
 
 /* How often the tree is read again for ticks that are still on their way into it. */
 enum { TREE_READS = 100, TREE_WAIT_US = 1000 };

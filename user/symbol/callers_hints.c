@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "profile/callers.h"
+#include "symbol/callers_hints.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "profile/profile.h"
+#include "profile/callers.h"
 
 /* Share of all ticks with chains below which there is no hint. */
 enum { WORTH_PERCENT = 10 };
