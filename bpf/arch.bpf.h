@@ -116,6 +116,84 @@ static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
 				    (void *)(context + X86_CONTEXT_IP * sizeof(u64)));
 }
 
+/*
+ * Where the return address is, as the code at pc shows it: bytes from SP to the CFA, and how far above SP the
+ * caller's frame pointer was pushed, + 1. All 0: the code does not show it.
+ */
+struct shown_frame {
+	u32 cfa;
+	u32 fp;
+};
+
+enum {
+	X86_RET = 0xc3,
+	X86_ADD_SP = 0xc48348, /* add $N,%rsp */
+	X86_SUB_SP = 0xec8348,
+	X86_CALL_CX = 0xd1ff,
+	X86_POP = 0x58, /* and the register's number */
+	X86_POP_HIGH = 0x5841, /* of r8 to r15 */
+	X86_SP = 4,
+	X86_BP = 5,
+	X86_SUB_SP_BYTES = 4,
+	X86_CALL_CX_BYTES = 2,
+	X86_POPS_MAX = 4,
+};
+
+/* Of code that takes something off the stack, if anything, and returns within 8 bytes. */
+static __always_inline struct shown_frame arch_shown_by_end(u64 code)
+{
+	const struct shown_frame none = {};
+	struct shown_frame shown = {};
+	u32 i;
+
+	if ((code & 0xffffff) == X86_ADD_SP) {
+		shown.cfa = code >> 24 & 0x7f;
+		if (code >> 31 & 1)
+			return none;
+		code >>= 32;
+	}
+	for (i = 0; i < X86_POPS_MAX; i++) {
+		if ((code & 0xf8ff) == X86_POP_HIGH) {
+			code >>= 8;
+		} else if ((code & 0xff) == X86_POP + X86_BP) {
+			shown.fp = shown.cfa + 1;
+		} else if ((code & 0xf8) != X86_POP || (code & 0xff) == X86_POP + X86_SP) {
+			break;
+		}
+		code >>= 8;
+		shown.cfa += sizeof(u64);
+	}
+	if ((code & 0xff) != X86_RET)
+		return none;
+	shown.cfa += sizeof(u64);
+	return shown;
+}
+
+/*
+ * Where a call is the last thing that code does, as in CPython's trampolines for perf, "sub $8,%rsp; call
+ * *%rcx; add $8,%rsp; ret", and in the main() that rustc makes. What is called leaves SP as it was.
+ */
+static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
+{
+	struct shown_frame shown = {};
+	bool at_start;
+	u64 code;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)pc))
+		return shown;
+	at_start = !in_call && (code & 0xffffff) == X86_SUB_SP &&
+		   (code >> 32 & 0xffff) == X86_CALL_CX;
+	if (at_start && bpf_probe_read_user(&code, sizeof(code),
+					    (void *)(pc + X86_SUB_SP_BYTES + X86_CALL_CX_BYTES)))
+		return shown;
+	if (!in_call && (code & 0xffff) == X86_CALL_CX)
+		code >>= 8 * X86_CALL_CX_BYTES;
+	shown = arch_shown_by_end(code);
+	if (at_start && shown.cfa)
+		shown.cfa = sizeof(u64);
+	return shown;
+}
+
 /* The user pc that a task will return to. */
 static __always_inline u64 arch_return_pc(struct task_struct *task)
 {

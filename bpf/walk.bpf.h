@@ -207,6 +207,27 @@ static __always_inline void name_by_pc(struct walk *walk)
 	put_site(walk, walk->nr - 1, walk->at.pc + walk->delta);
 }
 
+/* struct shown_frame as one word, for a global function's result is a scalar. */
+__noinline u64 find_shown(u64 pc, bool in_call)
+{
+	struct shown_frame shown = arch_shown_frame(pc, in_call);
+
+	return (u64)shown.fp << 32 | shown.cfa;
+}
+
+/* Of text without a rule: code that is about to return shows where to. */
+static __always_inline int step_by_code(struct walk *walk)
+{
+	u64 frame = find_shown(walk->at.pc, walk->in_call), fp = walk->at.fp, pc, cfa;
+
+	cfa = walk->at.sp + (u32)frame;
+	if (!frame || !read_word(&pc, cfa + UNWIND_RA_OFFSET))
+		return step_by_pointer(walk, false);
+	if (frame >> 32 && !read_word(&fp, walk->at.sp + (frame >> 32) - 1))
+		return end_walk(walk, END_UNREADABLE);
+	return go_on(walk, pc, cfa, fp);
+}
+
 /* The kernel has stored all registers for the return from a signal handler. */
 static __always_inline int step_by_signal(struct walk *walk)
 {
@@ -278,7 +299,7 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	number &= UNWIND_ROW_EARLY - 1;
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule || rule->cfa == UNWIND_NONE)
-		return step_by_pointer(walk, false);
+		return step_by_code(walk);
 	if (rule->cfa == UNWIND_SIGNAL)
 		return step_by_signal(walk);
 	if (rule->cfa == UNWIND_END)
@@ -308,7 +329,7 @@ __noinline int walk_step(u32 cpu)
 	offset = walk->at.pc + walk->delta - !!walk->in_call;
 	put_site(walk, nr, offset);
 	walk->nr = nr + 1;
-	return walk->at.narrow ? end_walk(walk, END_NO_RULE) : step_up(walk, cpu, offset);
+	return walk->at.narrow ? end_walk(walk, END_NARROW) : step_up(walk, cpu, offset);
 }
 
 /* From the registers, which are there. */

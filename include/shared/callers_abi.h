@@ -125,7 +125,7 @@ struct frame {
  * may interrupt. It is not on the stack: the stack has no room for it,
  * and 6.1's verifier takes what a loop's body finds there as the loop's only possible state.
  */
-enum { WALK_FRAMES = 256, WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
+enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
 /* A frame of the chain that was entered last, and its element of the tree + 1. */
 struct entered_frame {

@@ -22,7 +22,8 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 
 /*
  * How the walk from a tick to its callers ended: at the first frame, by the rules of the files or
- * with the help of frame pointers where there are none; or before it. Likewise one list for all.
+ * with the help of frame pointers where there are none; or before it. Likewise one list for all. ABOVE_MAIN is
+ * what other causes become once functions have names.
  *
  * X(ID, json_key, description)
  */
@@ -33,11 +34,16 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 	X(DEEP, "deep", "more frames than are followed")                                           \
 	X(FULL, "full", "no room for one more chain of callers, or for a file's rules")            \
 	X(REGISTER, "register", "the caller is in a register that is not followed")                \
-	X(EXEC, "exec", "the process was replacing its program, changing its mappings or ending")
+	X(EXEC, "exec", "the process was replacing its program, changing its mappings or ending")  \
+	X(NARROW, "32-bit", "the program is a 32-bit one, whose frames are not followed")          \
+	X(ABOVE_MAIN, "above main", "the chain reaches main, or a thread's first function")
 #define WALK_ENDS(X)                                                                               \
 	X(COMPLETE, "complete", "walked to the first frame by the files' rules")                   \
 	X(GUESSED, "guessed", "walked to the first frame with frame pointers on the way")          \
 	WALK_CUTS(X)
+
+/* Frames that a walk has at most; beyond that it ends as DEEP. */
+enum { WALK_FRAMES = 512 };
 
 #define WALK_END_ENUM(id, key, text) END_##id,
 enum walk_end { WALK_ENDS(WALK_END_ENUM) WALK_END_COUNT };
