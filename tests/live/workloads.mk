@@ -24,7 +24,7 @@ WL_PIE := three one forever threads named forktree vforker swarm resters nothing
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so nothing_static frames_static gostack
+	    plugin_a.so plugin_b.so nothing_static frames_static gostack shim narrow
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -59,6 +59,12 @@ $(addprefix $(WL_OUT)/ring_,alpha beta delta): $(WL_SRC)/chain.c | $(DEPS_FIRST)
 $(WL_OUT)/gostack: $(WL_SRC)/gostack.c | $(DEPS_FIRST)
 	$(WL_CC) -g0 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fPIE -pie -o $@ $<
 	$(Q)objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr $@
+
+$(WL_OUT)/shim: $(WL_SRC)/shim.c | $(DEPS_FIRST)
+	$(WL_CC) -fno-pie -no-pie -nostartfiles -Wl,-e,shim_entry -o $@ $<
+
+$(WL_OUT)/narrow: $(WL_SRC)/narrow.c | $(DEPS_FIRST)
+	$(WL_CC) -m32 -ffreestanding -fno-pie -no-pie -nostdlib -static -o $@ $<
 
 $(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
 	$(WL_CC) -DFUNCTION=plugin_$* -fPIC -shared -o $@ $<

@@ -38,6 +38,102 @@ Test(callers, account)
 	cr_expect_eq(account.ticks[END_COMPLETE], 0, "nobody asked for callers");
 }
 
+/* --- cuts above main ----------------------------------------------------------------------------- */
+
+enum { SHIM, MAIN, WORK, START, SITES };
+
+static const char *const first_names[SITES] = { "shim", "main", "work", "std::sys::thread_start" };
+
+static void *need(void *made)
+{
+	cr_assert(made);
+	return made;
+}
+
+/* Two roots of one process, with a chain of each kind below both. */
+static struct profile *cut_profile(enum walk_end a, enum walk_end b)
+{
+	static const struct profile_node nodes[] = {
+		{ -1, SHIM, 1 }, { 0, MAIN, 2 },  { 1, WORK, 4 },   { 0, WORK, 8 },
+		{ -2, SHIM, 0 }, { 4, MAIN, 16 }, { -2, WORK, 32 }, { -2, START, 64 },
+	};
+	struct profile *profile = need(profile_new());
+	struct profile_callers *callers = need(calloc(1, sizeof(*callers)));
+	uint32_t i;
+
+	profile->callers = callers;
+	profile->objects = need(calloc(1, sizeof(*profile->objects)));
+	profile->objects[profile->nr_objects++].path = strdup("/bin/x");
+	profile->functions = need(calloc(SITES, sizeof(*profile->functions)));
+	callers->sites = need(calloc(SITES, sizeof(*callers->sites)));
+	for (i = 0; i < SITES; i++) {
+		profile->functions[profile->nr_functions++] =
+			(struct profile_function){ .name = strdup(first_names[i]),
+						   .offset = i,
+						   .size = 1 };
+		callers->sites[callers->nr_sites++].offset = i;
+	}
+	callers->roots = need(calloc(2, sizeof(*callers->roots)));
+	callers->roots[callers->nr_roots++] = (struct profile_root){ .pid = 7, .end = a };
+	callers->roots[callers->nr_roots++] = (struct profile_root){ .pid = 7, .end = b };
+	callers->roots[1].process = strdup("x");
+	callers->roots[0].process = strdup("x");
+	callers->nodes = need(malloc(sizeof(nodes)));
+	memcpy(callers->nodes, nodes, sizeof(nodes));
+	callers->nr_nodes = sizeof(nodes) / sizeof(nodes[0]);
+	return profile;
+}
+
+static uint64_t ticks_of(const struct profile *profile, enum walk_end end)
+{
+	struct callers_account account;
+
+	cr_assert_eq(profile_callers_account(profile, PROFILE_ALL_TARGETS, &account), 0);
+	return account.ticks[end];
+}
+
+/* What has main goes to one root, and what has not stays. */
+Test(callers, cut_above_main)
+{
+	cleanup_profile struct profile *profile = cut_profile(END_NO_RULE, END_UNREADABLE);
+	const struct profile_callers *callers = profile->callers;
+	size_t i, j;
+
+	cr_assert_eq(profile_cut_above_main(profile), 0);
+	cr_expect_eq(ticks_of(profile, END_ABOVE_MAIN), 2 + 4 + 16 + 64);
+	cr_expect_eq(ticks_of(profile, END_NO_RULE), 1 + 8);
+	cr_expect_eq(ticks_of(profile, END_UNREADABLE), 32);
+	cr_expect_eq(callers->nr_roots, 3);
+	cr_expect_eq(callers->nr_nodes, 4 + 2 + 1);
+	for (i = 0; i < callers->nr_roots; i++) {
+		cr_expect_eq(callers->roots[i].pid, 7);
+		cr_expect_str_eq(callers->roots[i].process, "x");
+	}
+	for (i = 0; i < callers->nr_nodes; i++) {
+		cr_expect_lt(callers->nodes[i].parent, (int32_t)i);
+		for (j = 0; j < i; j++)
+			cr_expect(callers->nodes[i].parent != callers->nodes[j].parent ||
+				  callers->nodes[i].site != callers->nodes[j].site);
+	}
+}
+
+/* Nothing is cut above main that was walked to its end, or that has lost its lower end. */
+Test(callers, not_cut_above_main)
+{
+	static const enum walk_end ends[] = { END_COMPLETE, END_GUESSED, END_FULL, END_EXEC,
+					      END_NARROW };
+	size_t i;
+
+	for (i = 0; i + 1 < sizeof(ends) / sizeof(ends[0]); i++) {
+		cleanup_profile struct profile *profile = cut_profile(ends[i], ends[i + 1]);
+
+		cr_assert_eq(profile_cut_above_main(profile), 0);
+		cr_expect_eq(ticks_of(profile, END_ABOVE_MAIN), 0);
+		cr_expect_eq(ticks_of(profile, ends[i]), 15);
+		cr_expect_eq(ticks_of(profile, ends[i + 1]), 112);
+	}
+}
+
 /* --- sums of random trees ------------------------------------------------------------------------ */
 
 /*

@@ -95,4 +95,13 @@ struct callers_account {
 int profile_callers_account(const struct profile *profile, uint64_t target,
 			    struct callers_account *account);
 
+/*
+ * Gives chains that were cut, but reach main or the first function of a thread, roots with END_ABOVE_MAIN. The
+ * functions have their names by now. 0 or -ENOMEM.
+ */
+int profile_cut_above_main(struct profile *profile);
+
+/* Folds equal sites, roots and nodes; these may come in any order, parents before children. 0 or -ENOMEM. */
+int profile_callers_fold(struct profile_callers *callers);
+
 #endif

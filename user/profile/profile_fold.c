@@ -754,7 +754,7 @@ static int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t
 	return 0;
 }
 
-static int fold_callers(struct profile_callers *callers)
+int profile_callers_fold(struct profile_callers *callers)
 {
 	const struct folding sites =
 		FOLDING(callers, sites, compare_sites, key_site, combine_sites);
@@ -829,7 +829,7 @@ int profile_fold(struct profile *profile)
 	renumber_objects(profile, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
-	return ret || !profile->callers ? ret : fold_callers(profile->callers);
+	return ret || !profile->callers ? ret : profile_callers_fold(profile->callers);
 }
 
 /* --- copies of a file --- */
@@ -915,7 +915,7 @@ int profile_join_copies(struct profile *profile)
 	if (!ret)
 		ret = folding_fold(rest[1], NULL);
 	if (!ret && profile->callers)
-		ret = fold_callers(profile->callers);
+		ret = profile_callers_fold(profile->callers);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);
 	return ret;
 }

@@ -351,26 +351,35 @@ void render_kernel(const struct report *report, const char *label, FILE *out)
 		fputs("counted for its callers; --mode split tells it apart\n", out);
 }
 
+/* Above main hardly anything is missed. */
+static bool is_plain_cut(enum walk_end end)
+{
+	return walk_end_is_cut(end) && end != END_ABOVE_MAIN;
+}
+
 void render_callers(const struct report *report, const char *label, FILE *out)
 {
 	const uint64_t *ticks = report->walks.ticks;
 	const char *separator = " (";
-	double total = 0, cut = 0;
+	double total = 0, cut = 0, above = (double)ticks[END_ABOVE_MAIN];
 	size_t i;
 
 	if (!report->profile->callers)
 		return;
 	for (i = 0; i < WALK_END_COUNT; i++) {
 		total += (double)ticks[i];
-		cut += walk_end_is_cut(i) ? (double)ticks[i] : 0;
+		cut += is_plain_cut(i) ? (double)ticks[i] : 0;
 	}
 	if (total <= 0)
 		return;
-	fprintf(out, "%scomplete %.1f %%, guessed %.1f %%, cut %.1f %%", label,
+	fprintf(out, "%scomplete %.1f %%, guessed %.1f %%", label,
 		share_of(total, (double)ticks[END_COMPLETE]),
-		share_of(total, (double)ticks[END_GUESSED]), share_of(total, cut));
+		share_of(total, (double)ticks[END_GUESSED]));
+	if (above > 0)
+		fprintf(out, ", cut above main %.1f %%", share_of(total, above));
+	fprintf(out, ", cut %.1f %%", share_of(total, cut));
 	for (i = 0; i < WALK_END_COUNT; i++) {
-		if (!walk_end_is_cut(i) || !ticks[i])
+		if (!is_plain_cut(i) || !ticks[i])
 			continue;
 		fprintf(out, "%s%s %" PRIu64, separator, walk_end_words[i], ticks[i]);
 		separator = ", ";

@@ -2,30 +2,50 @@
 #include "symbol/callers_hints.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/util.h"
+#include "elf/elf_image.h"
 #include "profile/callers.h"
+#include "symbol/functions.h"
 
-/* Share of all ticks with chains below which there is no hint. */
-enum { WORTH_PERCENT = 10 };
+/* Shares of all ticks below which there is no hint; a few that are cut hide little of the others. */
+enum { WORTH_PERCENT = 10, CUT_PERCENT = 1 };
 
 /* What an object is, by its file's name. */
-enum program { OTHER, PYTHON, PERL, JAVA };
+enum program { OTHER, PYTHON, PERL, RUBY, PHP, JAVA };
+
+static const struct {
+	const char *begins;
+	enum program program;
+	bool whole; /* the name is no longer than this */
+} program_names[] = {
+	{ "python3", PYTHON, false }, { "libpython3", PYTHON, false },
+	{ "perl", PERL, true },	      { "libperl.so", PERL, false },
+	{ "ruby", RUBY, false },      { "libruby", RUBY, false },
+	{ "php", PHP, false },	      { "libphp", PHP, false },
+	{ "libjvm.so", JAVA, false },
+};
 
 struct hints {
 	const struct profile *profile;
+	const struct object_opener *opener; /* NULL: no file can be looked at */
+	struct profile_index *index;
 	uint64_t all;
 	uint64_t scripts[JAVA]; /* by interpreter: ticks without code that it made for the script */
+	uint64_t ends[WALK_END_COUNT];
 	uint64_t *unknown; /* by object: ticks whose callers it hides */
+	uint64_t *hides, *deep; /* by function: such ticks, and those that are too deep above it */
 };
 
 /* What is in a chain. */
 struct chain_of {
 	uint32_t root;
-	uint32_t outermost; /* object */
+	uint32_t outermost; /* site */
 	enum program program;
 	bool has_jit;
 };
@@ -33,15 +53,16 @@ struct chain_of {
 static enum program program_of(const struct profile_object *object)
 {
 	const char *base;
+	size_t i;
 
 	if (object->kind != PROFILE_FILE || !object->path)
 		return OTHER;
 	base = text_basename(object->path);
-	if (!strncmp(base, "python3", 7) || !strncmp(base, "libpython3", 10))
-		return PYTHON;
-	return !strcmp(base, "perl") || !strncmp(base, "libperl.so", 10) ? PERL :
-	       !strncmp(base, "libjvm.so", 9)				 ? JAVA :
-									   OTHER;
+	for (i = 0; i < sizeof(program_names) / sizeof(program_names[0]); i++)
+		if (!strncmp(base, program_names[i].begins, strlen(program_names[i].begins)) &&
+		    (!program_names[i].whole || !base[strlen(program_names[i].begins)]))
+			return program_names[i].program;
+	return OTHER;
 }
 
 static struct chain_of extend(const struct profile *profile, const struct profile_node *node,
@@ -50,7 +71,6 @@ static struct chain_of extend(const struct profile *profile, const struct profil
 	const struct profile_callers *callers = profile->callers;
 	const struct profile_object *object;
 	struct chain_of chain = { .outermost = UINT32_MAX };
-	uint32_t id;
 
 	if (node->parent >= 0)
 		chain = chains[node->parent];
@@ -58,29 +78,162 @@ static struct chain_of extend(const struct profile *profile, const struct profil
 		chain.root = (uint32_t)(-1 - node->parent);
 	if (node->site == PROFILE_SITE_KERNEL)
 		return chain;
-	id = callers->sites[node->site].object;
-	object = &profile->objects[id];
+	object = &profile->objects[callers->sites[node->site].object];
 	if (chain.outermost == UINT32_MAX)
-		chain.outermost = id;
+		chain.outermost = node->site;
 	chain.has_jit = chain.has_jit || object->kind == PROFILE_JIT;
 	chain.program = program_of(object) ?: chain.program;
 	return chain;
 }
 
-static void add(struct hints *hints, const struct chain_of *chain, uint64_t ticks)
+/* Adds to the function of a site, if it has one. */
+static void add_to_function(const struct hints *hints, const struct profile_site *site,
+			    uint64_t *ticks, uint64_t n)
 {
-	enum walk_end end = hints->profile->callers->roots[chain->root].end;
+	const struct profile_function *function =
+		profile_index_find(hints->index, site->object, site->offset, 1);
 
-	hints->all += ticks;
-	if (end == END_NO_RULE && chain->outermost != UINT32_MAX)
-		hints->unknown[chain->outermost] += ticks;
-	if (chain->program && chain->program != JAVA && !chain->has_jit)
-		hints->scripts[chain->program] += ticks;
+	if (function)
+		ticks[function - hints->profile->functions] += n;
 }
 
-static bool is_worth(const struct hints *hints, uint64_t ticks)
+static void add(struct hints *hints, const struct chain_of *chain, uint64_t ticks)
 {
-	return ticks && ticks >= hints->all * WORTH_PERCENT / 100;
+	const struct profile_callers *callers = hints->profile->callers;
+	const enum walk_end end = callers->roots[chain->root].end;
+	const struct profile_site *site;
+
+	if (!ticks)
+		return;
+	hints->all += ticks;
+	hints->ends[end] += ticks;
+	if (chain->program && chain->program != JAVA && !chain->has_jit)
+		hints->scripts[chain->program] += ticks;
+	if (chain->outermost == UINT32_MAX)
+		return;
+	site = &callers->sites[chain->outermost];
+	if (end == END_DEEP)
+		add_to_function(hints, site, hints->deep, ticks);
+	if (end != END_NO_RULE)
+		return;
+	hints->unknown[site->object] += ticks;
+	add_to_function(hints, site, hints->hides, ticks);
+}
+
+static int add_chains(struct hints *hints)
+{
+	const struct profile_callers *callers = hints->profile->callers;
+	cleanup_free struct chain_of *chains = calloc(callers->nr_nodes + 1, sizeof(*chains));
+	size_t i;
+
+	if (!chains)
+		return -ENOMEM;
+	for (i = 0; i < callers->nr_roots; i++) {
+		hints->all += callers->roots[i].ticks;
+		hints->ends[callers->roots[i].end] += callers->roots[i].ticks;
+	}
+	for (i = 0; i < callers->nr_nodes; i++) {
+		chains[i] = extend(hints->profile, &callers->nodes[i], chains);
+		add(hints, &chains[i], callers->nodes[i].ticks);
+	}
+	return 0;
+}
+
+/* Without callers it is only known what is in the interpreter itself. */
+static void add_histograms(struct hints *hints)
+{
+	const struct profile *profile = hints->profile;
+	enum program program;
+	uint64_t ticks;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		/* Of a program's own calls the ticks are those of other clocks. */
+		if (profile->nr_targets &&
+		    !profile_target_counts(profile, profile->histograms[i].target))
+			continue;
+		program = program_of(&profile->objects[profile->histograms[i].object]);
+		ticks = profile_histogram_ticks(&profile->histograms[i]);
+		hints->all += ticks;
+		if (program && program != JAVA)
+			hints->scripts[program] += ticks;
+	}
+}
+
+static bool is_worth(const struct hints *hints, uint64_t ticks, unsigned int percent)
+{
+	return ticks && ticks >= hints->all * percent / 100;
+}
+
+/* --- text without rules -------------------------------------------------------------------------- */
+
+enum { COMMENT_BYTES = 1024 };
+
+/* Compilers say in .comment which they are. */
+static bool is_made_by(const struct elf_image *image, int fd, const char *compiler)
+{
+	GElf_Shdr header;
+	char text[COMMENT_BYTES];
+	ssize_t got;
+
+	if (!elf_image_section(image, ".comment", &header) || header.sh_type == SHT_NOBITS)
+		return false;
+	got = pread(fd, text, min_size(sizeof(text), header.sh_size), (off_t)header.sh_offset);
+	return got > 0 && memmem(text, (size_t)got, compiler, strlen(compiler));
+}
+
+/* What would give a file's function a rule. */
+static const char *advice(const struct hints *hints, uint32_t object)
+{
+	const char *text = "compile C with -fasynchronous-unwind-tables, and give assembler code "
+			   ".cfi directives";
+	char root[FD_PATH * 4] = "";
+	struct elf_image image;
+	GElf_Shdr header;
+	struct error ignored;
+	cleanup_fd int fd = -1;
+
+	if (hints->opener)
+		fd = hints->opener->open(hints->opener->ctx, object, root, sizeof(root));
+	if (fd < 0 || elf_image_open(fd, &image, &ignored))
+		return text;
+	if (elf_image_section(&image, ".gopclntab", &header))
+		text = "Go's assembler code often tells nothing of its frame, and no option of a "
+		       "build changes that";
+	else if (is_made_by(&image, fd, "rustc version"))
+		text = "build it with -C force-unwind-tables=yes";
+	elf_image_close(&image);
+	return text;
+}
+
+/* The function with most of the ticks, of one object or of any (UINT32_MAX); NULL: none has any. */
+static const struct profile_function *hottest(const struct profile *profile, const uint64_t *ticks,
+					      uint32_t object)
+{
+	const struct profile_function *function, *found = NULL;
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < profile->nr_functions; i++) {
+		function = &profile->functions[i];
+		if ((object != UINT32_MAX && function->object != object) || ticks[i] <= most)
+			continue;
+		most = ticks[i];
+		found = function;
+	}
+	return found;
+}
+
+static int note_file(const struct hints *hints, uint32_t object, struct profile *profile)
+{
+	const struct profile_function *function = hottest(profile, hints->hides, object);
+
+	return profile_note(profile,
+			    "%llu ticks have no callers above %.200s of %s, for which there is no "
+			    "call-frame information: %s",
+			    (unsigned long long)hints->unknown[object],
+			    function ? function->name : "code", profile->objects[object].path,
+			    advice(hints, object));
 }
 
 static int note_unknown(const struct hints *hints, struct profile *profile)
@@ -88,6 +241,7 @@ static int note_unknown(const struct hints *hints, struct profile *profile)
 	uint64_t jit = 0, most = 0;
 	size_t i, hidden = 0;
 	bool java = false;
+	int ret = 0;
 
 	for (i = 0; i < profile->nr_objects; i++) {
 		java = java || program_of(&profile->objects[i]) == JAVA;
@@ -96,14 +250,10 @@ static int note_unknown(const struct hints *hints, struct profile *profile)
 		else if (hints->unknown[i] > most)
 			most = hints->unknown[hidden = i];
 	}
-	if (is_worth(hints, most) &&
-	    profile_note(profile,
-			 "%llu ticks have no callers above %s, which has no call-frame "
-			 "information: compile it with -fasynchronous-unwind-tables",
-			 (unsigned long long)most, profile->objects[hidden].path))
-		return -ENOMEM;
-	if (!is_worth(hints, jit))
-		return 0;
+	if (is_worth(hints, most, WORTH_PERCENT))
+		ret = note_file(hints, (uint32_t)hidden, profile);
+	if (ret || !is_worth(hints, jit, WORTH_PERCENT))
+		return ret;
 	return profile_note(profile,
 			    "%llu ticks have no callers above code that was made at run time and "
 			    "keeps no frame pointers%s",
@@ -111,45 +261,82 @@ static int note_unknown(const struct hints *hints, struct profile *profile)
 			    java ? ": run java with -XX:+PreserveFramePointer" : "");
 }
 
+/* --- other cuts, and scripts --------------------------------------------------------------------- */
+
+static int note_deep(const struct hints *hints, struct profile *profile)
+{
+	const struct profile_function *function = hottest(profile, hints->deep, UINT32_MAX);
+
+	if (!function || !is_worth(hints, hints->ends[END_DEEP], CUT_PERCENT))
+		return 0;
+	return profile_note(profile,
+			    "%llu ticks are more than %d frames deep, mostly in a recursion of "
+			    "%.200s: they count for it, and not for what called it first",
+			    (unsigned long long)hints->ends[END_DEEP], WALK_FRAMES, function->name);
+}
+
+static int note_narrow(const struct hints *hints, struct profile *profile)
+{
+	if (!is_worth(hints, hints->ends[END_NARROW], CUT_PERCENT))
+		return 0;
+	return profile_note(profile,
+			    "%llu ticks are of 32-bit programs, whose callers are not followed",
+			    (unsigned long long)hints->ends[END_NARROW]);
+}
+
+static const struct {
+	const char *name, *hint;
+} of_scripts[JAVA] = {
+	[PYTHON] = { "python", "python3 -X perf, from 3.12 on, names them for --callers" },
+	[PERL] = { "perl", "perl names none, but Devel::NYTProf profiles scripts" },
+	[RUBY] = { "ruby", "ruby --yjit --yjit-perf, from 3.3 on, names those that it compiles" },
+	[PHP] = { "php", "php -d opcache.enable_cli=1 -d opcache.jit=function -d "
+			 "opcache.jit_buffer_size=64M -d opcache.jit_debug=16 names them" },
+};
+
 static int note_scripts(const struct hints *hints, struct profile *profile)
 {
+	enum program program;
 	int ret = 0;
 
-	if (is_worth(hints, hints->scripts[PYTHON]))
-		ret = profile_note(
-			profile,
-			"%llu ticks have callers in python itself and not in its script: "
-			"run python3 -X perf, from version 3.12 on",
-			(unsigned long long)hints->scripts[PYTHON]);
-	if (!ret && is_worth(hints, hints->scripts[PERL]))
-		ret = profile_note(profile,
-				   "%llu ticks have callers in perl itself and not in its script, "
-				   "which perl tells nobody",
-				   (unsigned long long)hints->scripts[PERL]);
+	for (program = PYTHON; program < JAVA && !ret; program++)
+		if (is_worth(hints, hints->scripts[program], WORTH_PERCENT))
+			ret = profile_note(profile,
+					   "%llu ticks are of %s and in none of its script's "
+					   "functions: %s",
+					   (unsigned long long)hints->scripts[program],
+					   of_scripts[program].name, of_scripts[program].hint);
 	return ret;
 }
 
-int callers_hint(struct profile *profile)
+static int note_all(struct hints *hints, struct profile *profile)
 {
-	const struct profile_callers *callers = profile->callers;
-	cleanup_free struct chain_of *chains = NULL;
-	cleanup_free uint64_t *unknown = NULL;
-	struct hints hints = { .profile = profile };
-	size_t i;
-	int ret;
+	int ret = 0;
 
-	if (!callers)
-		return 0;
-	chains = calloc(callers->nr_nodes + 1, sizeof(*chains));
-	hints.unknown = unknown = calloc(profile->nr_objects + 1, sizeof(*unknown));
-	if (!chains || !unknown)
-		return -ENOMEM;
-	for (i = 0; i < callers->nr_roots; i++)
-		hints.all += callers->roots[i].ticks;
-	for (i = 0; i < callers->nr_nodes; i++) {
-		chains[i] = extend(profile, &callers->nodes[i], chains);
-		add(&hints, &chains[i], callers->nodes[i].ticks);
-	}
-	ret = note_unknown(&hints, profile);
-	return ret ?: note_scripts(&hints, profile);
+	if (profile->callers)
+		ret = add_chains(hints);
+	else
+		add_histograms(hints);
+	if (!ret && profile->callers)
+		ret = note_unknown(hints, profile);
+	ret = ret ?: note_deep(hints, profile);
+	ret = ret ?: note_narrow(hints, profile);
+	return ret ?: note_scripts(hints, profile);
+}
+
+int callers_hint(struct profile *profile, const struct object_opener *opener)
+{
+	cleanup_free uint64_t *unknown = calloc(profile->nr_objects + 1, sizeof(*unknown));
+	cleanup_free uint64_t *functions =
+		calloc(profile->nr_functions + 1, 2 * sizeof(*functions));
+	struct hints hints = { .profile = profile,
+			       .opener = opener,
+			       .index = profile_index_new(profile),
+			       .unknown = unknown,
+			       .hides = functions,
+			       .deep = functions + profile->nr_functions };
+	int ret = unknown && functions && hints.index ? note_all(&hints, profile) : -ENOMEM;
+
+	profile_index_free(hints.index);
+	return ret;
 }

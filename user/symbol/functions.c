@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/callers.h"
 #include "symbol/allowance.h"
+#include "symbol/callers_hints.h"
 #include "symbol/nameless.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol_table.h"
@@ -588,7 +590,10 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	free_functions(profile->functions, profile->nr_functions);
 	profile->functions = resolver.functions;
 	profile->nr_functions = resolver.nr;
-	return 0;
+	ret = profile_cut_above_main(profile);
+	if (!ret && opener)
+		ret = callers_hint(profile, opener);
+	return ret ? error_errno(err, ret, "functions") : 0;
 }
 
 /* Whether the function has a name of ours, because it had no other. */

@@ -15,8 +15,8 @@ struct symbol_cache;
  * Opens the files that an object's names come from.
  *
  * open returns a descriptor, which functions_resolve closes, or -errno if there is none: of the ELF
- * file, or of the process's perf map for a jit object. It is called at most once per object, and
- * never for the kernel or "[vdso]". root receives what comes before "/usr/lib/debug": "" for this
+ * file, or of the process's perf map for a jit object. It is called once per object, once more for a file
+ * that a note is about, and never for the kernel or "[vdso]". root receives what comes before "/usr/lib/debug": "" for this
  * host, "/proc/PID/root" for a container.
  *
  * open_places, which may be NULL, does the same for a second map of a jit object, for code that
@@ -45,7 +45,10 @@ struct object_opener {
  * A note tells of an object that is broken, that takes more memory than there is, or that has no
  * names. The kernel's names come from /proc/kallsyms, and those of "[vdso]" from our own. With
  * opener NULL the profile is not of this host, and there are no names at all. It fails only if
- * there is no memory for the functions themselves, and then leaves the profile unchanged.
+ * there is no memory. If that is for the functions themselves, the profile is unchanged.
+ *
+ * With names it is known which chains of callers were cut above main, and what would show more of callers:
+ * notes say so.
  */
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err);

@@ -5,6 +5,7 @@
  *
  *   plain      by first, second and third, 5 : 3 : 2
  *   deep       by first at a depth of 100 calls of itself, and by second at one of 10; 6 : 4
+ *   deeper     by first at a depth of 3,000, and by second at one of 400; 5 : 5
  *   mutual     by first and second, which call each other 20 deep, and by third; 7 : 3
  *   tail       by first, which ends in a jump to it, and second; 6 : 4
  *   signal     in a handler of SIGUSR1 that first is interrupted by, and by second; 5 : 5
@@ -191,6 +192,9 @@ static void round_of(const char *what, unsigned long units)
 	} else if (!strcmp(what, "deep")) {
 		first(6 * tenth, 100);
 		second(4 * tenth, 10);
+	} else if (!strcmp(what, "deeper")) {
+		first(5 * tenth, 3000);
+		second(5 * tenth, 400);
 	} else if (!strcmp(what, "mutual")) {
 		ping(7 * tenth, 20);
 		third(3 * tenth, 1);

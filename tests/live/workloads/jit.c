@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|calls|dump|threads|child]: writes two functions of machine code into anonymous
+ * jit UNITS [reuse|calls|python|dump|threads|child]: writes two functions of machine code into anonymous
  * memory, describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one
- * replaces the first; with calls likewise, but they call burn(), which has all the time; with dump they
+ * replaces the first; with calls likewise, but they call burn(), which has all the time; with python burn()
+ * is called by the code and the name that CPython gives its script's functions for perf; with dump they
  * are described in /tmp/jit-PID.dump; with threads each is burnt in by two threads, "three" and "one",
  * 3 : 1; with child the second one is burnt in by child processes in the same memory. Prints its pid.
  * Exit status 77: there is no code for this machine.
@@ -42,6 +43,18 @@ static const unsigned int calling[] = {
 };
 #else
 static const unsigned char calling[1];
+#endif
+
+/* Calls its fourth argument as CPython's trampolines do, which keep no frame pointer. */
+#if defined(__x86_64__)
+static const unsigned char trampoline[] = {
+	0x48, 0x83, 0xec, 0x08, /* sub $8, %rsp */
+	0xff, 0xd1, /* call *%rcx */
+	0x48, 0x83, 0xc4, 0x08, /* add $8, %rsp */
+	0xc3, /* ret */
+};
+#else
+static const unsigned char trampoline[1];
 #endif
 
 /* n is the first argument: n times x = x * 3, then return. */
@@ -170,6 +183,18 @@ static int reuse_and_call(char *text, unsigned long units)
 	return 0;
 }
 
+static int call_as_python(char *text, unsigned long units)
+{
+	union {
+		void *object;
+		void (*call)(unsigned long units, void *frame, int flags,
+			     void (*function)(unsigned long units));
+	} function = { .object = text };
+
+	function.call(units, NULL, 0, burn);
+	return 0;
+}
+
 struct turns {
 	const char *name;
 	char *text;
@@ -234,6 +259,7 @@ int main(int argc, char **argv)
 	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	int is_reuse = argc > 2 && !strcmp(argv[2], "reuse");
 	int is_calls = argc > 2 && !strcmp(argv[2], "calls");
+	int is_python = argc > 2 && !strcmp(argv[2], "python");
 	int is_threads = argc > 2 && !strcmp(argv[2], "threads");
 	int is_child = argc > 2 && !strcmp(argv[2], "child");
 	char *text;
@@ -244,18 +270,24 @@ int main(int argc, char **argv)
 	text = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED)
 		return 1;
-	memcpy(text, is_calls ? (const void *)calling : code,
-	       is_calls ? sizeof(calling) : sizeof(code));
+	if (is_python)
+		memcpy(text, trampoline, sizeof(trampoline));
+	else
+		memcpy(text, is_calls ? (const void *)calling : code,
+		       is_calls ? sizeof(calling) : sizeof(code));
 	memcpy(text + FUNCTION_BYTES, code, sizeof(code));
 	__builtin___clear_cache(text, text + REGION_BYTES);
 	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) ||
-	    (is_dump ? dump_code(text) : describe(text, "jit_hot"))) {
+	    (is_dump ? dump_code(text) :
+		       describe(text, is_python ? "py::lookup:t.py" : "jit_hot"))) {
 		perror("jit");
 		return 1;
 	}
 	printf("%d\n", getpid());
 	if (is_reuse)
 		return reuse(text, units);
+	if (is_python)
+		return call_as_python(text, units);
 	if (is_calls)
 		return reuse_and_call(text, units);
 	if (!is_dump && describe(text + FUNCTION_BYTES, "jit_warm"))

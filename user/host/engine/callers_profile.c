@@ -13,7 +13,6 @@
 #include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
 #include "profile/callers.h"
-#include "symbol/callers_hints.h"
 
 /* How often the tree is read again for ticks that are still on their way into it. */
 enum { TREE_READS = 100, TREE_WAIT_US = 1000 };
@@ -496,6 +495,5 @@ int session_fill_callers(struct session *session, const struct counted *counted,
 	free_filling(&filling);
 	if (filling.ret)
 		return filling.ret;
-	ret = ret ?: callers_hint(profile);
 	return ret ? error_no_memory(err, "callers") : 0;
 }
