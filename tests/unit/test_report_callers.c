@@ -318,16 +318,17 @@ Test(report_callers, refused_for_want_of_names)
 {
 	cleanup_profile struct profile *profile = load();
 	struct report_options options = of_tree(TREE_CALLERS, "memcpy");
-	const char *hint =
-		"installing the debug symbols of sh, of which some functions have no name; "
-		"report finds them then";
 
 	rename_function(profile, "eval", "sh+0x2300");
-	expect_refused(profile, &options,
-		       "--callers 'memcpy': no function of that name is in a chain", hint);
+	expect_refused(
+		profile, &options, "--callers 'memcpy': no function of that name is in a chain",
+		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined; or install "
+		"the debug symbols of sh, which has functions without a name");
 	options = of_tree(TREE_NONE, "memcpy");
 	expect_refused(profile, &options,
-		       "--function 'memcpy': no function of that name has a tick", hint);
+		       "--function 'memcpy': no function of that name has a tick",
+		       "bpfprofil report --limit 0; or install the debug symbols of sh, which has "
+		       "functions without a name");
 }
 
 /* --- random trees against a naive count ---------------------------------------------------------- */

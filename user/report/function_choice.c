@@ -86,16 +86,15 @@ static const char *find_nameless(const struct profile *profile, const struct rep
 
 /* libc's memcpy is such text where libc has only its dynamic symbols. */
 static void hint_nameless(const struct profile *profile, const struct report_rows *rows,
-			  struct error *err)
+			  const char *hint, struct error *err)
 {
 	const char *object = find_nameless(profile, rows);
 
 	if (object)
 		error_hint(
 			err,
-			"installing the debug symbols of %.128s, of which some functions have no "
-			"name; report finds them then",
-			object);
+			"%s; or install the debug symbols of %.64s, which has functions without a name",
+			hint, object);
 }
 
 int rows_refuse_function(const struct profile *profile, const struct report_options *options,
@@ -119,6 +118,6 @@ int rows_refuse_function(const struct profile *profile, const struct report_opti
 			      "%s '%.200s': no function of that name %s%s", refusal->option,
 			      options->function, refusal->where, alike);
 	if (!*alike)
-		hint_nameless(profile, rows, err);
+		hint_nameless(profile, rows, refusal->hint, err);
 	return ret;
 }

@@ -141,12 +141,12 @@ int rows_choose_functions(const struct profile *profile, const struct report_opt
 struct function_refusal {
 	const char *option;
 	const char *where; /* "is in a chain" */
-	const char *hint; /* unless there is a better one */
+	const char *hint;
 };
 
 /*
- * Sets err, with names of the rows that are much like it, or else a hint at text without names. Sorts the
- * rows. Returns -EINVAL or -ENOMEM.
+ * Sets err, with names of the rows that are much like it. If there are none, the hint has text
+ * without names too. Sorts the rows. Returns -EINVAL or -ENOMEM.
  */
 int rows_refuse_function(const struct profile *profile, const struct report_options *options,
 			 const struct function_refusal *refusal, struct report_rows *rows,
