@@ -13,13 +13,19 @@ ELF_SEED_FLAGS_pclntab := -s -fvisibility=hidden -DPCLNTAB
 ELF_SEED_FLAGS_elf32 := -g -m32
 ELF_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/elf/,dwarf5 dwarf4 compressed plt stripped pclntab elf32)
 ANNOTATE_SEEDS := $(subst /elf/,/annotate/,$(ELF_SEEDS))
+# libelf copies the sections of a file in another byte order.
+ELF_SEED_FOREIGN := $(BUILD)/fuzz/seeds/elf/foreign
 UNWIND_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/unwind/,dwarf5 plt frames)
-LAYER_NEEDS_fuzz = $(FUZZ_BIN) $(ELF_SEEDS) $(ANNOTATE_SEEDS) $(UNWIND_SEEDS)
+LAYER_NEEDS_fuzz = $(FUZZ_BIN) $(ELF_SEEDS) $(ELF_SEED_FOREIGN) $(ANNOTATE_SEEDS) $(UNWIND_SEEDS)
 
 $(ELF_SEEDS): tests/fuzz/program.c | $$(@D)/
 	$(call msg,SEED,$@)
 	$(Q)$(CLANG) -O2 $(ELF_SEED_FLAGS_$(@F)) -fPIC -shared -nostdlib -Wl,--build-id \
 		-Wl,-z,noseparate-code,-z,norelro -fdebug-prefix-map=$(CURDIR)=. -o $@ $<
+
+$(ELF_SEED_FOREIGN): tests/fuzz/program.c | $$(@D)/
+	$(call msg,SEED,$@)
+	$(Q)$(CLANG) --target=s390x-linux-gnu -O2 -g -ffreestanding -fdebug-prefix-map=$(CURDIR)=. -c -o $@ $<
 
 $(ANNOTATE_SEEDS): $$(subst /annotate/,/elf/,$$@) | $$(@D)/
 	$(Q){ printf '\0'; cat $<; } > $@
