@@ -67,11 +67,11 @@ static uint64_t ended_in(struct live *live, const char *process, const char *end
 	return sum;
 }
 
-static void run(struct live *live, const char *const options[], const char *memory,
-		const char *script)
+static void run_at(struct live *live, const char *hz, const char *const options[],
+		   const char *memory, const char *script)
 {
 	const char *argv[32], *command[] = { "sh", "-c", script, live->dir, NULL };
-	const char *all[16] = { "-F", "997", "--force" };
+	const char *all[16] = { "-F", hz, "--force" };
 	const bool often_named = options == often;
 	size_t n = 3;
 
@@ -86,6 +86,12 @@ static void run(struct live *live, const char *const options[], const char *memo
 	live_command(live, argv, 32, all, command, false);
 	child_run(&live->end, NULL, argv);
 	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+}
+
+static void run(struct live *live, const char *const options[], const char *memory,
+		const char *script)
+{
+	run_at(live, "997", options, memory, script);
 }
 
 static void expect_complete(struct live *live, const char *process)
@@ -179,5 +185,17 @@ NEIGHBOUR_TEST(numbers)
 NEIGHBOUR_TEST(numbers_by_interval)
 {
 	run(live, often, "1M", FILES);
+	expect_complete(live, "fresh");
+}
+
+/*
+ * Files that were executed and have no tick, as most of a build's, give their numbers back while one profile is
+ * made, to others of the same owner too. Some have a tick, and the tree keeps these until it ends.
+ */
+NEIGHBOUR_TEST(numbers_without_a_tick)
+{
+	run_at(live, "250", once, "1M",
+	       "mkdir $0/files; $0/neighbour files $0/tiny $0/files 800; "
+	       "cp $0/victim $0/fresh; sleep 2; $0/fresh plain 12000");
 	expect_complete(live, "fresh");
 }

@@ -416,6 +416,11 @@ void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint3
 	__atomic_fetch_add(&rules->maps.state->texts, 1, __ATOMIC_RELAXED);
 }
 
+uint32_t callers_rules_owner(const struct callers_rules *rules, uint32_t text)
+{
+	return place_of(rules, text)->owner;
+}
+
 void callers_rules_free_text(struct callers_rules *rules, uint32_t text)
 {
 	struct owner *owners = rules->maps.owners;

@@ -43,6 +43,9 @@ void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool 
 /* Charges an unused number that user space has taken to the owner of another one. */
 void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like);
 
+/* Who is charged for a text that has a number. */
+uint32_t callers_rules_owner(const struct callers_rules *rules, uint32_t text);
+
 /* Gives a number back that no text has got yet. */
 void callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 

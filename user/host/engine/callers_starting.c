@@ -31,9 +31,11 @@ static void arm(struct session_starting *starting)
 	for (i = 0; i < starting->nr; i++)
 		if (starting->list[i].due_ns < due)
 			due = starting->list[i].due_ns;
-	if (due < starting->rest_until)
+	if (due != UINT64_MAX && due < starting->rest_until)
 		due = starting->rest_until;
-	if (starting->nr)
+	if (starting->wake_ns && starting->wake_ns < due)
+		due = starting->wake_ns;
+	if (due != UINT64_MAX)
 		until.it_value = timespec_of(due > now ? due - now : 1);
 	timerfd_settime(starting->timer_fd, 0, &until, NULL);
 }
@@ -86,12 +88,22 @@ static void look_through(struct session *session, struct starting_process *proce
 	process->next_ns *= LATER;
 }
 
+void session_wake_at(struct session *session, uint64_t when)
+{
+	session->callers.starting.wake_ns = when;
+	arm(&session->callers.starting);
+}
+
 void session_poll_starting(struct session *session)
 {
 	struct session_starting *starting = &session->callers.starting;
 	uint64_t began = monotonic_ns();
 	size_t i, kept = 0;
 
+	if (starting->wake_ns && began >= starting->wake_ns) {
+		starting->wake_ns = 0;
+		arm(starting);
+	}
 	if (!starting->nr || began < starting->rest_until)
 		return;
 	for (i = 0; i < starting->nr; i++) {

@@ -21,6 +21,16 @@ enum { TEXT_SHARE = 1024, TEXTS_MIN = 1024 };
 /* They are given back when so many are in use. */
 enum { SHORT_SHARE = 4 };
 
+/*
+ * Files that no chain names may be given back before they were idle for two profiles, of which some are long and
+ * most runs have only one, if an owner has so much of its share.
+ */
+enum { SURPLUS_SHARE = 8 };
+
+/* How often that is tried between profiles: it takes the time to read the tree. */
+enum { RECLAIM_REST = 20 };
+#define RECLAIM_NS 500000000ULL
+
 /* A process whose code moves may have one of so many of them. */
 enum { FORMER_SHARE = 64 };
 
@@ -78,10 +88,10 @@ enum { NAMELESS_LATE = 256 /* records that the ring buffer holds */ };
 static void limit_nameless(struct session *session, int more)
 {
 	const uint64_t room = 2 * (uint64_t)session->pool.dirs.limit;
+	const uint64_t late = room / 2 < NAMELESS_LATE ? room / 2 : NAMELESS_LATE;
 
 	session->callers.nr_nameless += (uint32_t)more;
-	session->skel->bss->callers_state.nameless = session->callers.nr_nameless + NAMELESS_LATE >
-						     room;
+	session->skel->bss->callers_state.nameless = session->callers.nr_nameless > room - late;
 }
 
 void session_forget_callers_text(struct session *session, const struct space_info *info)
@@ -256,21 +266,51 @@ static bool is_idle_text(struct session *session, const struct space *space)
 	return !info || (info->idle >= SPACE_IDLE && !space_runs(info));
 }
 
+/* How many numbers each owner would have if those who are there, and one more, had equally many. */
+static uint32_t share_of_texts(const struct session *session)
+{
+	const struct owner *owners = session->callers.owners.at;
+	uint32_t i, nr = 1;
+
+	for (i = 0; i < OWNERS_MAX; i++)
+		nr += owners[i].texts > 0;
+	return session_max_texts(session) / nr;
+}
+
+/* Whether a file's owner has nearly as many numbers as its share, or more. */
+static bool is_surplus(const struct session *session, uint32_t number)
+{
+	const struct owner *owners = session->callers.owners.at;
+	const uint32_t share = session->callers.share_of_texts;
+
+	return session->callers.texts[number].space.kind == SPACE_FILE &&
+	       owners[callers_rules_owner(session->callers.rules, number)].texts >
+		       share - share / SURPLUS_SHARE;
+}
+
 /*
  * Whoever meets the file again gives it another number, and has its table made anew. Text that is in no
  * file is given back with its process, because it is announced only once.
  */
-static bool retire(struct session *session, const struct space *space)
+static bool retire(struct session *session, uint32_t number)
 {
+	const struct space *space = &session->callers.texts[number].space;
 	struct space_info *info = find_info(session, space);
 
-	if (!is_idle_text(session, space) || bpf_map_delete_elem(texts_fd(session), space))
+	if ((!is_idle_text(session, space) && !is_surplus(session, number)) ||
+	    bpf_map_delete_elem(texts_fd(session), space))
 		return false;
 	if (!info)
 		return true; /* its record is still to be read */
 	space_let_go(info);
-	if (space->kind == SPACE_FILE)
+	if (space->kind != SPACE_FILE)
+		return true;
+	if (session->callers.nr_trees > 1) {
 		session_tell_again(session, space);
+	} else {
+		session_forget_told(session, space);
+		info->forgotten = true;
+	}
 	return true;
 }
 
@@ -335,7 +375,7 @@ static bool turn_text(struct session *session, uint32_t number, bool are_short)
 	} else if (text->former) {
 		text->retired = true;
 	} else if (are_short) {
-		text->retired = retire(session, &text->space);
+		text->retired = retire(session, number);
 	}
 	return text->retired;
 }
@@ -378,6 +418,7 @@ void session_turn_texts(struct session *session)
 	const bool are_short = texts_are_short(session);
 	bool retired;
 
+	session->callers.share_of_texts = are_short ? share_of_texts(session) : 0;
 	session->callers.holds_idle = false;
 	retired = (are_short || has_retired(&session->callers)) && turn_texts(session, are_short);
 	mark_numbered(session);
@@ -385,4 +426,66 @@ void session_turn_texts(struct session *session)
 		return;
 	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
 	session->recycler.struck = true; /* the next take is to wait for the programs */
+}
+
+/* Frees what is known of forgotten files that have no ticks, and so have no window. */
+static void free_forgotten(struct session *session)
+{
+	const int fd = bpf_map__fd(session->skel->maps.windows);
+	struct spaces *spaces = &session->spaces;
+	struct window_key key, *last = NULL;
+	struct space_info *info;
+	size_t from, to = 0;
+
+	for (; !bpf_map_get_next_key(fd, last, &key); last = &key) {
+		info = find_info(session, &key.space);
+		if (info)
+			info->forgotten = false;
+	}
+	for (from = 0; from < spaces->nr; from++) {
+		info = &spaces->list[from];
+		if (info->forgotten && info->fd < 0 && !session->spill.nr) {
+			session_forget_callers_text(session, info);
+			space_info_free(info);
+		} else {
+			spaces->list[to++] = *info;
+		}
+	}
+	spaces->nr = spaces->sorted = to;
+}
+
+static bool may_reclaim(struct session *session, uint64_t now)
+{
+	struct session_callers *callers = &session->callers;
+
+	if (!session->options.callers || !session->times.start_ns || session->times.stop_ns)
+		return false;
+	if (session->skel->bss->callers_state.texts <= session_max_texts(session) / SHORT_SHARE &&
+	    !callers_rules_are_short(callers->rules))
+		return false;
+	if (now >= callers->reclaim_after)
+		return true;
+	/* What comes meanwhile may be the last for long. */
+	session_wake_at(session, callers->reclaim_after);
+	return false;
+}
+
+void session_reclaim_texts(struct session *session)
+{
+	struct session_callers *callers = &session->callers;
+	const uint64_t began = monotonic_ns();
+	uint64_t ended;
+
+	if (!may_reclaim(session, began))
+		return;
+	spaces_sort(&session->spaces);
+	/* Each time no program has the number of what was retired before any more. */
+	if (!session_read_texts(session) && !grace_period_wait(&session->recycler.grace)) {
+		session_turn_texts(session);
+		if (!grace_period_wait(&session->recycler.grace))
+			session_turn_texts(session);
+		free_forgotten(session);
+	}
+	ended = monotonic_ns();
+	callers->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);
 }

@@ -18,6 +18,12 @@ void session_tell_again(struct session *session, const struct space *space)
 	__atomic_fetch_add(&session->skel->bss->cpu_time.untold, 1, __ATOMIC_RELEASE);
 }
 
+void session_forget_told(struct session *session, const struct space *space)
+{
+	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space);
+	__atomic_fetch_add(&session->skel->bss->cpu_time.untold, 1, __ATOMIC_RELEASE);
+}
+
 static int add_space(struct session *session, const struct record *record)
 {
 	int ret = spaces_add(&session->spaces, record, &session->failure);

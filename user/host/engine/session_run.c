@@ -531,6 +531,7 @@ int session_poll(struct session *session, struct error *err)
 	if (ret)
 		return ret;
 	session_poll_starting(session);
+	session_reclaim_texts(session);
 	session_spill(session);
 	if (session->sampler.changes_fd < 0)
 		return 0;

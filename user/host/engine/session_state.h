@@ -113,6 +113,7 @@ enum { STARTING_MAX = 64 };
 
 struct session_starting {
 	int timer_fd;
+	uint64_t wake_ns; /* 0: nothing else is due */
 	uint64_t rest_until;
 	size_t nr;
 	struct starting_process {
@@ -145,8 +146,10 @@ struct session_callers {
 		bool retired; /* it is being given back */
 	} * texts; /* by number, at the last take */
 	uint32_t nr_texts;
+	uint64_t reclaim_after; /* when texts may be given back again between takes */
 	uint32_t nr_nameless; /* that were announced, and have no number */
 	size_t texts_room;
+	uint32_t share_of_texts; /* of each owner, while texts are short */
 	bool holds_idle; /* texts are short, and the trees name one that nobody runs */
 	struct session_starting starting;
 };
@@ -201,6 +204,9 @@ struct bpf_program *session_tick_program(const struct session *session);
 
 /* The next tick in a file announces it, whichever process it falls in. */
 void session_tell_again(struct session *session, const struct space *space);
+
+/* The same as if it had never been announced. */
+void session_forget_told(struct session *session, const struct space *space);
 
 /* session_records.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
@@ -315,9 +321,13 @@ void session_forget_callers_text(struct session *session, const struct space_inf
 int session_open_starting(struct session *session, struct error *err);
 void session_note_starting(struct session *session, uint32_t tgid);
 void session_poll_starting(struct session *session);
+void session_wake_at(struct session *session, uint64_t when); /* polls then too */
 void session_close_starting(struct session *session);
 int session_read_texts(struct session *session); /* -ENOMEM */
 void session_turn_texts(struct session *session);
+
+/* Between takes: gives back what no chain names, of owners who have more than their share, if texts are short. */
+void session_reclaim_texts(struct session *session);
 
 /* Other code lies in these places now: if the tree has frames there, frames met from now on are told apart. */
 void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,

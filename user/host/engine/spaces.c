@@ -223,8 +223,10 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	struct space_info *info = find_unopened(spaces, &record->space);
 	int ret;
 
-	if (info)
+	if (info) {
+		info->forgotten = false;
 		return info->fd >= 0 ? 0 : open_again(record, info);
+	}
 	ret = GROW(spaces->list, spaces->capacity, spaces->nr + 1);
 	if (ret)
 		return error_set(err, ret, "files: out of memory");

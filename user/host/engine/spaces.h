@@ -28,6 +28,7 @@ struct space_info {
 	uint32_t ns_pid; /* the process's pid in its own namespace */
 	uint32_t uid; /* the process's user */
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
+	bool forgotten; /* it is announced as if it had never been, if it is met again */
 	bool struck; /* see engine/recycle.h */
 	bool called; /* it is in a chain of callers of this take */
 	bool awaits_number; /* its owner had no number left for it: it is told again when there is one */
