@@ -66,9 +66,15 @@ static __always_inline bool word_at(u32 number, u32 *word)
 }
 
 /* The rule of the last row at or before an offset, among those of its granule and the one before them. */
-static __always_inline u32 find_row(u32 lo, u32 hi, u64 offset)
+static __always_inline u32 find_row(const struct rules_of_text *table, u64 offset)
 {
-	u32 i, mid, row, first = lo;
+	u64 granule = unwind_granule(offset) - table->first;
+	u32 i, lo, hi, mid, row, first;
+
+	if (granule >= table->granules || !word_at(table->index + granule, &lo) ||
+	    !word_at(table->index + granule + 1, &hi))
+		return 0;
+	first = lo;
 
 	for (i = 0; i < UNWIND_STEPS && lo < hi; i++) {
 		mid = (lo + hi) / 2;
@@ -95,21 +101,16 @@ enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
 __noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 {
 	struct rules_of_text *table = bpf_map_lookup_elem(&rules_of_texts, &text);
-	u64 granule;
-	u32 lo, hi;
+	u32 rule;
 
 	if (!table || table->state == RULES_NONE)
 		return 0;
-	if (table->state == RULES_GO && in_call)
-		return RULE_POINTER;
-	if (table->state != RULES_READY && table->state != RULES_GO)
+	if (table->state != RULES_READY)
 		return table->state == RULES_FULL ? RULE_FULL : RULE_LATE;
-	granule = unwind_granule(offset) - table->first;
-	if (granule >= table->granules)
-		return 0;
-	if (!word_at(table->index + granule, &lo) || !word_at(table->index + granule + 1, &hi))
-		return 0;
-	return find_row(lo, hi, offset);
+	rule = find_row(table, offset);
+	if (!rule && in_call && offset - table->go_start < table->go_size)
+		return RULE_POINTER;
+	return rule;
 }
 
 static __always_inline u64 make_site(u32 text, u64 offset)
@@ -176,10 +177,16 @@ static __always_inline int go_on(struct walk *walk, u64 pc, u64 sp, u64 fp)
 }
 
 /*
+ * Whether a frame pointer leads to the caller. If that is a guess it may be any number. Where a frame has
+ * been left out the chain is a guess too, but there is a frame pointer, on another stack perhaps.
+ */
+enum trust { GUESS, LEFT_OUT, SURE };
+
+/*
  * A frame pointer is one only if it points into the stack above. What is there may still be no frame: its
  * return address must be in text, which the next step finds out.
  */
-static __always_inline int step_by_pointer(struct walk *walk, bool sure)
+static __always_inline int step_by_pointer(struct walk *walk, enum trust trust)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
@@ -187,10 +194,10 @@ static __always_inline int step_by_pointer(struct walk *walk, bool sure)
 	/* The kernel has left the stack so for the first instruction, which ld.so has no rule for. */
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
-	walk->guessed += !sure;
+	walk->guessed += trust != SURE;
 	if (!walk->at.fp)
 		return end_at_first(walk);
-	if ((!sure && walk->at.fp + sizeof(u64) < walk->at.sp) ||
+	if ((trust == GUESS && walk->at.fp + sizeof(u64) < walk->at.sp) ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
 	return go_on(walk, frame[1], walk->at.fp + sizeof(frame), frame[0]);
@@ -222,10 +229,25 @@ static __always_inline int step_by_code(struct walk *walk)
 
 	cfa = walk->at.sp + (u32)frame;
 	if (!frame || !read_word(&pc, cfa + UNWIND_RA_OFFSET))
-		return step_by_pointer(walk, false);
+		return step_by_pointer(walk, GUESS);
 	if (frame >> 32 && !read_word(&fp, walk->at.sp + (frame >> 32) - 1))
 		return end_walk(walk, END_UNREADABLE);
 	return go_on(walk, pc, cfa, fp);
+}
+
+/*
+ * From a caller in Go's text. A frame pointer that lies in the frame is in its usual place, below the return
+ * address: crosscall2() of Go 1.21 and later sets another one. One that does not is on another stack.
+ */
+static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
+{
+	u64 stored = walk->at.sp + rule->cfa_offset - 2 * sizeof(u64);
+
+	if (rule->call == UNWIND_CALL_FRAMELESS)
+		return step_by_pointer(walk, LEFT_OUT);
+	if (rule->cfa == UNWIND_SP && walk->at.fp >= walk->at.sp && walk->at.fp <= stored)
+		walk->at.fp = stored;
+	return step_by_pointer(walk, SURE);
 }
 
 /* The kernel has stored all registers for the return from a signal handler. */
@@ -291,7 +313,7 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	struct unwind_rule *rule;
 
 	if (number == RULE_POINTER)
-		return step_by_pointer(walk, true);
+		return step_by_pointer(walk, SURE);
 	if (number < 0)
 		return end_walk(walk, number == RULE_FULL ? END_FULL : END_LATE);
 	if (number & UNWIND_ROW_EARLY)
@@ -300,6 +322,8 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule || rule->cfa == UNWIND_NONE)
 		return step_by_code(walk);
+	if (walk->in_call && rule->call != UNWIND_CALL_RULE)
+		return step_in_go(walk, rule);
 	if (rule->cfa == UNWIND_SIGNAL)
 		return step_by_signal(walk);
 	if (rule->cfa == UNWIND_END)

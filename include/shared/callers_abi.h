@@ -37,11 +37,8 @@ static inline __u32 site_text(__u64 site)
  */
 enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
 
-/*
- * Where a text's table is. FULL: there is none for want of memory. GO: it is for leaves, if there is one: every
- * other frame of a Go program has a frame pointer, by which one goes on where it switches stacks.
- */
-enum rules_state { RULES_AWAITED, RULES_READY, RULES_GO, RULES_NONE, RULES_FULL };
+/* Where a text's table is. FULL: there is none for want of memory. */
+enum rules_state { RULES_AWAITED, RULES_READY, RULES_NONE, RULES_FULL };
 
 struct rules_of_text {
 	__u16 state;
@@ -49,6 +46,8 @@ struct rules_of_text {
 	__u32 index; /* word at which its index begins; that of the granule after its last ends it */
 	__u32 first; /* its first granule */
 	__u32 granules;
+	__u32 go_start; /* Go's part of the text, whose callers have frame pointers where they have no rule */
+	__u32 go_size;
 };
 
 /* Lines of rows and indices come in chunks of 1 MiB. */
@@ -223,7 +222,7 @@ struct callers_state {
 	__u32 nameless; /* no more texts without a number are announced */
 };
 
-_Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");
+_Static_assert(sizeof(struct rules_of_text) == 24, "struct rules_of_text");
 _Static_assert(sizeof(struct text_range) == 64, "struct text_range");
 _Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");

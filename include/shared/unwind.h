@@ -63,13 +63,24 @@ enum unwind_ra {
 	UNWIND_RA_SCRATCH, /* in the register that vfork() keeps it in; known of the leaf alone */
 };
 
+/*
+ * How a caller's frame is left. Go's functions have frame pointers, which lead on where one switches stacks
+ * without a word of that in its description.
+ */
+enum unwind_call {
+	UNWIND_CALL_RULE, /* by the rule, as the first frame */
+	UNWIND_CALL_POINTER, /* by its frame pointer */
+	UNWIND_CALL_FRAMELESS, /* it has none: its caller's leads on, and the caller is left out */
+};
+
 struct unwind_rule {
 	__u8 cfa; /* enum unwind_cfa */
 	__u8 fp; /* enum unwind_fp */
 	__s16 post;
 	__s32 cfa_offset;
 	__s32 fp_offset;
-	__u32 ra; /* enum unwind_ra */
+	__u16 ra; /* enum unwind_ra */
+	__u16 call; /* enum unwind_call */
 };
 
 _Static_assert(sizeof(struct unwind_line) == 64, "struct unwind_line");

@@ -49,7 +49,8 @@ static void check_rules(const struct unwind_table *table)
 		const struct unwind_rule *rule = &table->rules[i];
 
 		fuzz_check(rule->ra <= UNWIND_RA_SCRATCH && rule->cfa <= UNWIND_REGISTER &&
-				   rule->fp <= UNWIND_FP_LOST,
+				   rule->fp <= UNWIND_FP_LOST &&
+				   rule->call <= UNWIND_CALL_FRAMELESS,
 			   "a rule is one of those that there are");
 		fuzz_check(rule->cfa != UNWIND_PLT || (rule->post >= 0 && rule->post < 16),
 			   "a PLT entry has 16 bytes");
@@ -60,6 +61,8 @@ static void check_rules(const struct unwind_table *table)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cfi_bytes bytes = { data + 1, size - 1 }, nothing = { NULL, 0 };
+	/* A part of the text, so that functions of .debug_frame are in it and out of it. */
+	const struct unwind_go go = { CFI_FILE_TEXT, CFI_FILE_TEXT_BYTES };
 	struct error err = { "", "" };
 	struct unwind_table table;
 	struct elf_image image;
@@ -71,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = cfi_file(*data & IS_DEBUG ? nothing : bytes,
 			*data & (IS_DEBUG | IS_BOTH) ? bytes : nothing, &file_size);
 	fuzz_check(!elf_image_open_memory(file, file_size, &image, &err), err.text);
-	fuzz_check(!unwind_table_read(&image, *data & IS_LIMITED ? size / 2 : UINT64_MAX, &table,
-				      &err),
+	fuzz_check(!unwind_table_read(&image, *data & IS_LIMITED ? size / 2 : UINT64_MAX, &go,
+				      &table, &err),
 		   err.text);
 	check_table(&table);
 	check_rules(&table);

@@ -55,3 +55,34 @@ LIVE_TEST(live_frames, code_between_functions)
 	cr_expect_eq(doc_backtraces(live->doc, ARGS("leaf", "first", "shim", "calls_shim")), 0);
 	cr_expect_geq(doc_ended(live->doc, "no rule"), ticks / 20 * 19);
 }
+
+/* Debian's Go comes first: a newer one takes five times as long for its own library. */
+#define BUILD_GO                                                                                   \
+	"export PATH=/usr/bin:$PATH GOENV=off GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off "         \
+	"CGO_ENABLED=1 GOCACHE=$0/cache GOPATH=$0/path && "                                        \
+	"CGO_LDFLAGS=-Wl,--unresolved-symbols=ignore-all CGO_LDFLAGS_ALLOW=.* "                    \
+	"go build -buildmode=c-archive -o $0/go.a $1/archive.go && "                               \
+	"gcc -O2 -fomit-frame-pointer -o $0/program $1/main.c $0/go.a -pthread"
+
+/*
+ * Both languages' rules in one file, and three changes of the stack. Go before 1.21 leaves no trace of the
+ * function that called asmcgocall(): such a chain is a guess.
+ */
+LIVE_TEST(live_frames, go_between_c)
+{
+	uint64_t ticks;
+
+	NEED_TOOL("go");
+	child_do(ARGS("sh", "-c", BUILD_GO, live->dir, WORKLOAD_SOURCES "/goarchive"));
+	expect_backtrace(live, ARGS(live_path(live, "program"), "1000"),
+			 ARGS("main.goLeaf", "main.goMiddle", "_cgoexp_*_GoOuter",
+			      "runtime.cgocallbackg1", "runtime.cgocallbackg",
+			      "runtime.cgocallbackg.abi0", "runtime.cgocallback.abi0", "crosscall2",
+			      "GoOuter", "c_calls_go", "main"));
+	ticks = doc_inclusive(live->doc, "c_leaf");
+	cr_expect_gt(ticks, 100);
+	cr_expect_geq((double)doc_called(live->doc, "c_back", "main"), 0.95 * (double)ticks);
+	doc_backtraces(live->doc, ARGS("c_leaf", "c_middle", "c_back", "_cgo_*_Cfunc_c_back",
+				       "runtime.asmcgocall.abi0", "runtime.cgocall",
+				       "main._Cfunc_c_back.abi0", "main.goMiddle"));
+}

@@ -15,7 +15,8 @@ $(call msg,WORKLOAD,$@)
 $(Q)mkdir -p $(@D) && $(CC) $(WL_CFLAGS) -MMD -MP -MF $@.d -MT $@
 endef
 
-LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$(CURDIR)/$(WL_OUT)"'
+LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$(CURDIR)/$(WL_OUT)"' \
+		-DWORKLOAD_SOURCES='"$(CURDIR)/$(WL_SRC)"'
 
 # Position-independent programs, one source file each.
 WL_PIE := three one forever threads named forktree vforker swarm resters nothing treetime plugins opened jit memexec \

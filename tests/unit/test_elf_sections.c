@@ -19,6 +19,7 @@
 #include "elf/elf_image.h"
 #include "hostile.h"
 #include "symbol/functions.h"
+#include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 #include "symbol/symbol_table.h"
 #include "test_symbol_fixture.h"
@@ -51,6 +52,7 @@ static void read_all(int fd, const char *path)
 	struct symbol_table *table;
 	struct source_lines *lines;
 	struct elf_facts facts = { 0 };
+	struct unwind_go go = { 0 };
 	struct elf_image image;
 	struct error err;
 
@@ -62,7 +64,8 @@ static void read_all(int fd, const char *path)
 		source_lines_free(lines);
 	if (elf_image_open(fd, &image, &err))
 		return;
-	if (!unwind_table_read(&image, UNWIND_BYTES_MAX, &rules, &err))
+	pclntab_text(&image, &go.offset, &go.size);
+	if (!unwind_table_read(&image, UNWIND_BYTES_MAX, &go, &rules, &err))
 		unwind_table_free(&rules);
 	elf_image_close(&image);
 }

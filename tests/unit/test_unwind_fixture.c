@@ -63,6 +63,7 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 		[UNWIND_FP_BP] = " fp[bp%+d]",
 		[UNWIND_FP_LOST] = " fp?",
 	};
+	static const char *const calls[] = { "", " go", " frameless" };
 	int length;
 
 	cr_assert_leq(rule->cfa, UNWIND_REGISTER);
@@ -71,10 +72,13 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 	length = snprintf(text, size, formats[rule->cfa], rule->cfa_offset, rule->post);
 	length += snprintf(text + length, size - (size_t)length, fp_formats[rule->fp],
 			   rule->fp_offset);
-	snprintf(text + length, size - (size_t)length, "%s", rule->ra ? " ra in di" : "");
+	cr_assert_leq(rule->call, UNWIND_CALL_FRAMELESS);
+	snprintf(text + length, size - (size_t)length, "%s%s", rule->ra ? " ra in di" : "",
+		 calls[rule->call]);
 }
 
 struct sheet eh, debug;
+struct unwind_go go;
 
 static struct {
 	uint64_t at;
@@ -87,6 +91,7 @@ void unwind_begin(void)
 {
 	eh = (struct sheet){ .is_eh = true, .encoding = PCREL_4 };
 	debug = (struct sheet){ .encoding = DW_EH_PE_absptr };
+	go = (struct unwind_go){ 0 };
 	nr_texts = 0;
 }
 
@@ -212,7 +217,7 @@ void read_sheets(uint64_t bytes_max)
 		       texts[i].bytes.size);
 	unwind_table_free(&unwound);
 	cr_assert_eq(elf_image_open_memory(file, size, &image, &err), 0, "%s", err.text);
-	cr_assert_eq(unwind_table_read(&image, bytes_max, &unwound, &err), 0, "%s", err.text);
+	cr_assert_eq(unwind_table_read(&image, bytes_max, &go, &unwound, &err), 0, "%s", err.text);
 	elf_image_close(&image);
 	free(file);
 	unwind_check(&unwound);

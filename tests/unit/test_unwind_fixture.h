@@ -18,7 +18,8 @@ uint64_t unwind_row_offset(const struct unwind_table *table, size_t granule, siz
 
 /*
  * A rule as a text: "none", "sp+8", "bp+16", "plt+8@11", "[bp-8]+0", "[sp+8]+16", "signal", "end" or
- * "register"; behind it, unless the frame pointer is the same, " fp[cfa-16]", " fp[bp+0]" or " fp?".
+ * "register"; behind it, unless the frame pointer is the same, " fp[cfa-16]", " fp[bp+0]" or " fp?"; and then
+ * " go" or " frameless".
  */
 void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size);
 
@@ -46,8 +47,9 @@ struct sheet {
 	uint8_t encoding; /* of the functions */
 };
 
-/* .eh_frame and .debug_frame, and what they were read as. */
+/* .eh_frame and .debug_frame, the part of the text that is Go's, and what all was read as. */
 extern struct sheet eh, debug;
+extern struct unwind_go go;
 extern struct unwind_table unwound;
 
 void unwind_begin(void);

@@ -165,7 +165,8 @@ static bool is_first(struct oracle *oracle, uint64_t offset)
 
 	cr_assert_lt(offset, size);
 	for (back = 0; back <= PADDING && back <= offset; back++)
-		if (cfi_kind_of_code((const unsigned char *)bytes + offset - back, 3) == CFI_FIRST)
+		if (cfi_kind_of_code((const unsigned char *)bytes + offset - back, 3, false) ==
+		    CFI_FIRST)
 			return true;
 	return false;
 }
@@ -211,7 +212,7 @@ static void run_oracle(struct oracle *oracle, const char *path)
 {
 	struct error err = { 0 };
 
-	cr_assert_eq(unwind_table_read(&oracle->image, UINT64_MAX, &oracle->table, &err), 0,
+	cr_assert_eq(unwind_table_read(&oracle->image, UINT64_MAX, &go, &oracle->table, &err), 0,
 		     "%s: %s", path, err.text);
 	unwind_check(&oracle->table);
 	cr_expect_eq(oracle->table.malformed, 0, "%s", path);
@@ -331,7 +332,7 @@ static const struct unwind_rule *entry_rule(const char *path, struct unwind_tabl
 	uint64_t offset;
 
 	cr_assert_eq(elf_image_open(fd, &image, &err), 0, "%s", err.text);
-	cr_assert_eq(unwind_table_read(&image, UINT64_MAX, table, &err), 0, "%s", err.text);
+	cr_assert_eq(unwind_table_read(&image, UINT64_MAX, &go, table, &err), 0, "%s", err.text);
 	cr_assert(gelf_getehdr(image.elf, &header));
 	cr_assert(elf_image_offset(&image, header.e_entry, &offset));
 	elf_image_close(&image);

@@ -150,6 +150,26 @@ Test(unwind_table, first_function_of_a_stack)
 	check_rows("0 sp+8, 1f early end, 3f early sp+8, 50 none");
 }
 
+/* Frame pointers lead on from Go's functions, but .eh_frame describes C's. */
+Test(unwind_table, go)
+{
+	const struct cfi_bytes sigreturn = { "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9 };
+	const struct cfi_bytes goexit = { "\x90\xe8\x00\x00\x00\x00\x90", 7 };
+
+	go = (struct unwind_go){ CFI_FILE_TEXT, 0x300 };
+	put_debug(0, 0x20, BYTES(DW_CFA_advance_loc | 8, DW_CFA_def_cfa_offset, 32));
+	put_debug(0x100, 0x10, NOTHING);
+	put_text(0x100, sigreturn);
+	put_debug(0x200, 0x10, NOTHING);
+	put_text(0x200, goexit);
+	put_eh(0x280, 0x10, SP(24));
+	put_debug(0x300, 0x10, SP(24));
+	put_eh(0x400, 0x10, SP(40));
+	check_rows(
+		"0 sp+8 frameless, 8 sp+32 go, 20 none, 100 signal, 110 none, 200 end, 210 none, "
+		"280 sp+24, 290 none, 300 sp+24, 310 none, 400 sp+40, 410 none");
+}
+
 Test(unwind_table, overlaps)
 {
 	put_eh(0, 0x40, BYTES(DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 16));
@@ -339,7 +359,7 @@ static int read_changed(void (*change)(Elf64_Ehdr *elf, Elf64_Phdr *text), struc
 	elf = (Elf64_Ehdr *)file;
 	change(elf, (Elf64_Phdr *)(file + elf->e_phoff));
 	cr_assert_eq(elf_image_open_memory(file, size, &image, err), 0, "%s", err->text);
-	ret = unwind_table_read(&image, UINT64_MAX, &unwound, err);
+	ret = unwind_table_read(&image, UINT64_MAX, &go, &unwound, err);
 	elf_image_close(&image);
 	free(file);
 	return ret;
@@ -368,7 +388,7 @@ Test(unwind_table, many_segments)
 
 	cr_assert_eq(elf_image_open(fd, &image, &err), 0, "%s", err.text);
 	image.nr_text = UNWIND_SEGMENTS_MAX + 1;
-	cr_expect_eq(unwind_table_read(&image, UINT64_MAX, &unwound, &err), -ENOTSUP);
+	cr_expect_eq(unwind_table_read(&image, UINT64_MAX, &go, &unwound, &err), -ENOTSUP);
 	elf_image_close(&image);
 	close(fd);
 }
@@ -458,7 +478,7 @@ Test(unwind_table, mutated, .timeout = 60)
 		for (k = 0; k < 1 + i; k++)
 			there[(size_t)random() % frames.size] = (uint8_t)random();
 		cr_assert_eq(elf_image_open_memory(bytes, size, &image, NULL), 0);
-		cr_assert_eq(unwind_table_read(&image, UINT64_MAX, &unwound, NULL), 0);
+		cr_assert_eq(unwind_table_read(&image, UINT64_MAX, &go, &unwound, NULL), 0);
 		unwind_check(&unwound);
 		malformed += unwound.malformed;
 		unwind_table_free(&unwound);
@@ -481,7 +501,7 @@ static uint64_t read_packed(const char *name)
 	cr_assert_eq(elf_image_open(fd, &image, &err), 0, "%s", err.text);
 	cr_assert(elf_image_section(&image, ".debug_frame", &header));
 	cr_assert(header.sh_flags & SHF_COMPRESSED);
-	cr_assert_eq(unwind_table_read(&image, UINT64_MAX, &unwound, &err), 0, "%s", err.text);
+	cr_assert_eq(unwind_table_read(&image, UINT64_MAX, &go, &unwound, &err), 0, "%s", err.text);
 	unwind_check(&unwound);
 	elf_image_close(&image);
 	close(fd);

@@ -245,6 +245,23 @@ int pclntab_symbols_add(struct symbol_table *symbols, const struct elf_image *im
 	return symbol_table_add_sorted(symbols, &source);
 }
 
+bool pclntab_text(const struct elf_image *image, uint64_t *offset, uint64_t *size)
+{
+	struct pclntab table;
+	uint64_t start, end, last;
+
+	*size = 0;
+	if (!find(image, &table))
+		return false;
+	start = function_start(&table, 0);
+	end = function_start(&table, table.nr);
+	if (end <= start || !elf_image_offset(image, start, offset) ||
+	    !elf_image_offset(image, end - 1, &last) || last - *offset != end - start - 1)
+		return false;
+	*size = end - start;
+	return true;
+}
+
 /*
  * A walk over the values that a function's pcs have, as lines: pairs of numbers say by how much a
  * value differs from the one before it, and for how many pcs it holds.

@@ -14,6 +14,9 @@
 /* A source of a symbol table, as those in symbol_elf.c. */
 int pclntab_symbols_add(struct symbol_table *table, const struct elf_image *image);
 
+/* Where a program has the functions of its table, which is Go's part of its text. False: it has none. */
+bool pclntab_text(const struct elf_image *image, uint64_t *offset, uint64_t *size);
+
 /*
  * Sets file and line of job's places, but no function, because what was inlined has lines of its own
  * and none here. Returns 0, -ENOMEM, or -E2BIG if it takes too long.

@@ -144,12 +144,13 @@ enum cfi_kind {
 	CFI_PLAIN,
 	CFI_SIGNAL, /* a signal handler returns to it */
 	CFI_FIRST, /* it has no caller */
+	CFI_GO, /* one of Go's, which have frame pointers */
 };
 
 void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result);
 
 /* What a function is by its code, because its description does not say that. */
-enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size);
+enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size, bool is_go);
 
 /* What lies between two functions. */
 enum cfi_gap {

@@ -48,6 +48,7 @@ struct draft_function {
 
 struct drafts {
 	const struct elf_image *image;
+	struct unwind_go go;
 	const unsigned char *bytes; /* of the file */
 	size_t size;
 	struct unwind_table table;
@@ -148,11 +149,15 @@ static bool is_full(const struct drafts *drafts)
 static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_function *description,
 			     const struct draft_function *function)
 {
+	const bool is_go = !drafts->section.is_eh &&
+			   function->offset - drafts->go.offset < drafts->go.size;
+
 	if (description->cie->is_signal)
 		return CFI_SIGNAL;
 	if (function->offset >= drafts->size)
-		return CFI_PLAIN;
-	return cfi_kind_of_code(drafts->bytes + function->offset, drafts->size - function->offset);
+		return is_go ? CFI_GO : CFI_PLAIN;
+	return cfi_kind_of_code(drafts->bytes + function->offset, drafts->size - function->offset,
+				is_go);
 }
 
 /* Runs a function's instructions. */
@@ -403,7 +408,7 @@ static int read_drafts(struct drafts *drafts)
 	return ret ? ret : make_table(drafts);
 }
 
-int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
+int unwind_table_read(const struct elf_image *image, uint64_t bytes_max, const struct unwind_go *go,
 		      struct unwind_table *result, struct error *err)
 {
 	struct drafts *drafts;
@@ -417,6 +422,7 @@ int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
 	if (!drafts)
 		return error_no_memory(err, "call-frame information");
 	drafts->image = image;
+	drafts->go = *go;
 	drafts->bytes = (const unsigned char *)elf_rawfile(image->elf, &drafts->size);
 	drafts->size = drafts->bytes ? drafts->size : 0;
 	drafts->budget = bytes_max < UNWIND_BYTES_MAX ? bytes_max : UNWIND_BYTES_MAX;

@@ -51,12 +51,18 @@ struct unwind_table {
 	bool cut; /* a limit was reached */
 };
 
+/* The part of a file's text that Go's compiler made. */
+struct unwind_go {
+	uint64_t offset;
+	uint64_t size; /* 0: there is none */
+};
+
 /*
  * From .eh_frame, and for functions that are not in it from .debug_frame. At most bytes_max bytes are
  * read, or UNWIND_BYTES_MAX. -ENOTSUP: a file for another processor, or with too many segments;
  * -ENOMEM.
  */
-int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
+int unwind_table_read(const struct elf_image *image, uint64_t bytes_max, const struct unwind_go *go,
 		      struct unwind_table *result, struct error *err);
 void unwind_table_free(struct unwind_table *table);
 

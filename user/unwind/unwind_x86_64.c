@@ -95,6 +95,14 @@ static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *r
 	return fp;
 }
 
+/* Where the return address is at the stack pointer, no frame pointer can have been stored below it. */
+static enum unwind_call call_of_go(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_SP && rule->cfa_offset == -UNWIND_RA_OFFSET ?
+		       UNWIND_CALL_FRAMELESS :
+		       UNWIND_CALL_POINTER;
+}
+
 void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result)
 {
 	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
@@ -114,17 +122,35 @@ void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_r
 		rule = (struct unwind_rule){ .cfa = UNWIND_REGISTER };
 	else if (rule.cfa < UNWIND_SIGNAL)
 		rule.fp = (uint8_t)fp_of(&frame->fp, &rule);
+	if (kind == CFI_GO)
+		rule.call = call_of_go(&rule);
 	*result = rule;
+}
+
+static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
+{
+	/* mov $SYS_rt_sigreturn, %rax; syscall */
+	static const unsigned char sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	/* nop; call: what goexit() begins with, to which a goroutine's first function returns */
+	static const unsigned char goexit[] = { 0x90, 0xe8 };
+
+	if (size >= sizeof(sigreturn) && !memcmp(bytes, sigreturn, sizeof(sigreturn)))
+		return CFI_SIGNAL;
+	if (size >= sizeof(goexit) && !memcmp(bytes, goexit, sizeof(goexit)))
+		return CFI_FIRST;
+	return CFI_GO;
 }
 
 /*
  * A function that begins by moving another register to rsp has the stack of whatever returned to it, and no
  * caller there: so does __start_context, to which makecontext() has a coroutine return.
  */
-enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size)
+enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
 	const bool moves = size >= 3 && (bytes[0] == 0x48 || bytes[0] == 0x4c) && bytes[1] == 0x89;
 
+	if (is_go)
+		return kind_in_go(bytes, size);
 	return moves && (bytes[2] & 0xc7) == 0xc4 ? CFI_FIRST : CFI_PLAIN;
 }
 

@@ -15,6 +15,7 @@
 #include "host/engine/extents.h"
 #include "shared/callers_abi.h"
 #include "symbol/allowance.h"
+#include "symbol/pclntab.h"
 #include "unwind/unwind_table.h"
 
 /* A text whose table is to be made, or, if it is gone, to be given back with its number. */
@@ -314,7 +315,7 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	size_t i;
 
 	if (!table->row_count)
-		return RULES_NONE;
+		return place->go_size ? RULES_READY : RULES_NONE;
 	if (!numbers || table->rule_count > RULES_OF_FILE_MAX)
 		return RULES_FULL;
 	do
@@ -341,17 +342,19 @@ static uint32_t store_image(struct callers_rules *rules, const struct elf_image 
 {
 	struct unwind_table table = { 0 };
 	uint32_t state = RULES_NONE;
+	struct unwind_go go = { 0 };
 	struct error ignored;
-	GElf_Shdr header;
 	int ret;
 
-	ret = unwind_table_read(image, UNWIND_BYTES_MAX, &table, &ignored);
+	if (pclntab_text(image, &go.offset, &go.size) && go.offset + go.size <= UINT32_MAX) {
+		place->go_start = (uint32_t)go.offset;
+		place->go_size = (uint32_t)go.size;
+	}
+	ret = unwind_table_read(image, UNWIND_BYTES_MAX, &go, &table, &ignored);
 	if (!ret)
 		state = store(rules, &table, place);
 	else if (ret == -ENOMEM)
 		state = RULES_FULL;
-	if (state != RULES_FULL && elf_image_section(image, ".note.go.buildid", &header))
-		state = RULES_GO; /* it has frame pointers, with rules or, linked by -s, without */
 	unwind_table_free(&table);
 	return state;
 }
