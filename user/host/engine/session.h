@@ -165,6 +165,14 @@ void session_let_go(struct session *session);
  */
 int session_peek(struct session *session, struct profile **result, struct error *err);
 
+/*
+ * What the next take will have at least: the CPU time of targets and of cgroups, in a profile without
+ * ticks, and how many ticks there are. It takes a walk over all threads, and nothing is taken. A cgroup
+ * whose name is not known yet is left out of the splits.
+ */
+int session_times(struct session *session, struct profile **result, uint64_t *ticks,
+		  struct error *err);
+
 /* When the profile of a take at this moment would begin, on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
 

@@ -87,7 +87,7 @@ static uint64_t total_ticks(const struct session *session, const struct counted 
 	       counted->tallies[target].withheld - tally_ticks(&session->targets[target].taken);
 }
 
-static const char *const kind_words[] = {
+const char *const session_kind_words[] = {
 	[TARGET_COMMAND] = "command",
 	[TARGET_PID] = "pid",
 	[TARGET_CGROUP] = "cgroup",
@@ -155,7 +155,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 	for (i = 0; i < session->nr_targets; i++) {
 		struct profile_target *target = &profile->targets[profile->nr_targets++];
 
-		target->kind = strdup(kind_words[session->targets[i].kind]);
+		target->kind = strdup(session_kind_words[session->targets[i].kind]);
 		target->name = strdup(session->targets[i].name);
 		target->cgroup = session->targets[i].cgroup ? strdup(session->targets[i].cgroup) :
 							      NULL;

@@ -611,6 +611,31 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 	return ret;
 }
 
+int session_fill_times(const struct session *session, struct profile *profile)
+{
+	const struct runtime_split *split = session->runtime.list, *end = split + session->runtime.nr;
+	struct profile_split *made;
+
+	if (session->options.split != SPLIT_CGROUP)
+		return 0;
+	profile->splits = calloc(session->runtime.nr + 1, sizeof(*profile->splits));
+	if (!profile->splits)
+		return -ENOMEM;
+	for (; split < end; split++) {
+		if (!split->ns || !split_names_find(&session->splits, split->key.split))
+			continue;
+		made = &profile->splits[profile->nr_splits++];
+		*made = (struct profile_split){ .target = split->key.target,
+						.pid = -1,
+						.cpu_ns = split->ns };
+		profile->targets[made->target].cpu_ns += split->ns;
+		if (name_spender(session, split->key.split, made))
+			return -ENOMEM;
+	}
+	fold_splits(profile);
+	return 0;
+}
+
 uint64_t session_split_ns(const struct session *session, uint32_t target)
 {
 	uint64_t ns = 0;

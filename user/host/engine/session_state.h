@@ -231,6 +231,12 @@ int session_weigh_around(struct session *session, enum walk_kind kind, struct er
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile);
 
+/* The same for a profile without ticks: cgroups that have names, whose time is added to their targets. */
+int session_fill_times(const struct session *session, struct profile *profile);
+
+/* session_profile.c: the words for kinds of targets. */
+extern const char *const session_kind_words[];
+
 /* What the processes or threads that were read are called. */
 int session_name_splits(struct session *session, struct error *err);
 

@@ -298,3 +298,64 @@ int session_peek(struct session *session, struct profile **result, struct error 
 {
 	return profile_since(session, false, result, err);
 }
+
+/* Adds a target with its CPU time. Returns 0 or -ENOMEM. */
+static int add_timed_target(const struct session *session, const struct counted *counted,
+			    uint32_t number, struct profile *profile)
+{
+	struct profile_target *target = &profile->targets[profile->nr_targets++];
+
+	counted_account(counted, number);
+	target->kind = strdup(session_kind_words[session->targets[number].kind]);
+	target->name = strdup(session->targets[number].name);
+	target->cpu_known = true;
+	target->cpu_ns = counted->tallies[number].cpu_ns;
+	return target->kind && target->name ? 0 : -ENOMEM;
+}
+
+static int fill_times(struct session *session, const struct counted *counted,
+		      struct profile *profile, struct error *err)
+{
+	struct wall_clock ignored;
+	uint32_t i;
+	int ret = session_fill_head(session, session_until_ns(session), &ignored, profile, err);
+
+	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
+	if (!ret && !profile->targets)
+		ret = error_no_memory(err, "profile");
+	for (i = 0; !ret && i < session->nr_targets; i++)
+		if (add_timed_target(session, counted, i, profile))
+			ret = error_no_memory(err, "profile");
+	split_names_sort(&session->splits);
+	if (!ret && session_fill_times(session, profile))
+		ret = error_no_memory(err, "profile");
+	return ret;
+}
+
+int session_times(struct session *session, struct profile **result, uint64_t *ticks,
+		  struct error *err)
+{
+	struct counted counted = session_counted(session);
+	uint32_t i;
+	int ret = session_settle_runtime(session, err);
+
+	/* The walk has announced the cgroups that it found. */
+	if (!ret)
+		ret = session_read_records(session, err);
+	if (!ret)
+		ret = runtime_read(&session->runtime, runtime_fd(session), err);
+	*result = profile_new();
+	counted.tallies = calloc(session->nr_targets + 1, sizeof(*counted.tallies));
+	if (!ret && (!*result || !counted.tallies))
+		ret = error_no_memory(err, "profile");
+	if (!ret)
+		ret = fill_times(session, &counted, *result, err);
+	for (i = 0, *ticks = 0; !ret && i < session->nr_targets; i++)
+		*ticks += counted_ticks(&counted, i) - tally_ticks(&session->targets[i].taken);
+	free(counted.tallies);
+	if (!ret)
+		return 0;
+	profile_free(*result);
+	*result = NULL;
+	return ret;
+}
