@@ -154,14 +154,18 @@ run_until_spooled() {
 has_files() {
 	[ "$(find "$work/spool" -name '*.json.gz' 2>/dev/null | wc -l)" -ge "$1" ]
 }
+# scrape FILE: as Prometheus does.
+scrape() {
+	curl -s -H 'X-Prometheus-Scrape-Timeout-Seconds: 10' "http://127.0.0.1:$listen/metrics" >"$work/$1"
+}
 run_until_spooled 2
+scrape before_that
 end_agent
 mv "$work/err" "$work/before"
 run_until_spooled 6
-for page in first metrics; do
-	curl -s "http://127.0.0.1:$listen/metrics" >"$work/$page"
-done
-# What is not 0 when it is first asked for is no increase.
+scrape first
+scrape metrics
+# For a new pod what is not 0 when it is first asked for is no increase.
 grep -qx 'bpfprofil_unsampled_seconds_total 0\.0*' "$work/first"
 verdict $? agent_counter_begins_at_0
 end_agent

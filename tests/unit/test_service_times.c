@@ -26,18 +26,18 @@ static void show(struct scrape *scrape, const char *service, const char *functio
 	series->ns = ns;
 }
 
-static void scrape_services(struct scrape *scrape, struct service_times *times)
+static void scrape_services(struct scrape *scrape, struct service_times *times, uint64_t last)
 {
 	size_t i;
 
 	scrape->nr = 0;
 	for (i = 0; i < times->nr; i++)
 		show(scrape, times->list[i].labels, "",
-		     service_times_value(times, &times->list[i].time));
+		     service_times_value(&times->list[i].time, last));
 	show(scrape, "[other]", "", times->other);
 }
 
-static void scrape_functions(struct scrape *scrape, struct service_times *times)
+static void scrape_functions(struct scrape *scrape, struct service_times *times, uint64_t last)
 {
 	const struct service_time *service = times->list;
 	size_t i, j;
@@ -47,9 +47,9 @@ static void scrape_functions(struct scrape *scrape, struct service_times *times)
 		cr_assert_leq(service->nr, times->most);
 		for (j = 0; j < service->nr; j++)
 			show(scrape, service->labels, service->list[j].name,
-			     service_times_value(times, &service->list[j].time));
+			     service_times_value(&service->list[j].time, last));
 		show(scrape, service->labels, "[other]",
-		     service_times_value(times, &service->other));
+		     service_times_value(&service->other, last));
 	}
 	show(scrape, "[other]", "[other]", times->other_functions);
 }
@@ -85,13 +85,13 @@ static struct profile *timed_profile(void)
 
 static struct scrape services[2], functions[2];
 
-static uint64_t hidden(const struct service_times *times, const struct cpu_counter *counter)
+static uint64_t hidden(const struct cpu_counter *counter, uint64_t last)
 {
-	return counter->ns - service_times_value(times, counter);
+	return counter->ns - service_times_value(counter, last);
 }
 
-/* Of the time of services, and of their functions, what nobody has been able to read yet. */
-static void hidden_in(const struct service_times *times, uint64_t *of_services,
+/* Of the time of services, and of their functions, what the scraper has not been shown yet. */
+static void hidden_in(const struct service_times *times, uint64_t last, uint64_t *of_services,
 		      uint64_t *of_functions)
 {
 	size_t i, j;
@@ -100,44 +100,52 @@ static void hidden_in(const struct service_times *times, uint64_t *of_services,
 	for (i = 0; i < times->nr; i++) {
 		const struct service_time *service = &times->list[i];
 
-		*of_services += hidden(times, &service->time);
-		*of_functions += hidden(times, &service->other);
+		*of_services += hidden(&service->time, last);
+		*of_functions += hidden(&service->other, last);
 		for (j = 0; j < service->nr; j++)
-			*of_functions += hidden(times, &service->list[j].time);
+			*of_functions += hidden(&service->list[j].time, last);
 	}
 }
 
-/* Whether there is time that nobody has been able to read yet, which services and functions have alike. */
-static bool hides_time(const struct service_times *times)
-{
-	uint64_t of_services, of_functions;
+static uint64_t all_told; /* of the last scrape */
 
-	hidden_in(times, &of_services, &of_functions);
-	cr_expect_eq(of_services, of_functions);
-	return of_services > 0;
-}
-
-/* Since the first call both have increased by as much as there was; then somebody has been told. */
-static void expect_increase(struct service_times *times, uint64_t ns)
+/*
+ * Since the first call both have increased by as much as there was, and what is shown adds up to all CPU time
+ * as it is shown. Returns how much is hidden.
+ */
+static uint64_t expect_increase(struct service_times *times, uint64_t ns)
 {
 	static uint64_t all, by_services, by_functions;
-	uint64_t services_later, functions_later;
+	uint64_t services_later, functions_later, last, before = all_told;
 
-	scrape_services(&services[1], times);
-	scrape_functions(&functions[1], times);
-	if (!services[0].nr) { /* before there was anything */
-		show(&services[0], "[other]", "", 0);
-		show(&functions[0], "[other]", "[other]", 0);
-	}
+	last = service_times_scrape(times, "10.0.0.1");
+	scrape_services(&services[1], times, last);
+	scrape_functions(&functions[1], times, last);
 	all += ns;
 	by_services += increase(&services[0], &services[1]);
 	by_functions += increase(&functions[0], &functions[1]);
-	hidden_in(times, &services_later, &functions_later);
+	hidden_in(times, last, &services_later, &functions_later);
+	all_told = service_times_sum(times, last);
 	cr_expect_eq(by_services + services_later, all);
 	cr_expect_eq(by_functions + functions_later, all);
+	cr_expect_eq(all_told, all - services_later);
+	cr_expect_geq(all_told, before);
 	services[0] = services[1];
 	functions[0] = functions[1];
-	service_times_told(times);
+	service_times_told(times, last);
+	return services_later;
+}
+
+/* Somebody has scraped before there was anything. */
+static struct service_times new_times(size_t most)
+{
+	struct service_times times = { .wanted = true, .most = most };
+
+	service_times_scrape(&times, "10.0.0.1");
+	services[0].nr = functions[0].nr = 0;
+	show(&services[0], "[other]", "", 0);
+	show(&functions[0], "[other]", "[other]", 0);
+	return times;
 }
 
 static uint64_t add(struct service_times *times, const struct profile *profile)
@@ -145,14 +153,14 @@ static uint64_t add(struct service_times *times, const struct profile *profile)
 	uint64_t cpu_ns;
 
 	cr_assert(profile_cpu_time(profile, &cpu_ns));
-	service_times_add(times, profile, cpu_ns);
+	service_times_add(times, profile, cpu_ns, true);
 	service_times_turn(times);
 	return cpu_ns;
 }
 
 Test(service_times, add_up_to_all_cpu_time)
 {
-	struct service_times times = { .wanted = true, .most = 2 };
+	struct service_times times = new_times(2);
 	cleanup_profile struct profile *profile = timed_profile();
 	unsigned int i;
 
@@ -164,54 +172,82 @@ Test(service_times, add_up_to_all_cpu_time)
 	service_times_free(&times);
 }
 
-/* A service and a function that come begin at 0 for each of two that ask, and lose nothing by it. */
+/* A service and a function that come begin at 0 for each of two that scrape, and lose nothing by it. */
 Test(service_times, begin_at_0)
 {
-	struct service_times times = { .wanted = true, .most = 2 };
+	struct service_times times = new_times(2);
 	cleanup_profile struct profile *profile = timed_profile();
-	unsigned int i;
+	uint64_t of_services, of_functions, ns = add(&times, profile), last;
 
-	for (i = 0; i < 2; i++) {
-		expect_increase(&times, i ? 0 : add(&times, profile));
-		cr_expect(hides_time(&times));
-	}
-	expect_increase(&times, add(&times, profile));
-	cr_expect_not(hides_time(&times));
+	cr_expect_eq(expect_increase(&times, ns), ns);
+	cr_expect_eq(expect_increase(&times, 0), 0);
+	ns = add(&times, profile);
+	cr_expect_eq(expect_increase(&times, ns), 0);
+	/* One who comes later is shown all, because it has seen nothing that would be an increase. */
+	last = service_times_scrape(&times, "10.0.0.2");
+	hidden_in(&times, last, &of_services, &of_functions);
+	cr_expect_eq(of_services + of_functions, 0);
+	free(profile->functions[0].name);
+	profile->functions[0].name = strdup("other name");
+	add(&times, profile);
+	hidden_in(&times, service_times_scrape(&times, "10.0.0.2"), &of_services, &of_functions);
+	cr_expect_eq(of_services, 0);
 	service_times_free(&times);
 }
 
-/* Where nobody asks, the first who does reads what there is. */
-Test(service_times, are_told_though_nobody_asked)
+/* The table of scrapers is small: the one that has not come for longest is shown all again. */
+Test(service_times, scrapers_are_limited)
 {
-	struct service_times times = { .wanted = true, .most = 2 };
-	cleanup_profile struct profile *profile = timed_profile();
+	struct service_times times = new_times(0);
+	char name[SCRAPER_BYTES];
 	unsigned int i;
 
-	for (i = 0; i < 12; i++)
-		add(&times, profile);
-	cr_expect_not(hides_time(&times));
-	service_times_told(&times);
-	cr_expect_not(hides_time(&times));
+	for (i = 0; i < SCRAPERS_MAX; i++) {
+		snprintf(name, sizeof(name), "10.0.1.%u", i);
+		cr_expect_eq(service_times_scrape(&times, name), TIMES_ALL);
+	}
+	cr_expect_neq(service_times_scrape(&times, "10.0.1.1"), TIMES_ALL);
+	cr_expect_eq(service_times_scrape(&times, "10.0.0.1"), TIMES_ALL);
+}
+
+/* A reading is at once in the counters of services, and its time is counted once: the part has it too. */
+Test(service_times, readings_are_counted_once)
+{
+	struct service_times times = new_times(2);
+	cleanup_profile struct profile *profile = timed_profile();
+	uint64_t ns, all;
+	size_t i;
+
+	cr_assert(profile_cpu_time(profile, &all));
+	service_times_add(&times, profile, 0, false);
+	ns = service_times_sum(&times, TIMES_ALL);
+	cr_expect_eq(ns, all);
+	cr_expect_eq(times.list[0].nr, 0);
+	for (i = 0; i < profile->nr_targets; i++)
+		profile->targets[i].cpu_ns += 1000;
+	service_times_add(&times, profile, 0, false);
+	all += 1000 * profile->nr_targets;
+	cr_expect_eq(service_times_sum(&times, TIMES_ALL), all);
+	/* Functions have it from the part on, and then add up to the same. */
+	expect_increase(&times, add(&times, profile));
+	cr_expect_eq(service_times_sum(&times, TIMES_ALL), all);
+	cr_expect_gt(times.list[0].nr, 0);
 	service_times_free(&times);
 }
 
 /* Where a tick stands for more, its second is still one. */
 Test(service_times, do_not_depend_on_the_period)
 {
-	struct service_times times = { .wanted = true, .most = 2 };
+	struct service_times times = new_times(2);
 	cleanup_profile struct profile *profile = timed_profile();
 
 	add(&times, profile);
-	service_times_told(&times);
-	add(&times, profile);
-	scrape_functions(&functions[0], &times);
+	scrape_functions(&functions[0], &times, TIMES_ALL);
 	profile->sampling.period_ns *= 10;
 	service_times_free(&times);
 	times = (struct service_times){ .wanted = true, .most = 2 };
 	add(&times, profile);
-	service_times_told(&times);
-	add(&times, profile);
-	scrape_functions(&functions[1], &times);
+	scrape_functions(&functions[1], &times, TIMES_ALL);
 	cr_expect_arr_eq(&functions[0], &functions[1], sizeof(functions[0]));
 	service_times_free(&times);
 }
@@ -219,7 +255,7 @@ Test(service_times, do_not_depend_on_the_period)
 /* What was the hottest function makes room for a hotter one, and its time is counted once. */
 Test(service_times, cold_functions_make_room)
 {
-	struct service_times times = { .wanted = true, .most = 1 };
+	struct service_times times = new_times(1);
 	cleanup_profile struct profile *profile = timed_profile();
 	unsigned int i, other = 0;
 
@@ -239,7 +275,7 @@ Test(service_times, cold_functions_make_room)
 /* Nothing is lost of one that nobody had been told of. */
 Test(service_times, idle_services_are_forgotten)
 {
-	struct service_times times = { .wanted = true, .most = 1 };
+	struct service_times times = new_times(1);
 	cleanup_profile struct profile *profile = timed_profile(), *idle = timed_profile();
 	uint64_t ns;
 	size_t i;
@@ -261,7 +297,7 @@ Test(service_times, idle_services_are_forgotten)
 /* Those that have ended make room; beyond that all are others. */
 Test(service_times, at_most_a_thousand)
 {
-	struct service_times times = { .wanted = true, .most = 1 };
+	struct service_times times = new_times(1);
 	cleanup_profile struct profile *many = sample_profile_of_services(SERVICES_MAX + 3, 2);
 	cleanup_profile struct profile *two = timed_profile();
 
@@ -283,7 +319,7 @@ Test(service_times, go_on_with_other_options)
 		bool wanted;
 		size_t most;
 	} options[] = { { true, 1 }, { true, 3 }, { true, 0 }, { false, 0 }, { true, 2 } };
-	struct service_times times = { .wanted = true, .most = 2 };
+	struct service_times times = new_times(2);
 	cleanup_profile struct profile *profile = timed_profile();
 	size_t i;
 
@@ -305,7 +341,7 @@ Test(service_times, have_pods)
 		"service=\"shop/\\\"api\",namespace=\"shop\",pod=\"api-1\",container=\"task\"",
 	};
 	static const char *const pods[] = { "api-0", "api-1" };
-	struct service_times times = { .wanted = true };
+	struct service_times times = new_times(0);
 	cleanup_profile struct profile *profile = sample_profile_of_services(3, 2);
 	uint64_t ns;
 	size_t i, named = 0;

@@ -268,57 +268,6 @@ Test(spool, is_of_one_agent)
 	close_spool(&pending);
 }
 
-static void put_until(const struct spool *spool, const char *text)
-{
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/sampled-until", spool_path(spool));
-	file = fopen(path, "we");
-	cr_assert_not_null(file);
-	fputs(text, file);
-	cr_assert_eq(fclose(file), 0);
-}
-
-/* From one agent to the next. Of another start of the host, or of somebody else's making, it says nothing. */
-Test(spool, until_when_it_was_sampled)
-{
-	static const char *const strange[] = {
-		"", "\n", " 5\n", "5\n", "11111111-2222-3333-4444-555555555555 1234567890123\n",
-	};
-	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
-	char text[8192], boot[64], command[600];
-	size_t i;
-
-	open_spool(&pending);
-	cr_expect_eq(spool_until(pending.spool), 0);
-	spool_note_until(pending.spool, 1234567890123);
-	close_spool(&pending);
-	open_spool(&pending);
-	cr_expect_eq(pending.nr, 0);
-	cr_expect_eq(spool_until(pending.spool), 1234567890123);
-	for (i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
-		put_until(pending.spool, strange[i]);
-		cr_expect_eq(spool_until(pending.spool), 0, "%zu", i);
-	}
-	cr_assert_eq(read_first_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)), 0);
-	for (i = 0; i < 4; i++) {
-		snprintf(text, sizeof(text), "%s%s", boot,
-			 (const char *[]){ " x\n", " -1\n", " 99999999999999999999999\n", "" }[i]);
-		put_until(pending.spool, text);
-		cr_expect_eq(spool_until(pending.spool), 0, "%zu", i);
-	}
-	memset(text, '7', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	put_until(pending.spool, text);
-	cr_expect_eq(spool_until(pending.spool), 0);
-	snprintf(command, sizeof(command), "cd %s && rm sampled-until && mkfifo sampled-until",
-		 spool_path(pending.spool));
-	cr_assert_eq(system(command), 0);
-	cr_expect_eq(spool_until(pending.spool), 0);
-	close_spool(&pending);
-}
-
 /* What others put there is not read, and a folder that cannot be had is said. */
 Test(spool, strange_folders)
 {

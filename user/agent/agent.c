@@ -115,10 +115,67 @@ struct run {
 	struct wall_clock clock; /* as of the last profile that was delivered */
 	struct scrapes scrapes;
 	bool has_scrapes;
+	bool ended; /* nothing is sampled any more */
+	int note_fd; /* expires when to note what the next agent goes on with; -1: never */
 	struct listener *listener; /* NULL: no address to listen on */
 	struct sink **sinks; /* those of the options, until the agent has them */
 	size_t nr_sinks;
 };
+
+/* A cgroup whose name kubelet is about to give would be counted as another service until then. */
+static void leave_out_nameless(struct identities *identities, struct profile *times)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < times->nr_splits; from++) {
+		struct profile_split *split = &times->splits[from];
+
+		if (identities_find(identities, split->cgroup)->complete) {
+			times->splits[to++] = *split;
+			continue;
+		}
+		times->targets[split->target].cpu_ns -= split->cpu_ns;
+		profile_split_free(split);
+	}
+	times->nr_splits = to;
+}
+
+/* Brings the counters of CPU time up to date. Returns how many ticks the next part will have at least. */
+static uint64_t read_times(struct run *run)
+{
+	struct profile *times = NULL;
+	struct error ignored;
+	uint64_t ticks = 0;
+
+	if (session_times(run->loop.session, &times, &ticks, &ignored))
+		return 0;
+	leave_out_nameless(run->agent->identities, times);
+	if (!choice_label(&run->options->choice, times))
+		figures_read(&run->agent->figures, times);
+	profile_free(times);
+	return ticks;
+}
+
+/*
+ * Brings the counters up to date, and keeps them for the next agent before anybody reads them: one that began
+ * with less would look like a new one. What cgroups have spent is read first, as it is when a session begins,
+ * so that what lies between the two readings cancels out.
+ */
+static void note_state(struct run *run)
+{
+	struct agent *agent = run->agent;
+	struct state *state = &agent->state;
+
+	if (state->fd >= 0)
+		usages_read(&state->usages, &agent->cgroups);
+	state->ticks = read_times(run);
+	state->parts_ticks = agent->parts_ticks;
+	state->until_ns = monotonic_ns();
+	state->has_duty = true;
+	state->duty_percent = run->loop.spending.duty_percent;
+	state_count_sinks(state, agent->sinks, agent->nr_sinks);
+	state_save(state, &agent->figures);
+}
 
 static void deliver(void *context, const struct profile *profile)
 {
@@ -126,7 +183,10 @@ static void deliver(void *context, const struct profile *profile)
 	struct agent *agent = run->agent;
 	size_t i;
 
-	agent->until_ns = session_since_ns(run->loop.session);
+	agent->state.cut_ns = session_since_ns(run->loop.session);
+	if (run->ended)
+		agent->state.until_ns = agent->state.cut_ns;
+	agent->parts_ticks = 0;
 	figures_end_interval(&agent->figures);
 	/* One without ticks is not sent, and the next has what was noted in it. */
 	if (profile->ticks.total) {
@@ -135,11 +195,11 @@ static void deliver(void *context, const struct profile *profile)
 		agent->hole_ns = profile->sampling.unsampled_ns;
 		session_set_clock(run->loop.session, &run->clock);
 	}
-	for (i = 0; i < agent->nr_sinks; i++) {
-		if (profile->ticks.total)
-			sink_put(agent->sinks[i], profile);
-		sink_note_until(agent->sinks[i], agent->until_ns);
-	}
+	agent->state.parts_ticks = 0;
+	state_count_sinks(&agent->state, agent->sinks, agent->nr_sinks);
+	for (i = 0; i < agent->nr_sinks && profile->ticks.total; i++)
+		sink_put(agent->sinks[i], profile);
+	state_save(&agent->state, &agent->figures);
 }
 
 static void observe(void *context, struct profile *part)
@@ -150,16 +210,21 @@ static void observe(void *context, struct profile *part)
 
 	if (choice_label(&run->options->choice, part))
 		print_message(NULL, "agent: out of memory: some labels are missing");
+	identities_turn(run->agent->identities);
 	part->sampling.unsampled_ns = run->agent->hole_ns;
 	run->agent->hole_ns = 0;
+	run->agent->parts_ticks += part->ticks.total;
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
+	pthread_mutex_lock(&run->agent->figures.shown);
 	figures_add(&run->agent->figures, part,
 		    &(struct figures_session){ .handler_ns = cost.all_ns,
 					       .cost = run->loop.spending.cost,
-					       .unsampled_ns = run->agent->unsampled_ns,
 					       .memory = live.memory,
 					       .memory_limit = run->options->sampling.memory });
+	if (run->agent->state.fd >= 0 && !run->ended)
+		note_state(run);
+	pthread_mutex_unlock(&run->agent->figures.shown);
 	if (run->has_scrapes)
 		scrapes_give(&run->scrapes, part);
 }
@@ -211,6 +276,8 @@ static int open_sink(struct run *run, const struct sink_options *options, struct
 	int ret = sink_open(options, &run->sinks[run->nr_sinks], err);
 
 	sink = run->sinks[run->nr_sinks];
+	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
+		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
 	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
 		ret = error_set(err, -EINVAL, "agent: %s: it is there twice", sink_name(sink));
 	if (!ret)
@@ -312,6 +379,19 @@ static int add_wake(const struct run *run, int fd)
 	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
+/* At most so much is lost with an agent that is killed. */
+#define NOTE_SECONDS 5
+
+static void open_note(struct run *run)
+{
+	const struct itimerspec every = { { NOTE_SECONDS, 0 }, { NOTE_SECONDS, 0 } };
+
+	if (run->agent->state.fd < 0)
+		return;
+	run->note_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	timerfd_settime(run->note_fd, 0, &every, NULL);
+}
+
 /* Sets up what wakes the loop, besides what it knows itself. */
 static int open_wake(struct run *run, struct error *err)
 {
@@ -320,6 +400,7 @@ static int open_wake(struct run *run, struct error *err)
 	if (ret)
 		return ret;
 	open_watch(run);
+	open_note(run);
 	if (run->options->listen.address) {
 		ret = scrapes_open(&run->scrapes, err);
 		run->has_scrapes = true;
@@ -328,7 +409,7 @@ static int open_wake(struct run *run, struct error *err)
 		return ret;
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
-	    add_wake(run, identities_fd(run->agent->identities)) ||
+	    add_wake(run, run->note_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
 	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
 		return error_errno(err, -errno, "agent: epoll");
 	run->loop.ended_fd = run->wake_fd;
@@ -372,23 +453,62 @@ static int find_targets(struct run *run, struct error *err)
 	return ret;
 }
 
+/* What cgroups have spent since the last reading, and before this session; NULL: it is not known. */
+static struct profile *spent_meanwhile(struct run *run)
+{
+	struct agent *agent = run->agent;
+	struct profile *times = NULL;
+	struct usages now = { 0 };
+	struct error ignored;
+	uint64_t ticks;
+
+	/* Only version 2 keeps this account. */
+	if (!agent->state.usages.nr || run->targets.controller ||
+	    run->options->sampling.split != SPLIT_CGROUP)
+		return NULL;
+	usages_read(&now, &agent->cgroups);
+	if (!session_times(run->loop.session, &times, &ticks, &ignored) &&
+	    (usages_spent(&agent->state.usages, &now, &run->options->choice, times) ||
+	     choice_label(&run->options->choice, times))) {
+		profile_free(times);
+		times = NULL;
+	}
+	usages_free(&now);
+	return times;
+}
+
 /* What was not sampled since an earlier session, which may have been another agent's. */
 static void find_hole(struct run *run)
 {
+	uint64_t begin_ns = session_since_ns(run->loop.session);
 	struct agent *agent = run->agent;
-	uint64_t begin_ns = session_since_ns(run->loop.session), until;
+	struct state *state = &agent->state;
+	struct profile *spent;
+
+	if (state->until_ns && state->until_ns < begin_ns) {
+		spent = spent_meanwhile(run);
+		agent->hole_ns += begin_ns - state->cut_ns;
+		figures_add_hole(&agent->figures, begin_ns - state->until_ns, spent);
+		profile_free(spent);
+	}
+}
+
+/* Ticks of an agent that had no time for its last profile. */
+static void count_killed(struct agent *agent)
+{
+	const struct state *state = &agent->state;
+	uint64_t all = state->ticks + state->parts_ticks;
 	size_t i;
 
-	for (i = 0; i < run->nr_sinks; i++) {
-		until = sink_until(run->sinks[i]);
-		if (until > agent->until_ns)
-			agent->until_ns = until;
-	}
-	if (!agent->until_ns || agent->until_ns >= begin_ns)
+	if (!all)
 		return;
-	agent->hole_ns += begin_ns - agent->until_ns;
-	agent->unsampled_ns += begin_ns - agent->until_ns;
-	agent->until_ns = begin_ns;
+	figures_lose(&agent->figures, state->ticks);
+	for (i = 0; i < agent->nr_sinks; i++)
+		sink_lose(agent->sinks[i], all);
+	print_message(NULL,
+		      "agent: the last one was killed: %" PRIu64 " ticks of %.1f s are in no "
+		      "profile",
+		      all, (double)(state->until_ns - state->cut_ns) / 1e9);
 }
 
 /*
@@ -437,6 +557,8 @@ static int prepare(struct run *run, struct error *err)
 	if (ret)
 		return sample_explain(ret, err);
 	spending_adapt_duty(sampling);
+	if (sampling->adapt_duty && run->agent->state.has_duty)
+		sampling->duty_percent = run->agent->state.duty_percent;
 	run->result.options = sampling;
 	run->result.deliver = deliver;
 	run->result.observe = observe;
@@ -557,9 +679,20 @@ static void say_nameless(struct run *run)
 	agent->said_nameless = true;
 }
 
+static void note_shown(struct run *run)
+{
+	pthread_mutex_lock(&run->agent->figures.shown);
+	note_state(run);
+	pthread_mutex_unlock(&run->agent->figures.shown);
+}
+
 static void wake(struct run *run)
 {
+	uint64_t expired;
+
 	feed_watchdog(run);
+	if (run->note_fd >= 0 && read(run->note_fd, &expired, sizeof(expired)) > 0)
+		note_shown(run);
 	identities_look_again(run->agent->identities);
 	say_nameless(run);
 	if (!run->has_scrapes)
@@ -568,6 +701,10 @@ static void wake(struct run *run)
 	if (scrapes_due(&run->scrapes))
 		result_put_aside(&run->result, run->loop.session);
 	scrapes_turn(&run->scrapes);
+	if (scrapes_want_times(&run->scrapes)) {
+		note_shown(run);
+		scrapes_have_times(&run->scrapes);
+	}
 }
 
 /*
@@ -616,6 +753,7 @@ static void finish(struct run *run)
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	close_fd(&run->watch_fd);
+	close_fd(&run->note_fd);
 	if (run->wake_fd >= 0)
 		close(run->wake_fd);
 	result_free(&run->result);
@@ -655,10 +793,14 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 {
 	if (end == AGENT_STOPPED)
 		expect_signals();
+	/* In the order of note_state(). */
+	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {
 		print_error(err);
 		return AGENT_FAILED;
 	}
+	run->ended = true;
+	run->agent->state.ticks = 0;
 	result_finish(&run->result, run->loop.session);
 	return end;
 }
@@ -669,6 +811,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 			   .options = options,
 			   .timer_fd = -1,
 			   .watch_fd = -1,
+			   .note_fd = -1,
 			   .wake_fd = -1 };
 	enum agent_end end = AGENT_FAILED;
 	int ret;
@@ -689,6 +832,9 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	if (ret) {
 		print_error(err);
 	} else {
+		count_killed(agent);
+		agent->state.ticks = agent->state.parts_ticks = 0;
+		agent->state.cut_ns = session_since_ns(run.loop.session);
 		say_ready(&run);
 		end = sample(&run);
 		end = stop(&run, end, err);
@@ -738,17 +884,23 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 	int ret;
 
 	memory_keep_little();
-	*agent = (struct agent){ 0 };
+	*agent = (struct agent){ .state.fd = -1 };
 	figures_open(&agent->figures);
+	if (cgroups_read(&agent->cgroups, "/proc", err))
+		return -EIO;
 	ret = targets_check_namespace("agent", err);
 	if (!ret)
 		ret = privileges_drop(&keep, err);
+	if (!ret && options->spool)
+		state_open(&agent->state, options->spool, options->nr_sinks, &agent->figures);
 	return ret ? ret : identities_open("/var/log", &agent->identities, err);
 }
 
 void agent_close(struct agent *agent)
 {
 	close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
+	state_close(&agent->state);
+	cgroups_free(&agent->cgroups);
 	figures_close(&agent->figures);
 	identities_close(agent->identities);
 	*agent = (struct agent){ 0 };

@@ -8,6 +8,7 @@
 #include "agent/figures.h"
 #include "agent/listen.h"
 #include "agent/old_spools.h"
+#include "agent/state.h"
 #include "agent/sink.h"
 #include "host/record/options.h"
 #include "host/targets/targets.h"
@@ -42,9 +43,10 @@ struct agent {
 	struct figures figures;
 	struct identities *identities;
 	struct error config_error; /* of a file that is not in force; text "": it is */
-	uint64_t until_ns; /* the host was sampled until then, by monotonic_ns(); 0: it is not known */
-	uint64_t hole_ns; /* since then, until sampling began; for the next profile */
-	uint64_t unsampled_ns; /* all of these times */
+	uint64_t hole_ns; /* for how long nothing was sampled before; for the next profile */
+	uint64_t parts_ticks; /* in parts that are in no profile yet */
+	struct state state; /* for the next session, which may be another agent's */
+	struct cgroups cgroups;
 	bool said_nameless; /* that pods have no names */
 	bool ready; /* systemd has been told that it is ready */
 };

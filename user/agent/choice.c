@@ -253,6 +253,5 @@ int choice_label(const struct agent_choice *choice, struct profile *profile)
 		last = cgroup;
 		ret = label_cgroup(choice, profile, cgroup);
 	}
-	identities_turn(choice->identities);
 	return ret;
 }

@@ -15,14 +15,40 @@
 void figures_open(struct figures *figures)
 {
 	*figures = (struct figures){ .begun = time(NULL) };
+	figures->counted_since = figures->begun;
+	figures->times.read_ms = (uint64_t)figures->begun * 1000;
 	pthread_mutex_init(&figures->lock, NULL);
+	pthread_mutex_init(&figures->shown, NULL);
+}
+
+void figures_free_counts(struct figures *figures)
+{
+	profile_account_free(&figures->ticks);
+	service_times_free(&figures->times);
+}
+
+void figures_replace_counts(struct figures *figures, const struct figures *earlier)
+{
+	const uint64_t read_ms = figures->times.read_ms;
+
+	pthread_mutex_lock(&figures->lock);
+	figures_free_counts(figures);
+	figures->counted_since = earlier->counted_since;
+	figures->ticks = earlier->ticks;
+	figures->sampled_ns = earlier->sampled_ns;
+	figures->former_ns = earlier->former_ns;
+	figures->unsampled = earlier->unsampled;
+	figures->times = earlier->times;
+	figures->times.read_ms = read_ms;
+	figures->scrapes = earlier->scrapes;
+	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_close(struct figures *figures)
 {
-	profile_account_free(&figures->ticks);
-	service_times_free(&figures->times);
+	figures_free_counts(figures);
 	pthread_mutex_destroy(&figures->lock);
+	pthread_mutex_destroy(&figures->shown);
 }
 
 void figures_add(struct figures *figures, const struct profile *part,
@@ -33,13 +59,43 @@ void figures_add(struct figures *figures, const struct profile *part,
 	pthread_mutex_lock(&figures->lock);
 	/* Without memory for a cause the figures are too low but not otherwise wrong. */
 	profile_account_add(&figures->ticks, &part->ticks);
-	if (profile_cpu_time(part, &cpu_ns)) {
-		figures->cpu_ns += cpu_ns;
-		service_times_add(&figures->times, part, cpu_ns);
-	}
+	if (profile_cpu_time(part, &cpu_ns))
+		service_times_add(&figures->times, part, cpu_ns, true);
 	figures->duty_percent = part->sampling.duty_percent;
 	figures->sampled_ns += profile_sampled_ns(part);
 	figures->session = *session;
+	pthread_mutex_unlock(&figures->lock);
+}
+
+void figures_read(struct figures *figures, const struct profile *times)
+{
+	pthread_mutex_lock(&figures->lock);
+	service_times_add(&figures->times, times, 0, false);
+	pthread_mutex_unlock(&figures->lock);
+}
+
+void figures_lose(struct figures *figures, uint64_t ticks)
+{
+	struct profile_lost killed = { .cause = (char *)sink_losses[LOST_KILLED], .ticks = ticks };
+	const struct profile_account lost = { .total = ticks, .lost = &killed, .nr_lost = 1 };
+
+	pthread_mutex_lock(&figures->lock);
+	profile_account_add(&figures->ticks, &lost);
+	pthread_mutex_unlock(&figures->lock);
+}
+
+void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile *spent)
+{
+	uint64_t cpu_ns = 0;
+
+	pthread_mutex_lock(&figures->lock);
+	/* An agent that was killed has told more than it could keep. */
+	if (figures->times.scrapes > figures->unsampled.born)
+		figures->unsampled.told = figures->unsampled.ns;
+	figures->unsampled.ns += ns;
+	figures->unsampled.born = figures->times.scrapes;
+	if (spent && profile_cpu_time(spent, &cpu_ns))
+		service_times_add(&figures->times, spent, cpu_ns, true);
 	pthread_mutex_unlock(&figures->lock);
 }
 
@@ -76,6 +132,8 @@ void figures_new_session(struct figures *figures, bool listening, size_t functio
 struct page {
 	FILE *out;
 	struct figures_form form;
+	uint64_t last; /* the last scrape of the one who asks */
+	uint64_t begun_ms;
 };
 
 /* OpenMetrics names a counter without the _total at the end of its samples. */
@@ -101,6 +159,14 @@ static void put_plain(const struct page *page, const char *name, uint64_t value)
 	fprintf(page->out, "bpfprofil_%s %" PRIu64 "\n", name, value);
 }
 
+/* When a counter was 0, for a scraper that can use it. */
+static void put_created(const struct page *page, const char *name, uint64_t ms)
+{
+	if (page->form.openmetrics)
+		fprintf(page->out, "bpfprofil_%s_created %" PRIu64 ".%03" PRIu64 "\n", name,
+			ms / 1000, ms % 1000);
+}
+
 /* Behind the last label. */
 static void put_value(const struct page *page, uint64_t ns)
 {
@@ -109,8 +175,9 @@ static void put_value(const struct page *page, uint64_t ns)
 
 static void put_seconds(const struct page *page, const char *name, uint64_t ns)
 {
-	fprintf(page->out, "bpfprofil_%s %" PRIu64 ".%09" PRIu64 "\n", name, ns / 1000000000,
+	fprintf(page->out, "bpfprofil_%s_total %" PRIu64 ".%09" PRIu64 "\n", name, ns / 1000000000,
 		ns % 1000000000);
+	put_created(page, name, page->begun_ms);
 }
 
 static void put_outcome(const struct page *page, const char *outcome, const char *cause,
@@ -134,12 +201,18 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 		put_outcome(page, "lost", ticks->lost[i].cause, ticks->lost[i].ticks);
 	put_head(page, "ticks_seen", "counter", "Ticks in all: the sum of those.");
 	put_plain(page, "ticks_seen_total", ticks->total);
+	put_created(page, "ticks_seen", page->begun_ms);
 }
 
-static void put_service(const struct page *page, const char *labels, uint64_t ns)
+static void put_service(const struct page *page, const char *labels, uint64_t ns,
+			uint64_t created_ms)
 {
 	fprintf(page->out, "bpfprofil_service_cpu_seconds_total{%s", labels);
 	put_value(page, ns);
+	if (page->form.openmetrics)
+		fprintf(page->out,
+			"bpfprofil_service_cpu_seconds_created{%s} %" PRIu64 ".%03" PRIu64 "\n",
+			labels, created_ms / 1000, created_ms % 1000);
 }
 
 static void put_function(const struct page *page, const char *labels, const char *name,
@@ -164,9 +237,9 @@ static void put_functions(const struct page *page, const struct service_times *t
 		for (i = 0; i < service->nr; i++)
 			put_function(page, service->labels, service->list[i].name,
 				     service->list[i].object,
-				     service_times_value(times, &service->list[i].time));
+				     service_times_value(&service->list[i].time, page->last));
 		put_function(page, service->labels, OTHER, "",
-			     service_times_value(times, &service->other));
+			     service_times_value(&service->other, page->last));
 	}
 	put_function(page, OTHER_LABELS, OTHER, "", times->other_functions);
 }
@@ -178,8 +251,9 @@ static void put_services(const struct page *page, const struct service_times *ti
 	put_head(page, "service_cpu_seconds", "counter", "CPU time by service and pod.");
 	for (i = 0; i < times->nr; i++)
 		put_service(page, times->list[i].labels,
-			    service_times_value(times, &times->list[i].time));
-	put_service(page, OTHER_LABELS, times->other);
+			    service_times_value(&times->list[i].time, page->last),
+			    times->list[i].time.created_ms);
+	put_service(page, OTHER_LABELS, times->other, page->begun_ms);
 	if (times->most && page->form.functions)
 		put_functions(page, times);
 }
@@ -203,7 +277,7 @@ static void put_cost(const struct page *page, const struct profile_cost *cost, u
 	if (handler_ns) {
 		put_head(page, "handler_seconds", "counter",
 			 "CPU time of our programs in the kernel.");
-		put_seconds(page, "handler_seconds_total", handler_ns);
+		put_seconds(page, "handler_seconds", handler_ns);
 	}
 }
 
@@ -213,13 +287,14 @@ static void put_host(const struct page *page, const struct figures *figures)
 
 	put_ticks(page, &figures->ticks);
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
-	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
+	put_seconds(page, "cpu_seconds", service_times_sum(&figures->times, page->last));
 	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
-	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
+	put_seconds(page, "sampled_seconds", figures->sampled_ns);
 	put_head(page, "unsampled_seconds", "counter",
 		 "Time between agents and sessions, of which nothing is known.");
-	/* A new pod is another series, and what a series begins with is no increase. */
-	put_seconds(page, "unsampled_seconds_total", figures->told ? session->unsampled_ns : 0);
+	put_seconds(page, "unsampled_seconds",
+		    page->last > figures->unsampled.born ? figures->unsampled.ns :
+							   figures->unsampled.told);
 	put_ratio(page, "duty_ratio", "Part of the time that is sampled.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
@@ -352,27 +427,41 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 	}
 }
 
+static void tell(struct figures *figures, uint64_t last)
+{
+	service_times_told(&figures->times, last);
+	if (last > figures->unsampled.born)
+		figures->unsampled.told = figures->unsampled.ns;
+}
+
 void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 		   const struct figures_form *form, FILE *out)
 {
-	const struct page page = { .out = out, .form = *form };
+	struct page page = { .out = out,
+			     .form = *form,
+			     .last = TIMES_ALL,
+			     .begun_ms = (uint64_t)figures->counted_since * 1000 };
 	size_t i, j;
 
 	put_head(&page, "build_info", "gauge", "What this is.");
 	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
 	put_head(&page, "config_ok", "gauge", "Whether the file of options is in force.");
 	put_plain(&page, "config_ok", form->config_ok);
+	pthread_mutex_lock(&figures->shown);
 	pthread_mutex_lock(&figures->lock);
+	if (form->scraper)
+		page.last = service_times_scrape(&figures->times, form->scraper);
 	put_host(&page, figures);
 	put_services(&page, &figures->times);
-	service_times_told(&figures->times);
-	figures->told = true;
+	if (form->scraper)
+		tell(figures, page.last);
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	put_head(&page, "old_spool_bytes", "gauge",
 		 "Bytes on disk that wait for sinks that are no more.");
 	put_plain(&page, "old_spool_bytes", figures->old_spool_bytes);
 	pthread_mutex_unlock(&figures->lock);
+	pthread_mutex_unlock(&figures->shown);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);
 		for (j = 0; j < of->nr; j++)

@@ -394,6 +394,26 @@ static bool is_config_ok(const struct listener *listener)
 	return !listener->sources.config_error || !listener->sources.config_error[0];
 }
 
+/*
+ * The address of one who scrapes, by a header that Prometheus and those who follow it send; NULL: somebody
+ * else. Only for one who scrapes counters begin at 0.
+ */
+static const char *scraper_of(struct MHD_Connection *connection, char ret[SCRAPER_BYTES])
+{
+	const union MHD_ConnectionInfo *info =
+		lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	if (!info || !lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+						      "X-Prometheus-Scrape-Timeout-Seconds"))
+		return NULL;
+	return getnameinfo(info->client_addr,
+			   info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+								      sizeof(struct sockaddr_in),
+			   ret, SCRAPER_BYTES, NULL, 0, NI_NUMERICHOST) ?
+		       NULL :
+		       ret;
+}
+
 static enum MHD_Result get_metrics(const struct listener *listener,
 				   struct MHD_Connection *connection)
 {
@@ -401,15 +421,19 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
 	const struct figures_of_sinks of = { .sinks = listener->sources.sinks,
 					     .nr = listener->sources.nr_sinks };
+	char address[SCRAPER_BYTES];
 	struct bytes body = { 0 };
 	FILE *out = open_memstream(&body.data, &body.size);
 
 	if (!out)
 		return MHD_NO;
+	if (listener->sources.scrapes)
+		scrapes_read_times(listener->sources.scrapes);
 	figures_write(listener->sources.figures, &of,
 		      &(struct figures_form){ .openmetrics = openmetrics,
 					      .functions = shows_code(listener),
-					      .config_ok = is_config_ok(listener) },
+					      .config_ok = is_config_ok(listener),
+					      .scraper = scraper_of(connection, address) },
 		      out);
 	if (fclose(out)) {
 		bytes_free(&body);

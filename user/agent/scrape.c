@@ -16,6 +16,9 @@
 
 #define PARTS_CAP (8 << 20) /* bytes of one scrape's parts; beyond that they are added up */
 
+#define TIMES_AGE_NS SECOND_NS
+#define TIMES_WAIT_NS (2 * SECOND_NS)
+
 enum scrape_state {
 	SCRAPE_WANTED, /* nobody has seen it yet */
 	SCRAPE_BEGINNING, /* with the cut that is being made */
@@ -140,6 +143,42 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct p
 		ret = collect(&scrape.parts, result, err);
 	pending_free(&scrape.parts);
 	return ret;
+}
+
+void scrapes_read_times(struct scrapes *scrapes)
+{
+	uint64_t begin = monotonic_ns(), one = 1;
+	const struct timespec until = timespec_of(begin + TIMES_WAIT_NS);
+
+	pthread_mutex_lock(&scrapes->lock);
+	if (scrapes->times_ns + TIMES_AGE_NS <= begin) {
+		scrapes->wants_times = true;
+		if (write(scrapes->event_fd, &one, sizeof(one)) < 0)
+			scrapes->wants_times = false;
+	}
+	while (scrapes->wants_times && !scrapes->closing)
+		if (pthread_cond_timedwait(&scrapes->changed, &scrapes->lock, &until))
+			break;
+	pthread_mutex_unlock(&scrapes->lock);
+}
+
+bool scrapes_want_times(struct scrapes *scrapes)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&scrapes->lock);
+	wanted = scrapes->wants_times;
+	pthread_mutex_unlock(&scrapes->lock);
+	return wanted;
+}
+
+void scrapes_have_times(struct scrapes *scrapes)
+{
+	pthread_mutex_lock(&scrapes->lock);
+	scrapes->wants_times = false;
+	scrapes->times_ns = monotonic_ns();
+	pthread_cond_broadcast(&scrapes->changed);
+	pthread_mutex_unlock(&scrapes->lock);
 }
 
 void scrapes_cancel(struct scrapes *scrapes)

@@ -27,6 +27,8 @@ struct scrapes {
 	int fd; /* readable when scrapes_turn() has something to do */
 	int event_fd; /* signalled for a new scrape */
 	int timer_fd; /* expires when a scrape is over */
+	uint64_t times_ns; /* when CPU times were read last, */
+	bool wants_times; /* and that somebody waits for them */
 	bool closing;
 };
 
@@ -39,6 +41,12 @@ int scrapes_open(struct scrapes *scrapes, struct error *err);
 int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct profile **result,
 		 struct error *err);
 
+/*
+ * For the thread that asks: has CPU times read, unless they were less than a second ago. It waits for this
+ * at most two seconds, for the thread that samples may be making a profile.
+ */
+void scrapes_read_times(struct scrapes *scrapes);
+
 /* Ends all scrapes that wait, and refuses new ones. */
 void scrapes_cancel(struct scrapes *scrapes);
 
@@ -49,6 +57,10 @@ void scrapes_cancel(struct scrapes *scrapes);
 bool scrapes_due(struct scrapes *scrapes);
 void scrapes_give(struct scrapes *scrapes, const struct profile *part);
 void scrapes_turn(struct scrapes *scrapes);
+
+/* Whether CPU times are wanted, and that they were read. */
+bool scrapes_want_times(struct scrapes *scrapes);
+void scrapes_have_times(struct scrapes *scrapes);
 
 void scrapes_close(struct scrapes *scrapes);
 

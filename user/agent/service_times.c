@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "base/util.h"
@@ -10,21 +11,29 @@
 #include "export/samples.h"
 
 #define TURNS_KEPT 60 /* a service without CPU time in so many is forgotten */
-#define TURNS_UNASKED 12 /* a counter that nobody has read in so many needs no 0 to begin with */
 
 static uint64_t untold(const struct cpu_counter *counter)
 {
 	return counter->ns - counter->told;
 }
 
-uint64_t service_times_value(const struct service_times *times, const struct cpu_counter *counter)
+uint64_t service_times_value(const struct cpu_counter *counter, uint64_t last)
 {
-	return times->turn >= counter->from ? counter->ns : 0;
+	return last > counter->born ? counter->ns : 0;
+}
+
+static uint64_t wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static struct cpu_counter new_counter(const struct service_times *times)
 {
-	return (struct cpu_counter){ .from = times->turn + TURNS_UNASKED };
+	return (struct cpu_counter){ .born = times->scrapes,
+				     .created_ms = times->read_ms ? times->read_ms : wall_ms() };
 }
 
 static void free_function(struct function_time *function)
@@ -70,6 +79,7 @@ static void forget(struct service_times *times, size_t at)
 	struct service_time *service = &times->list[at];
 
 	times->other += untold(&service->time);
+	times->gone += service->time.told;
 	resize(service, 0);
 	times->other_functions += untold(&service->other);
 	free_service(service);
@@ -208,14 +218,22 @@ static void add_functions(const struct service_times *times, struct service_time
 	}
 }
 
-typedef uint64_t (*service_visit)(struct service_times *times, const struct samples *samples,
+/* A part, or what was read of the next one. */
+struct reading {
+	const struct samples *samples;
+	bool whole; /* a part */
+	uint64_t functions_ns; /* what was counted by function */
+};
+
+typedef uint64_t (*service_visit)(struct service_times *times, struct reading *reading,
 				  const struct sample_service *of, const char *labels);
 
 /* All that have time now are busy before one has to make room. */
-static uint64_t mark_busy(struct service_times *times, const struct samples *samples,
+static uint64_t mark_busy(struct service_times *times, struct reading *reading,
 			  const struct sample_service *of, const char *labels)
 {
-	struct service_time *service = time_of(samples, of) ? find_service(times, labels) : NULL;
+	struct service_time *service = time_of(reading->samples, of) ? find_service(times, labels) :
+								       NULL;
 	size_t i;
 
 	if (!service || service->turn == times->turn)
@@ -226,20 +244,53 @@ static uint64_t mark_busy(struct service_times *times, const struct samples *sam
 	return 0;
 }
 
-/* Returns the time that is counted as this service's. */
-static uint64_t add_time(struct service_times *times, const struct samples *samples,
+/* Returns what a cgroup has more than at the last reading. Without memory it is in the next part. */
+static uint64_t read_more(struct service_times *times, const char *cgroup, uint64_t ns)
+{
+	size_t at = BISECT(i, times->nr_read, strcmp(times->read[i].cgroup, cgroup) < 0);
+	struct cgroup_time *of = &times->read[at], added = { 0 };
+	uint64_t before;
+
+	if (at == times->nr_read || strcmp(of->cgroup, cgroup) != 0) {
+		added.cgroup = strdup(cgroup);
+		if (!added.cgroup || GROW(times->read, times->read_room, times->nr_read + 1)) {
+			free(added.cgroup);
+			return 0;
+		}
+		of = &times->read[at];
+		memmove(of + 1, of, (times->nr_read - at) * sizeof(*of));
+		times->nr_read++;
+		*of = added;
+	}
+	before = of->ns;
+	of->ns = ns > before ? ns : before;
+	return of->ns - before;
+}
+
+static void forget_read(struct service_times *times)
+{
+	while (times->nr_read)
+		free(times->read[--times->nr_read].cgroup);
+}
+
+/* Returns what is counted as this service's. */
+static uint64_t add_time(struct service_times *times, struct reading *reading,
 			 const struct sample_service *of, const char *labels)
 {
-	uint64_t ns = time_of(samples, of);
+	uint64_t ns = time_of(reading->samples, of), more;
 	struct service_time *service = ns ? find_service(times, labels) : NULL;
 
 	if (ns && !service)
 		service = new_service(times, labels);
 	if (!service)
 		return 0;
-	service->time.ns += ns;
-	add_functions(times, service, samples, of);
-	return ns;
+	more = read_more(times, of->cgroup ? of->cgroup : "", ns);
+	service->time.ns += more;
+	if (reading->whole) {
+		add_functions(times, service, reading->samples, of);
+		reading->functions_ns += ns;
+	}
+	return more;
 }
 
 void service_label_write(FILE *out, const char *text)
@@ -294,9 +345,10 @@ static char *labels_of(const struct resource *resource)
 	return NULL;
 }
 
-static uint64_t each_service(struct service_times *times, const struct samples *samples,
+static uint64_t each_service(struct service_times *times, struct reading *reading,
 			     service_visit visit)
 {
+	const struct samples *samples = reading->samples;
 	struct resource resource;
 	uint64_t sum = 0;
 	char *labels;
@@ -307,30 +359,45 @@ static uint64_t each_service(struct service_times *times, const struct samples *
 		if (!resource_of(&resource, samples, &samples->services[i]))
 			labels = labels_of(&resource);
 		if (labels)
-			sum += visit(times, samples, &samples->services[i], labels);
+			sum += visit(times, reading, &samples->services[i], labels);
 		free(labels);
 		resource_free(&resource);
 	}
 	return sum;
 }
 
-void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns)
+static uint64_t time_read(const struct service_times *times)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < times->nr_read; i++)
+		sum += times->read[i].ns;
+	return sum;
+}
+
+void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns,
+		       bool whole)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
 						.detail = EXPORT_FUNCTION };
 	struct samples samples = { 0 };
+	struct reading reading = { .samples = &samples, .whole = whole };
 	struct error ignored;
-	uint64_t counted = 0;
 
 	if (times->wanted && !samples_build(&samples, part, &options, &ignored)) {
-		each_service(times, &samples, mark_busy);
-		counted = each_service(times, &samples, add_time);
+		each_service(times, &reading, mark_busy);
+		each_service(times, &reading, add_time);
 	}
 	samples_free(&samples);
-	if (cpu_ns > counted) {
-		times->other += cpu_ns - counted;
-		times->other_functions += cpu_ns - counted;
-	}
+	times->read_ms = wall_ms();
+	if (!whole)
+		return;
+	if (cpu_ns > time_read(times))
+		times->other += cpu_ns - time_read(times);
+	if (cpu_ns > reading.functions_ns)
+		times->other_functions += cpu_ns - reading.functions_ns;
+	forget_read(times);
 }
 
 void service_times_turn(struct service_times *times)
@@ -339,24 +406,53 @@ void service_times_turn(struct service_times *times)
 	forget_idle(times);
 }
 
-static void tell(const struct service_times *times, struct cpu_counter *counter)
+uint64_t service_times_scrape(struct service_times *times, const char *name)
 {
-	counter->told = service_times_value(times, counter);
-	if (counter->from > times->turn + 1)
-		counter->from = times->turn + 1;
+	struct scraper *scraper = times->scrapers, *oldest = scraper;
+	uint64_t last;
+
+	for (; scraper < times->scrapers + SCRAPERS_MAX; scraper++) {
+		if (!strcmp(scraper->name, name))
+			break;
+		if (scraper->last < oldest->last)
+			oldest = scraper;
+	}
+	if (scraper == times->scrapers + SCRAPERS_MAX) {
+		scraper = oldest;
+		*scraper = (struct scraper){ 0 };
+		snprintf(scraper->name, sizeof(scraper->name), "%s", name);
+	}
+	last = scraper->last ? scraper->last : TIMES_ALL;
+	scraper->last = ++times->scrapes;
+	return last;
 }
 
-void service_times_told(struct service_times *times)
+uint64_t service_times_sum(const struct service_times *times, uint64_t last)
+{
+	uint64_t sum = times->other + times->gone;
+	size_t i;
+
+	for (i = 0; i < times->nr; i++)
+		sum += service_times_value(&times->list[i].time, last);
+	return sum;
+}
+
+static void tell(struct cpu_counter *counter, uint64_t last)
+{
+	counter->told = service_times_value(counter, last);
+}
+
+void service_times_told(struct service_times *times, uint64_t last)
 {
 	size_t i, j;
 
 	for (i = 0; i < times->nr; i++) {
 		struct service_time *service = &times->list[i];
 
-		tell(times, &service->time);
-		tell(times, &service->other);
+		tell(&service->time, last);
+		tell(&service->other, last);
 		for (j = 0; j < service->nr; j++)
-			tell(times, &service->list[j].time);
+			tell(&service->list[j].time, last);
 	}
 }
 
@@ -368,6 +464,7 @@ void service_times_choose(struct service_times *times, bool wanted, size_t most)
 		resize(&times->list[i], most);
 	times->wanted = wanted;
 	times->most = most;
+	forget_read(times);
 }
 
 void service_times_free(struct service_times *times)
@@ -377,5 +474,7 @@ void service_times_free(struct service_times *times)
 	for (i = 0; i < times->nr; i++)
 		free_service(&times->list[i]);
 	free(times->list);
+	forget_read(times);
+	free(times->read);
 	*times = (struct service_times){ 0 };
 }

@@ -317,7 +317,8 @@ const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
 const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 					     [LOST_TOO_LARGE] = "too large",
 					     [LOST_NO_ROOM] = "no room",
-					     [LOST_UNREADABLE] = "unreadable" };
+					     [LOST_UNREADABLE] = "unreadable",
+					     [LOST_KILLED] = "killed" };
 
 #define LOOK_NS SECOND_NS /* how often files of tokens are looked at while something waits */
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
@@ -820,22 +821,19 @@ void sink_put(struct sink *sink, const struct profile *profile)
 	pthread_mutex_unlock(&sink->lock);
 }
 
-void sink_note_until(struct sink *sink, uint64_t ns)
+void sink_restore(struct sink *sink, const struct sink_counts *counts)
 {
-	pthread_mutex_lock(&sink->lock);
-	if (sink->pending.spool)
-		spool_note_until(sink->pending.spool, ns);
-	pthread_mutex_unlock(&sink->lock);
+	sink->counts = *counts;
+	/* What is there now is counted anew, and a sink is ready when it has taken something itself. */
+	sink->counts.pending = sink->counts.pending_ticks = sink->counts.pending_bytes = 0;
+	sink->counts.spool_bytes = sink->counts.lost = sink->counts.last_success = 0;
 }
 
-uint64_t sink_until(struct sink *sink)
+void sink_lose(struct sink *sink, uint64_t ticks)
 {
-	uint64_t ns;
-
 	pthread_mutex_lock(&sink->lock);
-	ns = sink->pending.spool ? spool_until(sink->pending.spool) : 0;
+	sink->counts.losses[LOST_KILLED] += ticks;
 	pthread_mutex_unlock(&sink->lock);
-	return ns;
 }
 
 void sink_count(struct sink *sink, struct sink_counts *result)

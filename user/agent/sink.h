@@ -58,6 +58,7 @@ enum sink_loss {
 	LOST_TOO_LARGE, /* divided as far as it can be */
 	LOST_NO_ROOM, /* there was no memory, or the cap was reached by profiles that do not add up */
 	LOST_UNREADABLE, /* the disk did not give back what was spooled */
+	LOST_KILLED, /* with an agent, before they were in a profile */
 	NR_LOSSES,
 };
 
@@ -118,11 +119,11 @@ int sink_start(struct sink *sink, struct sink *before, struct error *err);
 /* The profile stays the caller's. */
 void sink_put(struct sink *sink, const struct profile *profile);
 
-/* Notes in its spool, if it has one, until when the host was sampled, for the next agent. */
-void sink_note_until(struct sink *sink, uint64_t ns);
+/* Before sink_start(): goes on with the counters of an earlier agent. */
+void sink_restore(struct sink *sink, const struct sink_counts *counts);
 
-/* What the former agent noted; 0: nothing. */
-uint64_t sink_until(struct sink *sink);
+/* Counts ticks of an agent that was killed, which no profile has. */
+void sink_lose(struct sink *sink, uint64_t ticks);
 
 void sink_count(struct sink *sink, struct sink_counts *result);
 

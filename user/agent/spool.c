@@ -16,11 +16,10 @@
 #include "base/util.h"
 
 #define NEW_NAME ".new"
-#define UNTIL_NAME "sampled-until"
+#define UNTIL_NAME "sampled-until" /* of earlier versions */
 #define SINK_NAME "sink"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
-#define BOOT_BYTES 64
 #define NUMBER_MAX (UINT64_MAX >> 8) /* in a name: sums of many do not overflow */
 
 struct spool {
@@ -85,7 +84,7 @@ char *spool_folder(const char *dir, const char *sink)
 	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
 }
 
-static bool is_own_file(const struct stat *st)
+bool spool_is_own_file(const struct stat *st)
 {
 	return !st->st_uid || st->st_uid == geteuid();
 }
@@ -98,7 +97,7 @@ static int check_folder(int fd, const char *path, struct error *err)
 
 	if (fstat(fd, &st))
 		return error_errno(err, -errno, "agent: --spool %.200s", path);
-	if (is_own_file(&st) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+	if (spool_is_own_file(&st) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
 	ret = error_set(
 		err, -EPERM,
@@ -134,6 +133,13 @@ static int open_folder(const char *dir, const char *sink, char **ret_path, struc
 	return open_path(*ret_path, err);
 }
 
+int spool_open_folder(const char *path, struct error *err)
+{
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_errno(err, -errno, "agent: --spool %.200s", path);
+	return open_path(path, err);
+}
+
 int spool_check(const char *dir, const char *sink, struct error *err)
 {
 	cleanup_free char *path = NULL;
@@ -145,9 +151,9 @@ int spool_check(const char *dir, const char *sink, struct error *err)
 	return 0;
 }
 
-static int write_new(const struct spool *spool, const struct bytes *bytes)
+static int write_new(int folder, const struct bytes *bytes, bool sync)
 {
-	cleanup_fd int fd = openat(spool->fd, NEW_NAME,
+	cleanup_fd int fd = openat(folder, NEW_NAME,
 				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	size_t done = 0;
 	ssize_t wrote;
@@ -159,7 +165,20 @@ static int write_new(const struct spool *spool, const struct bytes *bytes)
 		if (wrote < 0)
 			return -errno;
 	}
-	return fdatasync(fd) ? -errno : 0;
+	return sync && fdatasync(fd) ? -errno : 0;
+}
+
+int spool_replace(int folder, const char *name, const struct bytes *bytes, bool sync)
+{
+	int ret = write_new(folder, bytes, sync);
+
+	if (!ret && renameat(folder, NEW_NAME, folder, name))
+		ret = -errno;
+	if (ret)
+		unlinkat(folder, NEW_NAME, 0);
+	else if (sync)
+		fsync(folder);
+	return ret;
 }
 
 static int lock_folder(const struct spool *spool, struct error *err)
@@ -185,8 +204,8 @@ int spool_open(const char *dir, const char *sink, struct spool **result, struct 
 		return spool->fd;
 	ret = lock_folder(spool, err);
 	/* Only for those who ask whose it is, when the disk has room. */
-	if (!ret && !write_new(spool, &name))
-		renameat(spool->fd, NEW_NAME, spool->fd, SINK_NAME);
+	if (!ret)
+		spool_replace(spool->fd, SINK_NAME, &name, true);
 	return ret;
 }
 
@@ -240,7 +259,7 @@ static int add_file(const struct spool *spool, const char *name, struct spool_en
 	struct stat st;
 
 	if (!parse_name(name, &entry) || fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-	    !S_ISREG(st.st_mode) || !is_own_file(&st))
+	    !S_ISREG(st.st_mode) || !spool_is_own_file(&st))
 		return 0;
 	entry.size = (size_t)st.st_size;
 	if (GROW(*list, *room, *nr + 1))
@@ -292,17 +311,11 @@ int spool_write(struct spool *spool, const struct spool_entry *entry, const stru
 		struct error *err)
 {
 	char name[NAME_BYTES];
-	int ret = write_new(spool, bytes);
+	int ret;
 
 	name_entry(entry, name);
-	if (!ret && renameat(spool->fd, NEW_NAME, spool->fd, name))
-		ret = -errno;
-	if (ret) {
-		unlinkat(spool->fd, NEW_NAME, 0);
-		return error_errno(err, ret, "--spool %.200s", spool->path);
-	}
-	fsync(spool->fd);
-	return 0;
+	ret = spool_replace(spool->fd, name, bytes, true);
+	return ret ? error_errno(err, ret, "--spool %.200s", spool->path) : 0;
 }
 
 int spool_advance(struct spool *spool, struct spool_entry *entry, const struct delivered *done)
@@ -336,47 +349,6 @@ void spool_remove(const struct spool *spool, const struct spool_entry *entry)
 
 	name_entry(entry, name);
 	unlinkat(spool->fd, name, 0);
-}
-
-/* The clock begins anew with each start of the host, which has an id. "": it cannot be had. */
-static void read_boot(char ret[BOOT_BYTES])
-{
-	if (read_first_line("/proc/sys/kernel/random/boot_id", ret, BOOT_BYTES))
-		ret[0] = '\0';
-}
-
-void spool_note_until(const struct spool *spool, uint64_t ns)
-{
-	char boot[BOOT_BYTES], line[128];
-	struct bytes bytes = { .data = line };
-
-	read_boot(boot);
-	bytes.size = (size_t)snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot, ns);
-	if (!*boot || write_new(spool, &bytes) ||
-	    renameat(spool->fd, NEW_NAME, spool->fd, UNTIL_NAME)) {
-		unlinkat(spool->fd, NEW_NAME, 0);
-		unlinkat(spool->fd, UNTIL_NAME, 0);
-	}
-}
-
-uint64_t spool_until(const struct spool *spool)
-{
-	cleanup_fd int fd =
-		openat(spool->fd, UNTIL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char boot[BOOT_BYTES], line[128] = "", *value;
-	struct stat st;
-	uint64_t ns;
-
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_own_file(&st) ||
-	    read(fd, line, sizeof(line) - 1) <= 0)
-		return 0;
-	read_boot(boot);
-	line[strcspn(line, "\n")] = '\0';
-	value = strchr(line, ' ');
-	if (!value)
-		return 0;
-	*value++ = '\0';
-	return strcmp(line, boot) || parse_u64(value, &ns) ? 0 : ns;
 }
 
 void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)

@@ -101,11 +101,15 @@ int spool_read(const struct spool *spool, const struct spool_entry *entry);
 void spool_remove(const struct spool *spool, const struct spool_entry *entry);
 
 /*
- * Notes until when this host was sampled, as of monotonic_ns(), for the next agent; what cannot be noted
- * is forgotten. spool_until() returns what the last one noted since the host was started; 0: none did.
+ * Opens a folder that is made if it is not there, and that nobody else may write to. Returns a descriptor
+ * or a negative errno.
  */
-void spool_note_until(const struct spool *spool, uint64_t ns);
-uint64_t spool_until(const struct spool *spool);
+int spool_open_folder(const char *path, struct error *err);
+struct stat;
+bool spool_is_own_file(const struct stat *st);
+
+/* Writes a file of a folder in one step. sync: it outlives the host too. Returns 0 or a negative errno. */
+int spool_replace(int folder, const char *name, const struct bytes *bytes, bool sync);
 
 /* Calls its file NAME.bad, which no agent reads or removes. */
 void spool_set_aside(const struct spool *spool, const struct spool_entry *entry);

@@ -613,7 +613,8 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 
 int session_fill_times(const struct session *session, struct profile *profile)
 {
-	const struct runtime_split *split = session->runtime.list, *end = split + session->runtime.nr;
+	const struct runtime_split *split = session->runtime.list,
+				   *end = split + session->runtime.nr;
 	struct profile_split *made;
 
 	if (session->options.split != SPLIT_CGROUP)
