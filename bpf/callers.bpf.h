@@ -84,6 +84,18 @@ static __always_inline u32 node_hash(u64 site, u32 parent)
 	return (u32)(hash * 0x85ebca6bU) ^ (u32)(hash >> 40);
 }
 
+/*
+ * The i-th element in which a site below a parent may be: the four of a cache line, and then those of another line
+ * by the same hash. If they were in a row, whole rows would be full in a tree that is not half full, and all chains
+ * that begin with a frame that belongs there would be lost.
+ */
+static __always_inline u32 node_slot(u32 hash, u32 i)
+{
+	u32 line = (hash >> 2) + (i >> 2) * (hash * 0x9e3779b1U >> 7 | 1);
+
+	return (line << 2 | ((hash + i) & 3)) & node_mask;
+}
+
 /* The first element of the tree that a parent is in. */
 static __always_inline u32 tree_of(u32 parent)
 {
@@ -115,7 +127,7 @@ __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 	u64 held;
 
 	for (i = 0; i < NODE_PROBES; i++) {
-		slot = first + ((hash + i) & node_mask);
+		slot = first + node_slot(hash, i);
 		node = bpf_map_lookup_elem(&nodes, &slot);
 		if (!node)
 			return 0;

@@ -91,7 +91,7 @@ struct caller_node {
 	__u32 count;
 };
 
-enum { NODE_IS_ROOT = 1U << 31, NODE_PROBES = 12 };
+enum { NODE_IS_ROOT = 1U << 31, NODE_PROBES = 32 };
 
 /* A key of `carries` that stands for a node and not for a counter in a page. */
 #define CARRY_OF_NODE (1ULL << 63)

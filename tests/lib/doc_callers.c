@@ -31,14 +31,19 @@ static uint64_t offset_at(struct json_object *sites, size_t i)
 	return json_object_get_uint64(json_object_array_get_idx(row, 1));
 }
 
-/* A node's root, by the nodes above it. */
-static size_t root_of(struct json_object *nodes, size_t node)
+/* By node: its root, which is that of the node above it. The caller frees it. */
+static size_t *roots_of(struct json_object *nodes, size_t nr)
 {
+	size_t *result = calloc(nr + 1, sizeof(*result)), i;
 	int64_t parent;
 
-	while ((parent = number_at(nodes, node, 0)) >= 0)
-		node = (size_t)parent;
-	return (size_t)(-1 - parent);
+	cr_assert(result);
+	for (i = 0; i < nr; i++) {
+		parent = number_at(nodes, i, 0);
+		cr_assert_lt(parent, (int64_t)i, "a child before its parent");
+		result[i] = parent < 0 ? (size_t)(-1 - parent) : result[parent];
+	}
+	return result;
 }
 
 /* The function around a site; -1: none. A bin of several functions is one too, and wider than each of them. */
@@ -90,6 +95,7 @@ void doc_assert_chains(struct json_object *doc)
 	struct json_object *roots = list_of(doc, "callers.roots", &nr_roots);
 	struct json_object *nodes = list_of(doc, "callers.nodes", &nr_nodes);
 	uint64_t *sums = calloc(nr_targets + 1, sizeof(*sums));
+	size_t *root_of = roots_of(nodes, nr_nodes);
 
 	cr_assert(sums);
 	for (i = 0; i < nr_roots; i++) {
@@ -98,10 +104,8 @@ void doc_assert_chains(struct json_object *doc)
 		sums[doc_number(root, "target")] += doc_number(root, "ticks");
 	}
 	for (i = 0; i < nr_nodes; i++) {
-		struct json_object *root;
+		struct json_object *root = json_object_array_get_idx(roots, root_of[i]);
 
-		cr_assert_lt(number_at(nodes, i, 0), (int64_t)i, "a child before its parent");
-		root = json_object_array_get_idx(roots, root_of(nodes, i));
 		sums[doc_number(root, "target")] += (uint64_t)number_at(nodes, i, 2);
 	}
 	for (i = 0; i < nr_targets; i++) {
@@ -112,6 +116,7 @@ void doc_assert_chains(struct json_object *doc)
 				     doc_lost(json_object_array_get_idx(targets, i), NULL),
 			     "target %zu: %lu ticks have a chain", i, sums[i]);
 	}
+	free(root_of);
 	free(sums);
 }
 
@@ -217,15 +222,17 @@ uint64_t doc_backtraces(struct json_object *doc, const char *const frames[])
 	struct json_object *nodes = list_of(doc, "callers.nodes", &nr);
 	struct json_object *roots = doc_get(doc, "callers.roots"), *root;
 	int64_t *of_site = functions_of_sites(doc);
+	size_t *root_of = roots_of(nodes, nr);
 	uint64_t sum = 0;
 
 	for (i = 0; i < nr; i++) {
-		root = json_object_array_get_idx(roots, root_of(nodes, i));
+		root = json_object_array_get_idx(roots, root_of[i]);
 		if (number_at(nodes, i, 2) &&
 		    !strcmp(json_object_get_string(doc_get(root, "end")), "complete") &&
 		    check_backtrace(doc, nodes, of_site, (int64_t)i, frames))
 			sum += (uint64_t)number_at(nodes, i, 2);
 	}
+	free(root_of);
 	free(of_site);
 	return sum;
 }
@@ -245,16 +252,18 @@ uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *
 	size_t nr_roots, nr_nodes, i;
 	struct json_object *roots = list_of(doc, "callers.roots", &nr_roots);
 	struct json_object *nodes = list_of(doc, "callers.nodes", &nr_nodes);
+	size_t *root_of = roots_of(nodes, nr_nodes);
 	uint64_t sum = 0;
 
 	for (i = 0; i < nr_nodes + nr_roots; i++) {
-		size_t root = i < nr_nodes ? root_of(nodes, i) : i - nr_nodes;
+		size_t root = i < nr_nodes ? root_of[i] : i - nr_nodes;
 		struct json_object *of = json_object_array_get_idx(roots, root);
 
 		if (!has_word(of, "process", process) || !has_word(of, "end", end))
 			continue;
 		sum += i < nr_nodes ? (uint64_t)number_at(nodes, i, 2) : doc_number(of, "ticks");
 	}
+	free(root_of);
 	return sum;
 }
 

@@ -20,8 +20,8 @@
 enum { RULES_SHARE = 2, NODES_SHARE = 16, NODES_MIN = 1024 };
 
 /*
- * A tree is changed for an empty one when so much of it is in use. Where it is half full a chain of some
- * frames already finds no room now and then, because the hash tries NODE_PROBES elements in a row.
+ * A tree is changed for an empty one when so much of it is in use. Of one that is half full an owner who comes
+ * late may have only a part: see element_admitted().
  */
 enum { FULL_SHARE = 4 };
 
