@@ -343,8 +343,8 @@ LIVE_TEST(live_callers, numbers_of_roots_are_given_back)
 	size_t i;
 
 	run_interval(live,
-		     ARGS("-F", "9999", "--callers", "--interval", "1", "--memory", "1M", "--split",
-			  "process"),
+		     ARGS("-F", "9999", "--force", "--callers", "--interval", "1", "--memory", "1M",
+			  "--split", "process"),
 		     ARGS("sh", "-c", "timeout 40 $2 24000 0; " NEXT_FILES "$1 plain 5000",
 			  live->dir, WORKLOAD("callers"), WORKLOAD("swarm")));
 	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
