@@ -55,8 +55,10 @@ prometheus_ready() {
 	curl -sf "http://127.0.0.1:$prometheus/-/ready"
 }
 
-# There are ticks that no profile has, and the next agent will know of them.
+# There are ticks that no profile has, and the next agent will know of them. A folder has no spool: of a profile
+# that is still being written into it nobody would know.
 has_ticks() {
+	curl -sf "http://127.0.0.1:$listen/metrics" | grep -q '^bpfprofil_pending_profiles{kind="dir".* 0$' || return
 	[ "$(sed -n 6p spool/counters)" -gt 0 ] && [ "$(sed -n 7p spool/counters)" -eq 0 ]
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -271,6 +272,37 @@ static uint64_t spent_by(const struct profile *times, const char *path)
 		if (!strcmp(times->splits[i].cgroup, path))
 			return times->splits[i].cpu_ns;
 	return 0;
+}
+
+/* Without descriptors there are no cgroups rather than some: those left out would be new ones later. */
+Test(state, usages_are_whole_or_none)
+{
+	struct rlimit limit;
+	struct cgroups cgroups;
+	struct usages usages = { 0 };
+	struct error err;
+	rlim_t most;
+
+	cr_assert_eq(cgroups_read(&cgroups, "/proc", &err), 0);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	most = limit.rlim_cur;
+	for (limit.rlim_cur = 3; limit.rlim_cur < 16; limit.rlim_cur++) {
+		add_usage(&usages, "/a", 7, 1000);
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		usages_read(&usages, &cgroups);
+		if (usages.nr) /* there were enough */
+			break;
+	}
+	limit.rlim_cur = most;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (usages.nr) {
+		size_t nr = usages.nr;
+
+		usages_read(&usages, &cgroups);
+		cr_expect_geq(nr + 20, usages.nr); /* others come and go */
+	}
+	usages_free(&usages);
+	cgroups_free(&cgroups);
 }
 
 /* What a cgroup spent is not also its parent's, and what the session has is not counted again. */

@@ -15,8 +15,8 @@
 /* A cgroup is not read at the same moment as those below it. */
 #define NOISE_NS 1000000
 
-/* False: it has ended, or has no such account. */
-static bool read_usage(const struct cgroup_place *place, uint64_t *ns)
+/* Returns 1; 0: it has ended, or has no such account; or a negative errno: it could not be read. */
+static int read_usage(const struct cgroup_place *place, uint64_t *ns)
 {
 	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
 	char path[PATH_MAX], text[256] = "";
@@ -24,14 +24,16 @@ static bool read_usage(const struct cgroup_place *place, uint64_t *ns)
 	cleanup_fd int fd = -1;
 
 	if (!directory)
-		return false;
+		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/cpu.stat", directory);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0 ||
 	    sscanf(text, "usage_usec %" SCNu64, &us) != 1)
-		return false;
+		return 0;
 	*ns = us * 1000;
-	return true;
+	return 1;
 }
 
 static int compare_usages(const void *left, const void *right)
@@ -50,18 +52,25 @@ void usages_read(struct usages *usages, const struct cgroups *cgroups)
 	struct error ignored;
 	uint64_t ns;
 	size_t i;
+	int code;
 
 	usages_free(usages);
-	cgroup_places_find(&places, &version2, NULL, NULL, &ignored);
-	for (i = 0; i < places.nr && usages->nr < USAGES_MAX; i++) {
-		if (!read_usage(&places.list[i], &ns) ||
-		    GROW(usages->list, usages->room, usages->nr + 1))
+	code = cgroup_places_find(&places, &version2, NULL, NULL, &ignored);
+	for (i = 0; i < places.nr && code >= 0; i++) {
+		code = read_usage(&places.list[i], &ns);
+		if (code <= 0)
 			continue;
+		if (usages->nr == USAGES_MAX || GROW(usages->list, usages->room, usages->nr + 1)) {
+			code = -ENOMEM;
+			continue;
+		}
 		usages->list[usages->nr++] =
 			(struct usage){ places.list[i].path, places.list[i].id, ns };
 		places.list[i].path = NULL;
 	}
 	cgroup_places_free(&places);
+	if (code < 0)
+		usages_free(usages);
 	SORT(usages->list, usages->nr, compare_usages);
 }
 

@@ -28,7 +28,10 @@ struct usages {
 	size_t room;
 };
 
-/* Replaces what was read before. Where there is no version 2 there are none. */
+/*
+ * Replaces what was read before. Where there is no version 2 there are none, and none if one of them could
+ * not be read: later it would look like a new one, with all that it has ever spent.
+ */
 void usages_read(struct usages *usages, const struct cgroups *cgroups);
 
 /*
