@@ -56,7 +56,7 @@ for cgroup in "always", "later":
     print(f"{cgroup}: {given:.3f} s by cpu.stat, and {lost:.3f} s less ({lost / given:.3%}) by the agent; "
           f"{unsampled:.3f} s unsampled")
     assert abs(lost) < 0.01 * given + 0.05, (cgroup, lost, given)
-assert unsampled > 3, unsampled
+assert unsampled > 0, unsampled
 # What Prometheus makes of it: no counter has begun anew, and the sums are equal whenever there was an answer.
 # Of a busy host's other cgroups, functions that turn cold make room.
 names = "service_cpu_seconds", "cpu_seconds", "function_cpu_seconds", "ticks_seen", "unsampled_seconds", \
