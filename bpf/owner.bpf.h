@@ -117,7 +117,7 @@ __noinline u32 owner_number(u64 key)
 
 /*
  * The owner of a file, or of a process if there is none. A process is its real uid's, because a program that sets
- * its user is charged to whoever runs it. A file of FUSE has the uid that the server of the file system chose, so
+ * its user is charged to the user who runs it. A file of FUSE has the uid that the server of the file system chose, so
  * it is charged to the process that maps it.
  */
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)

@@ -89,7 +89,7 @@ void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile
 	uint64_t cpu_ns = 0;
 
 	pthread_mutex_lock(&figures->lock);
-	/* An agent that was killed has told more than it could keep. */
+	/* An agent that was killed has shown more than it could save. */
 	if (figures->times.scrapes > figures->unsampled.born)
 		figures->unsampled.told = figures->unsampled.ns;
 	figures->unsampled.ns += ns;
