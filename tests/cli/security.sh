@@ -38,8 +38,8 @@ limit symbol/symbol_table.c TABLE_NAMES_MAX $mib 'all names of a table together 
 limit symbol/demangle.c NAME_MAX_LENGTH 1 'a demangled name after %;'
 limit symbol/symbol_elf.c UNPACKED_MAX $mib '.gnu_debugdata may unpack to % MiB'
 limit symbol/symbol_elf.c DECODER_MEMORY $mib 'its decoder may take another % MiB'
-limit symbol/allowance.h ALLOWANCE_NAMES 1 'To find names for one profile, % seconds of CPU time'
-limit symbol/allowance.h ALLOWANCE_LINES 1 'For one report, % seconds of CPU time'
+limit naming/allowance.h ALLOWANCE_NAMES 1 'To find names for one profile, % seconds of CPU time'
+limit naming/allowance.h ALLOWANCE_LINES 1 'For one report, % seconds of CPU time'
 limit symbol/symbol_cache.h SYMBOL_CACHE_BYTES $mib 'keep at most % MiB of tables'
 limit symbol/line_job.h LINE_MEMORY_MAX $mib 'in at most % MiB of memory'
 limit symbol/line_job.h LINE_JOB_SECONDS 1 'of memory and % seconds of CPU time'
@@ -70,7 +70,7 @@ limit base/file.h INPUT_UNPACKED_PIPE $mib 'from a pipe may unpack to % MiB'
 
 # owners NAME: what the page says of the files of all owners together.
 owners() {
-	local seconds=$(($(value symbol/allowance.h "$1") * $(value symbol/allowance.h ALLOWANCE_OWNERS)))
+	local seconds=$(($(value naming/allowance.h "$1") * $(value naming/allowance.h ALLOWANCE_OWNERS)))
 
 	[[ $page == *"and $seconds on the files of all untrusted owners"* ]]
 	verdict $? "limit: $seconds seconds for all owners"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "elf/elf_image.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 #include "symbol/symbol.h"
 #include "test_symbol_fixture.h"
 

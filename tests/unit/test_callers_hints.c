@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/callers_hints.h"
+#include "naming/callers_hints.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "profile/callers.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /* So a file looks that rustc has made. */
 __asm__(".pushsection .comment, \"MS\", @progbits, 1\n"

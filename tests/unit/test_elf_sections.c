@@ -18,7 +18,7 @@
 
 #include "elf/elf_image.h"
 #include "hostile.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 #include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 #include "symbol/symbol_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/nameless.h"
-#include "symbol/functions.h"
+#include "naming/nameless.h"
+#include "naming/functions.h"
 
 #include <criterion/criterion.h>
 #include <elf.h>

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /* One jit object with a tick at 0x1000; its perf map is a file of the test's. */
 static char map_path[] = "/tmp/bpfprofil-map-XXXXXX";

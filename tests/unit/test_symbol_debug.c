@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "need.h"
-#include "symbol/nameless.h"
+#include "naming/nameless.h"
 #include "symbol/debug_file.h"
 #include "test_symbol_fixture.h"
 

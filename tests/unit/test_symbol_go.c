@@ -14,7 +14,7 @@
 
 #include "elf/elf_image.h"
 #include "need.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 #include "symbol/symbol_table.h"
 #include "test_symbol_fixture.h"
 

@@ -15,8 +15,8 @@
 
 #include "hostile.h"
 #include "elf/mapped_file.h"
-#include "symbol/allowance.h"
-#include "symbol/functions.h"
+#include "naming/allowance.h"
+#include "naming/functions.h"
 #include "test_symbol_fixture.h"
 
 /* How much reading one may add to the memory of the test. */

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 #include "elf/elf_image.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 #include "symbol/symbol_cache.h"
 #include "symbol/symbol_table.h"
 

@@ -11,7 +11,7 @@
 #include "report/annotate_write.h"
 #include "report/html.h"
 #include "report/report.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 #define TEXT_ROWS 40
 #define MIN_PERCENT 0.5

@@ -7,7 +7,7 @@
 
 #include "export/export_impl.h"
 #include "profile/profile_weights.h"
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 bool export_target_chosen(const struct profile *profile, const struct export_options *options,
 			  uint32_t target)

@@ -24,7 +24,7 @@
 #include "export/export_impl.h"
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 #define UNIT 2
 #define RECORD_BYTES 4096 /* of text */

@@ -25,7 +25,7 @@
 #include "export/sample_tree.h"
 #include "profile/profile_weights.h"
 #include "symbol/code.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /*
  * Ticks of the instructions of one object, for compilers: they need to know which instruction it

@@ -18,7 +18,7 @@
 #include "export/samples.h"
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 #define LABELS_MAX (RESOURCE_ATTRIBUTES_MAX + 4)
 

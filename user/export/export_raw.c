@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 /*
  * The buffers of a call, one after the other, as the call would have left them if they had been all

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /* Each offset of the object once, ascending. */
 static uint64_t *gather_offsets(struct bin_walk *walk, size_t *nr)

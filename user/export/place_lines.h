@@ -3,7 +3,7 @@
 #define BPFPROFIL_PLACE_LINES_H
 
 #include "export/bin_walk.h"
-#include "symbol/allowance.h"
+#include "naming/allowance.h"
 #include "symbol/symbol.h"
 
 /* Source lines of the bins of a walk's object; the object's file must be readable. */

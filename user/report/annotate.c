@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "report/annotate_steps.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256

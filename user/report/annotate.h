@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "report/annotation.h"
 #include "symbol/disasm.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /*
  * A function instruction by instruction: what each one costs, which source line it belongs to, and

@@ -11,8 +11,8 @@
 #include "elf/elf_image.h"
 #include "report/annotate_steps.h"
 #include "report/source_file.h"
-#include "symbol/allowance.h"
-#include "symbol/object_file.h"
+#include "naming/allowance.h"
+#include "naming/object_file.h"
 
 /* The source beside the instructions. */
 

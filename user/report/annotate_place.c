@@ -11,7 +11,7 @@
 #include "report/alike.h"
 #include "report/annotate_steps.h"
 #include "report/name_fit.h"
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 /*
  * Looks up a name that no symbol has: that of an inlined function, or one that is similar to some.

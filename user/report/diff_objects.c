@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 /* An object without a counterpart is mentioned from this share on, in per cent. */
 #define WORTH_A_WORD 5

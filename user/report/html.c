@@ -17,8 +17,8 @@
 #include "report/render.h"
 #include "report/rows.h"
 #include "shared/counters.h"
-#include "symbol/allowance.h"
-#include "symbol/object_file.h"
+#include "naming/allowance.h"
+#include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
 
 /* The pages around the data, made from report/html by the build. */

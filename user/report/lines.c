@@ -13,8 +13,8 @@
 #include "report/name_fit.h"
 #include "report/row_marks.h"
 #include "report/rows.h"
-#include "symbol/allowance.h"
-#include "symbol/object_file.h"
+#include "naming/allowance.h"
+#include "naming/object_file.h"
 
 static int load(const struct profile *profile, const struct object_opener *opener,
 		const struct report_row *rows, size_t nr, struct source_lines **result,

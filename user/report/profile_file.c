@@ -13,7 +13,7 @@
 #include "profile/profile_merge.h"
 #include "base/output.h"
 #include "symbol/debug_file.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
 
 static const char *files_root = ""; /* below which the programs and libraries are */

@@ -13,7 +13,7 @@
 #include "profile/profile_weights.h"
 #include "base/text.h"
 #include "report/row_marks.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
 					"process",   "cgroup",	"thread", "comm",

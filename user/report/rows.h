@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "report/report_options.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 #include "symbol/symbol.h"
 
 /* Some text and its ticks. Members that a row does not have are NULL or 0. */

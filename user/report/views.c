@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /* --- by place ----------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "host/engine/callers_interned.h"
 #include "host/engine/extents.h"
 #include "shared/callers_abi.h"
-#include "symbol/allowance.h"
+#include "naming/allowance.h"
 #include "symbol/pclntab.h"
 #include "unwind/unwind_table.h"
 

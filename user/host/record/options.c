@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "host/cost/cost.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 #define DEFAULT_HZ 997
 

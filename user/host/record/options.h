@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "host/engine/session.h"
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 /* No source was given: the clock is used, unless a budget chooses another. */
 #define SOURCE_UNTOLD (SOURCE_TICK + 1)

@@ -10,7 +10,7 @@
 #include "host/engine/session.h"
 #include "profile/profile.h"
 #include "host/record/options.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 struct symbol_cache;
 

@@ -11,7 +11,7 @@
 #include "host/top/line.h"
 #include "host/top/model.h"
 #include "profile/profile.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /* Text on top of the table: an annotated function in text order, or hottest first. */
 struct top_page {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /* --region OBJECT[:SYMBOL]: object is a path or its last component; symbol NULL means all of it. */
 struct region {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
-#include "symbol/allowance.h"
+#include "naming/allowance.h"
 #include "symbol/symbol_cache.h"
 
 static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)

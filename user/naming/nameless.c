@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/nameless.h"
+#include "naming/nameless.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "profile/profile_notes.h"
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /* The folder has a list of paths for each package: 991 lists of 8.9 MB took 20 ms of CPU time. */
 #define DPKG_LISTS "/var/lib/dpkg/info"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "symbol/functions.h"
+#include "naming/functions.h"
 #include "symbol/symbol.h"
 
 /* An opener that opens each object at its own path below root; root "" is this host. */

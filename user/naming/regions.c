@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/regions.h"
+#include "naming/regions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/object_file.h"
+#include "naming/object_file.h"
 
 /* The range of one object that is kept: [start, end). */
 struct kept_region {

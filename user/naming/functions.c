@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -11,10 +11,10 @@
 
 #include "base/util.h"
 #include "profile/callers.h"
-#include "symbol/allowance.h"
-#include "symbol/callers_hints.h"
-#include "symbol/nameless.h"
-#include "symbol/object_file.h"
+#include "naming/allowance.h"
+#include "naming/callers_hints.h"
+#include "naming/nameless.h"
+#include "naming/object_file.h"
 #include "symbol/symbol_table.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/allowance.h"
+#include "naming/allowance.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/callers_hints.h"
+#include "naming/callers_hints.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "profile/callers.h"
-#include "symbol/functions.h"
+#include "naming/functions.h"
 
 /* Shares of all ticks below which there is no hint; a few that are cut hide little of the others. */
 enum { WORTH_PERCENT = 10, CUT_PERCENT = 1 };
