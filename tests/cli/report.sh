@@ -40,6 +40,23 @@ same callers_csv "$golden/callers-functions.csv" "$bin" report --format csv "$ca
 same callers_tree_text "$golden/callers-tree.txt" env LC_ALL=C.UTF-8 "$bin" report --tree "$callers"
 same callers_tree_json "$golden/callers-tree.json" "$bin" report --tree --format json "$callers"
 same callers_of "$golden/callers-of-write.csv" "$bin" report --callers write --format csv "$callers"
+same callers_neighbours "$golden/callers-of-fib.txt" env LC_ALL=C.UTF-8 "$bin" report --callers fib "$callers"
+[ "$("$bin" report --tree --depth 2 --min 0 --format csv "$callers" | cut -d, -f5 | sort -u | tr '\n' ' ')" = "0 1 depth " ]
+verdict $? tree_depth
+"$bin" report --tree --limit 4 "$callers" | sed '1,/^$/d' >"$work/out" && [ "$(grep -c '%' "$work/out")" -eq 4 ]
+verdict $? tree_limit
+# Names are cut at the terminal's width, at 200 columns in a pipe, and with --wide not at all.
+long=$(printf 'long%.0s' {1..100})
+sed "s/node::Start/$long::Start/" "$callers" >"$work/long"
+widest() {
+	sed '1,/^\r*$/d; s/\x1b\[[0-9;]*m//g; s/\r//' | LC_ALL=C.UTF-8 wc -L
+}
+for option in --tree --callers=fib; do
+	[ "$("$bin" report $option "$work/long" | widest)" -eq 200 ] &&
+		"$bin" report $option --wide "$work/long" | grep -q "$long" &&
+		[ "$(script -qec "stty columns 100; $bin report --no-pager $option $work/long" /dev/null </dev/null | widest)" -eq 100 ]
+	verdict $? "width: $option"
+done
 printf '%s\n' "bpfprofil: report: --tree: the profile has no callers" \
 	"try: sudo bpfprofil attach --callers ..." >"$work/expected"
 "$bin" report --tree "$profile" 2>"$work/found"
@@ -117,9 +134,9 @@ shown() {
 shown inline_inclusive '8,8,inlined,hash,8
 0,8,inlined,find,0
 0,8,inlined,main,0' --inline
-shown inline_tree '0,8,0,inlined,main,0
-0,8,1,inlined,find,0
-8,8,2,inlined,hash,0' --inline --tree
+shown inline_tree '0,8,0,1,inlined,main,0
+0,8,1,1,inlined,find,0
+8,8,2,1,inlined,hash,0' --inline --tree
 shown lines_inclusive '8,8,inlined,hash,inlined.c,4
 0,8,inlined,find,inlined.c,9
 0,8,inlined,main,inlined.c,14' --by lines

@@ -83,8 +83,8 @@ usage report_two_trees "bpfprofil: report: --callers: takes no --tree
 try: leaving one of them out" report --tree --callers main
 usage report_tree_by "bpfprofil: report: --tree: takes no --by
 try: leaving one of them out" report --tree --by lines
-usage report_callees_limit "bpfprofil: report: --callees: takes no --limit
-try: leaving one of them out" report --callees main --limit 3
+usage report_depth "bpfprofil: report: --depth: only with --tree, --callers or --callees
+try: --tree" report --depth 3
 usage report_min "bpfprofil: report: --min: only with --tree, --callers or --callees
 try: --tree" report --min 3
 usage report_min_101 "bpfprofil: report: --min '101': is not a percentage from 0 to 100" \

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,10 +118,8 @@ Test(report_callers, tree)
 		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
 		      "   79.98%       775   0.00%  + __libc_start_call_main (libc.so.6)\n"
 		      "   48.30%       300   4.83%  | + node::Start(int, char**) (node)\n"
-		      "   43.47%       270   0.00%  | | fib ([jit 200])\n"
-		      "   43.47%       270  12.88%  | | fib\n"
-		      "   27.37%       170  27.37%  | | + fib\n"
-		      "    3.22%        20   3.22%  | | \\ write (libc.so.6)\n"
+		      "   43.47%       270  40.25%  | | fib x 3 ([jit 200])\n"
+		      "    3.22%        20   3.22%  | | write (libc.so.6)\n"
 		      "   31.02%       470   0.00%  | + main (steady)\n"
 		      "   27.06%       410  26.40%  | | + spin\n"
 		      "    0.66%        10   0.66%  | | | [kernel]\n"
@@ -131,15 +130,14 @@ Test(report_callers, tree)
 		      "   17.71%       110  17.71%  | late ([jit 200])\n"
 		      "    1.32%        20   0.00%  \\ [cut: late]\n"
 		      "    1.32%        20   1.32%    write (libc.so.6)\n"
-		      "\n1 more below 0.5 %, with 2 ticks; --min 0 shows all.\n");
+		      "\n1 branch with 2 ticks left out; --min 0 --limit 0 shows all.\n");
 	options.objects = jit;
 	options.nr_objects = 1;
 	options.min = 20;
-	expect_report(&options, "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
-				"   43.47%       270   0.00%  fib ([jit 200])\n"
-				"   43.47%       270  12.88%  fib\n"
-				"   27.37%       170  27.37%  fib\n"
-				"\n1 more below 20 %, with 110 ticks; --min 0 shows all.\n");
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		      "   43.47%       270  40.25%  fib x 3 ([jit 200])\n"
+		      "\n1 branch with 110 ticks left out; --min 0 --limit 0 shows all.\n");
 }
 
 /* The recursive fib has its outermost call's callers, and its innermost call's callees. */
@@ -149,37 +147,42 @@ Test(report_callers, of_a_function)
 	struct report_options options = of_tree(TREE_CALLERS, "fib");
 
 	text_draw_ascii();
-	expect_report(&options,
-		      "INCLUSIVE     TICKS   SHARE  FUNCTION (100% is 43.47% of the profile)\n"
-		      "  100.00%       270  92.59%  fib ([jit 200])\n"
-		      "  100.00%       270  92.59%  node::Start(int, char**) (node)\n"
-		      "  100.00%       270  92.59%  __libc_start_call_main (libc.so.6)\n");
+	expect_report(
+		&options,
+		"INCLUSIVE     TICKS  DIRECT CALLERS AND CALLEES (100% is 43.47% of the profile)\n"
+		"  100.00%       270  called by  node::Start(int, char**) (node)\n"
+		"  100.00%       270             fib x 3\n"
+		"   92.59%       250  calls      [self]\n"
+		"    7.41%        20             write (libc.so.6)\n"
+		"\n"
+		"INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		"  100.00%       270  92.59%  fib x 3 ([jit 200])\n"
+		"  100.00%       270  92.59%  node::Start(int, char**) (node)\n"
+		"  100.00%       270  92.59%  __libc_start_call_main (libc.so.6)\n");
 	options = of_tree(TREE_CALLEES, "f?b");
 	expect_report(&options,
 		      "INCLUSIVE     TICKS   SHARE  FUNCTION (100% is 43.47% of the profile)\n"
-		      "  100.00%       270  92.59%  fib ([jit 200])\n"
+		      "  100.00%       270  92.59%  fib x 3 ([jit 200])\n"
 		      "   92.59%       250  92.59%  + [self]\n"
 		      "    7.41%        20   7.41%  \\ write (libc.so.6)\n");
 	options = of_tree(TREE_CALLERS, "write");
 	options.format = REPORT_CSV;
 	expect_report(&options,
-		      "ticks,percent,inclusive_ticks,inclusive_percent,depth,object,offset,address,"
-		      "size,function,seconds\n"
-		      "100,100.0000,100,100.0000,0,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
+		      "ticks,percent,inclusive_ticks,inclusive_percent,depth,recursion,object,"
+		      "offset,address,size,function,seconds\n"
+		      "100,100.0000,100,100.0000,0,1,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
 		      "0.128780488\n"
-		      "60,46.5909,60,46.5909,1,/usr/bin/steady,0x1060,0x401060,128,main,"
+		      "60,46.5909,60,46.5909,1,1,/usr/bin/steady,0x1060,0x401060,128,main,"
 		      "0.060000000\n"
-		      "60,46.5909,60,46.5909,2,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "60,46.5909,60,46.5909,2,1,/usr/lib/libc.so.6,0x2300,0x2300,128,"
 		      "__libc_start_call_main,0.060000000\n"
-		      "20,37.8788,20,37.8788,1,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		      "20,37.8788,20,37.8788,1,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
 		      "0.048780488\n"
-		      "20,37.8788,20,37.8788,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
-		      "0.048780488\n"
-		      "20,37.8788,20,37.8788,3,/usr/bin/node,0x1380,0x1380,64,"
+		      "20,37.8788,20,37.8788,2,1,/usr/bin/node,0x1380,0x1380,64,"
 		      "\"node::Start(int, char**)\",0.048780488\n"
-		      "20,37.8788,20,37.8788,4,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		      "20,37.8788,20,37.8788,3,1,/usr/lib/libc.so.6,0x2300,0x2300,128,"
 		      "__libc_start_call_main,0.048780488\n"
-		      "20,15.5303,20,15.5303,1,,,,,[cut: late],0.020000000\n");
+		      "20,15.5303,20,15.5303,1,1,,,,,[cut: late],0.020000000\n");
 	options = of_tree(TREE_CALLEES, "main");
 	options.min = 0;
 	options.objects = sh;
@@ -189,6 +192,46 @@ Test(report_callers, of_a_function)
 		      "  100.00%         5  60.00%  main (sh)\n"
 		      "   60.00%         3  60.00%  + [self]\n"
 		      "   40.00%         2  40.00%  \\ eval\n");
+}
+
+/* What is small, deep or beyond the hottest rows is counted below a tree, and has one row in the table. */
+Test(report_callers, depth_and_limit)
+{
+	struct report_options options = of_tree(TREE_ALL, NULL);
+
+	text_draw_ascii();
+	options.limit = 3;
+	expect_report(&options,
+		      "INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		      "   79.98%       775   0.00%  __libc_start_call_main (libc.so.6)\n"
+		      "   48.30%       300   4.83%  node::Start(int, char**) (node)\n"
+		      "   43.47%       270  40.25%  fib x 3 ([jit 200])\n"
+		      "\n5 branches with 625 ticks left out; --min 0 --limit 0 shows all.\n");
+	options.limit = 0;
+	options.depth = 1;
+	expect_report(
+		&options,
+		"INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		"   79.98%       775   0.00%  + __libc_start_call_main (libc.so.6)\n"
+		"   17.71%       110   0.00%  + [cut: no rule]\n"
+		"    1.32%        20   0.00%  \\ [cut: late]\n"
+		"\n5 branches with 905 ticks left out; --min 0 --limit 0 --depth 0 shows all.\n");
+	options = of_tree(TREE_CALLERS, "w*e");
+	options.limit = 2;
+	expect_report(
+		&options,
+		"INCLUSIVE     TICKS  DIRECT CALLERS AND CALLEES (100% is 8.50% of the profile)\n"
+		"   46.59%        60  called by  main (steady)\n"
+		"   37.88%        20             fib ([jit 200])\n"
+		"   15.53%        20             1 more\n"
+		"  100.00%       100             write\n"
+		"   92.23%        90  calls      [self]\n"
+		"    7.77%        10             [kernel]\n"
+		"\n"
+		"INCLUSIVE     TICKS   SHARE  FUNCTION\n"
+		"  100.00%       100 100.00%  write (libc.so.6)\n"
+		"   46.59%        60  46.59%  main (steady)\n"
+		"\n3 branches with 100 ticks left out; --min 0 --limit 0 shows all.\n");
 }
 
 /* The functions that options mean, and how many notes say so. */
@@ -622,6 +665,49 @@ static void check_functions(const struct profile *profile, const struct naive *n
 	rows_free(&rows);
 }
 
+/* All of a function's direct callers and callees, its own row between them. */
+static void check_neighbours(const struct report_rows *rows, const struct naive *naive, size_t f)
+{
+	uint64_t callers[FUNCTIONS + 1] = { 0 }, callees[FUNCTIONS + 2] = { 0 };
+	size_t i;
+
+	cr_assert_gt(rows->nr_neighbours, rows->nr_callers);
+	for (i = 0; i < rows->nr_callers; i++)
+		callers[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive_ticks;
+	cr_expect_eq(number_of(rows->neighbours[i].name), f);
+	cr_expect_eq(rows->neighbours[i].inclusive_ticks, naive->inclusive[f]);
+	for (i++; i < rows->nr_neighbours; i++)
+		callees[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive_ticks;
+	cr_expect_arr_eq(callers, naive->callers[f], sizeof(callers));
+	cr_expect_arr_eq(callees, naive->callees[f], sizeof(callees));
+}
+
+/* The rows of a tree that is cut: no more than the limit, none without its parent, the hottest. */
+static void check_limit(const struct profile *profile, size_t limit)
+{
+	struct report_options options = of_tree(TREE_ALL, NULL);
+	struct report_rows all, few;
+	struct error err = { 0 };
+	double least = 1e300;
+	size_t i, above = 0;
+
+	options.min = 0;
+	cr_assert_eq(rows_build(profile, &options, &all, &err), 0, "%s", err.text);
+	options.limit = limit;
+	cr_assert_eq(rows_build(profile, &options, &few, &err), 0, "%s", err.text);
+	cr_expect_leq(few.nr, limit);
+	for (i = 0; i < few.nr; i++) {
+		least = fmin(least, few.rows[i].inclusive_ns);
+		if (few.rows[i].depth)
+			cr_expect_eq(few.rows[few.rows[i].parent].depth + 1, few.rows[i].depth);
+	}
+	for (i = 0; i < all.nr; i++)
+		above += all.rows[i].inclusive_ns > least * (1 + 1e-9);
+	cr_expect_leq(above, few.nr);
+	rows_free(&all);
+	rows_free(&few);
+}
+
 static void check_tree(const struct profile *profile, const struct naive *naive,
 		       enum report_tree tree, size_t f)
 {
@@ -648,8 +734,10 @@ static void check_tree(const struct profile *profile, const struct naive *naive,
 		else
 			below[number_of(rows.rows[i].name)] += rows.rows[i].inclusive_ticks;
 	}
-	if (tree == TREE_CALLERS)
+	if (tree == TREE_CALLERS) {
 		cr_expect_eq(rows.rows[0].ticks, naive->ticks[f], "with the kernel's for it");
+		check_neighbours(&rows, naive, f);
+	}
 	if (tree == TREE_CALLERS)
 		below[FUNCTIONS] += naive->inclusive[f] - sum;
 	else
@@ -672,6 +760,7 @@ Test(report_callers, random_trees)
 
 		count_naively(profile, &naive);
 		check_functions(profile, &naive);
+		check_limit(profile, seed);
 		for (f = 0; f < FUNCTIONS; f++) {
 			check_tree(profile, &naive, TREE_CALLERS, f);
 			check_tree(profile, &naive, TREE_CALLEES, f);

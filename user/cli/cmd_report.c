@@ -31,6 +31,7 @@ struct report_arguments {
 	const char *callees;
 	bool tree;
 	double min;
+	uint64_t depth;
 	bool inclusive;
 	const char *symfs;
 	const char *annotate;
@@ -128,6 +129,13 @@ static const struct opt tree_opts[] = {
 	  .fallback = "0.5",
 	  .set = set_min,
 	  .field = FIELD(min) },
+	{ .name = "depth",
+	  .arg = "N",
+	  .help = "at most N levels; 0 is all of them",
+	  .fallback = "0",
+	  .set = opt_set_u64,
+	  .max = UINT32_MAX,
+	  .field = FIELD(depth) },
 	{ 0 }
 };
 
@@ -228,6 +236,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.callers = true,
 		.tree = tree_of(arguments),
 		.min = arguments->min < 0 ? MIN_PERCENT : arguments->min,
+		.depth = arguments->depth,
 		.inclusive = arguments->inclusive,
 		.target = arguments->target,
 		.symfs = arguments->symfs,
@@ -361,13 +370,14 @@ static bool check_tree(const struct report_arguments *arguments)
 					   { "--inclusive", arguments->inclusive },
 					   { "--function", arguments->function },
 					   { "--by", arguments->by },
-					   { "--limit", arguments->limit != UINT64_MAX },
 					   { 0 } };
 	const size_t at = tree_of(arguments) == TREE_ALL ? 2 : tree_of(arguments) - 1;
 	const char *option;
 
-	if (!tree_of(arguments) && arguments->min >= 0) {
-		print_message("--tree", "report: --min: only with --tree, --callers or --callees");
+	option = arguments->min >= 0 ? "--min" : arguments->depth ? "--depth" : NULL;
+	if (!tree_of(arguments) && option) {
+		print_message("--tree", "report: %s: only with --tree, --callers or --callees",
+			      option);
 		return false;
 	}
 	if (arguments->inclusive && (arguments->annotate || arguments->by > REPORT_LINES)) {
@@ -421,9 +431,13 @@ static bool check_page(const struct report_arguments *arguments)
 		{ 0 },
 	};
 	const struct opt_given of_callers[] = {
-		{ "--callers", arguments->callers },	 { "--callees", arguments->callees },
-		{ "--tree", arguments->tree },		 { "--min", arguments->min >= 0 },
-		{ "--inclusive", arguments->inclusive }, { 0 },
+		{ "--callers", arguments->callers },
+		{ "--callees", arguments->callees },
+		{ "--tree", arguments->tree },
+		{ "--min", arguments->min >= 0 },
+		{ "--depth", arguments->depth },
+		{ "--inclusive", arguments->inclusive },
+		{ 0 },
 	};
 	const char *option = opt_first_given(not_of_page), *why = "the page shows all";
 
@@ -452,7 +466,8 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 		return EXIT_USAGE;
 	if (arguments->limit == UINT64_MAX)
 		arguments->limit = arguments->format == REPORT_TEXT &&
-						   arguments->by != REPORT_TIME ?
+						   arguments->by != REPORT_TIME &&
+						   arguments->min < 0 ?
 					   TEXT_ROWS :
 					   0;
 	if (arguments->symfs)

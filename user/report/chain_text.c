@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Trees of calls for people. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/util.h"
@@ -48,18 +49,24 @@ static const char *chain_name(const struct report *report, const struct report_r
 	return place;
 }
 
-/* The object stands behind the name where it is another one than the caller's, if there is room. */
-static void put_object(const struct report *report, const struct report_row *row, size_t left,
-		       FILE *out)
+/* The object stands behind the name where it is another one than that of the row above, if there is room. */
+static void put_name(const struct report *report, const struct report_row *row,
+		     const struct report_row *above, size_t left, FILE *out)
 {
 	const char *object = text_basename(report->profile->objects[row->object].path);
-	const struct report_row *above = &report->rows->rows[row->parent];
 	const bool dim = report->options->color;
+	char place[256], run[32] = "";
+	size_t used;
 
+	if (row->recursion > 1)
+		snprintf(run, sizeof(run), " x %" PRIu32, row->recursion);
+	used = left > strlen(run) ? left - strlen(run) : left;
+	used = name_write(out, chain_name(report, row, place), used) + strlen(run);
+	fputs(run, out);
 	if (row->abstract || !row->name ||
-	    (row->depth && !above->abstract && above->object == row->object))
+	    (above && !above->abstract && above->object == row->object))
 		return;
-	if (report->options->width && text_columns(object) + 3 > left)
+	if (left && used + text_columns(object) + 3 > left)
 		return;
 	fprintf(out, " %s(", dim ? COLOR_DIM : "");
 	text_write(out, object, 0);
@@ -70,16 +77,67 @@ static void put_row(const struct report *report, const struct report_row *row, F
 {
 	const double percent = row_percent(report->whole_ns, row);
 	const char *color = report->options->color ? heat_color(percent) : "";
-	size_t used = 29, left;
-	char place[256];
+	size_t used = 29;
 
 	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ",
 		share_of(report->whole_ns, row->inclusive_ns), row->inclusive_ticks, color, percent,
 		*color ? COLOR_END : "");
 	used += put_branches(report->rows, row, columns_left(report->options->width, used), out);
-	left = columns_left(report->options->width, used);
-	used = name_write(out, chain_name(report, row, place), left);
-	put_object(report, row, left > used ? left - used : 0, out);
+	put_name(report, row, row->depth ? &report->rows->rows[row->parent] : NULL,
+		 columns_left(report->options->width, used), out);
+	fputc('\n', out);
+}
+
+/* More direct callers or callees than these are shown with the tree's other rows only. */
+#define NEIGHBOURS_SHOWN 10
+
+static void put_neighbour(const struct report *report, const struct report_row *row,
+			  const char *label, FILE *out)
+{
+	fprintf(out, "%8.2f%% %9" PRIu64 "  %-11s", share_of(report->whole_ns, row->inclusive_ns),
+		row->inclusive_ticks, label);
+	put_name(report, row, &report->rows->neighbours[report->rows->nr_callers],
+		 columns_left(report->options->width, 32), out);
+	fputc('\n', out);
+}
+
+/* Those that are too small for a row of their own have one together. */
+static void put_neighbours(const struct report *report, const struct report_row *rows, size_t nr,
+			   const char *label, FILE *out)
+{
+	const double least = report->options->min / 100 * report->whole_ns;
+	const size_t most =
+		report->options->limit ? min_size(report->options->limit, NEIGHBOURS_SHOWN) : nr;
+	struct report_row rest = { .abstract = true };
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < nr && i < most && rows[i].inclusive_ns >= least; i++, label = "")
+		put_neighbour(report, &rows[i], label, out);
+	snprintf(name, sizeof(name), "%zu more", nr - i);
+	rest.name = name;
+	for (; i < nr; i++) {
+		rest.inclusive_ticks += rows[i].inclusive_ticks;
+		rest.inclusive_ns += rows[i].inclusive_ns;
+	}
+	if (rest.inclusive_ticks)
+		put_neighbour(report, &rest, label, out);
+}
+
+/* As pprof's -peek: the callers, the function or the sum of those that were meant, the callees. */
+static void put_peek(const struct report *report, FILE *out)
+{
+	const struct report_row *function = report->rows->neighbours + report->rows->nr_callers;
+	const size_t nr = report->rows->nr_neighbours - report->rows->nr_callers;
+	const bool dim = report->options->color;
+
+	fprintf(out, "%s%9s %9s  DIRECT CALLERS AND CALLEES (100%% is %.2f%% of the profile)%s\n",
+		dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS", share_of(report->ns, report->whole_ns),
+		dim ? COLOR_END : "");
+	put_neighbours(report, report->rows->neighbours, report->rows->nr_callers, "called by",
+		       out);
+	put_neighbour(report, function, "", out);
+	put_neighbours(report, function + 1, nr - 1, "calls", out);
 	fputc('\n', out);
 }
 
@@ -89,17 +147,20 @@ void render_tree(const struct report *report, FILE *out)
 	const bool dim = report->options->color;
 	size_t i;
 
+	if (rows->nr_neighbours)
+		put_peek(report, out);
 	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS",
 		"SHARE");
-	if (report->options->tree != TREE_ALL)
+	if (report->options->tree == TREE_CALLEES)
 		fprintf(out, " (100%% is %.2f%% of the profile)",
 			share_of(report->ns, report->whole_ns));
 	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < rows->nr; i++)
 		put_row(report, &rows->rows[i], out);
-	if (rows->nr_cut)
-		fprintf(out,
-			"\n%zu more below %.4g %%%s, with %" PRIu64 " ticks; --min 0 shows all.\n",
-			rows->nr_cut, report->options->min,
-			report->options->tree == TREE_ALL ? "" : " of it", rows->cut_ticks);
+	if (!rows->nr_cut)
+		return;
+	fprintf(out,
+		"\n%zu branch%s with %" PRIu64 " tick%s left out; --min 0 --limit 0%s shows all.\n",
+		rows->nr_cut, rows->nr_cut == 1 ? "" : "es", rows->cut_ticks,
+		rows->cut_ticks == 1 ? "" : "s", report->options->depth ? " --depth 0" : "");
 }

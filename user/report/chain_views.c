@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The trees that a report shows: all from the top, callers of a function, and what it called. */
-#include "report/context_tree.h"
+#include "report/chain_view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
-
-struct chain_view {
-	const struct profile *profile;
-	const struct report_options *options;
-	const struct context_tree *all;
-	const struct report_rows *frames;
-	struct context_tree made;
-	bool *wanted; /* by frame: whether its callers or callees are shown */
-	double least; /* nanoseconds that a row must have to be shown */
-};
 
 /* Callers of a function in rows beyond these are more than anybody reads, and take gigabytes. */
 #define CALLERS_MAX (1 << 20)
@@ -40,13 +30,6 @@ static double least_ns(const struct chain_view *view, const struct context_tree 
 	return view->options->min / 100 * whole_ns(view, tree);
 }
 
-static bool is_wanted(const struct chain_view *view, uint32_t context)
-{
-	const uint32_t frame = view->all->contexts.all[context].frame;
-
-	return context && frame < view->frames->nr && view->wanted[frame];
-}
-
 /* Whether ticks there are a wanted function's own, as those of the kernel at work for it are. */
 static bool is_own(const struct chain_view *view, uint32_t context)
 {
@@ -54,7 +37,30 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 
 	if (at->frame == view->frames->nr + FRAME_KERNEL)
 		context = at->parent;
-	return is_wanted(view, context);
+	return context_is_wanted(view, context);
+}
+
+/* Whether its caller is the same function. */
+static bool calls_itself(const struct chain_context *all, uint32_t context)
+{
+	const uint32_t parent = all[context].parent;
+
+	return parent && all[parent].frame == all[context].frame;
+}
+
+/* By context: how many calls of its function, each in the one before, it is the last of. */
+static int count_runs(struct chain_view *view)
+{
+	const struct chain_tree *all = &view->all->contexts;
+	uint32_t i;
+
+	view->runs = calloc(all->nr + 1, sizeof(*view->runs));
+	if (!view->runs)
+		return -ENOMEM;
+	for (i = 1; i < all->nr; i++)
+		view->runs[i] =
+			1 + (calls_itself(all->all, i) ? view->runs[all->all[i].parent] : 0);
+	return 0;
 }
 
 /* --- callers ------------------------------------------------------------------------------------ */
@@ -89,6 +95,12 @@ static size_t add_level(struct chain_view *view, struct caller_entry *entries, s
 	return kept;
 }
 
+static void fold_run(struct context_tree *made, uint32_t context, uint32_t run)
+{
+	if (context && run > 1 && run > made->sums[context].recursion)
+		made->sums[context].recursion = run;
+}
+
 /*
  * Makes of the entries of a level those of the next one. Rows that are not shown have none, because
  * no caller has more than what it called.
@@ -109,6 +121,9 @@ static int climb(struct chain_view *view, struct caller_entry *entries, size_t *
 			return -ENOMEM;
 		if (view->made.contexts.nr > CALLERS_MAX)
 			return -E2BIG;
+		fold_run(&view->made, entry.made, view->runs[entry.context]);
+		while (calls_itself(all, entry.context))
+			entry.context = all[entry.context].parent;
 		entries[kept++] = entry;
 	}
 	*nr = kept;
@@ -139,9 +154,13 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 	size_t i;
 
 	for (i = 1; i < all->contexts.nr; i++) {
-		bool below = within[all->contexts.all[i].parent], wanted = is_wanted(view, i);
+		const struct chain_context *context = &all->contexts.all[i];
+		bool below = within[context->parent], wanted = context_is_wanted(view, i);
 
 		within[i] = below || wanted;
+		if (wanted && below && calls_itself(all->contexts.all, i))
+			fold_run(&view->made, context_tree_child(&view->made, 0, context->frame),
+				 view->runs[i]);
 		if (!wanted || below)
 			continue;
 		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
@@ -197,6 +216,7 @@ static int add_self(struct chain_view *view)
 		made = context_tree_child(&view->made, i, frame);
 		if (!made)
 			return -ENOMEM;
+		self.recursion = 0;
 		self.inclusive_ticks = self.ticks;
 		self.inclusive_ns = self.ns;
 		view->made.sums[made] = self;
@@ -204,29 +224,39 @@ static int add_self(struct chain_view *view)
 	return 0;
 }
 
-/* What a recursive function called is what its innermost call did. */
-static int make_callees(struct chain_view *view)
+/*
+ * The contexts below wanted functions, or all, with a function that calls itself as one. What a recursive
+ * function called is what its innermost call did.
+ */
+static int make_below(struct chain_view *view)
 {
 	const struct context_tree *all = view->all;
 	cleanup_free uint32_t *images = calloc(all->contexts.nr + 1, sizeof(*images));
 	struct context_sum sum;
-	size_t i;
+	uint32_t i;
 
 	if (!images)
 		return -ENOMEM;
 	for (i = 1; i < all->contexts.nr; i++) {
 		const struct chain_context *context = &all->contexts.all[i];
-		bool wanted = is_wanted(view, i);
+		const bool begins = view->wanted && context_is_wanted(view, i);
 
-		if (!wanted && !images[context->parent])
+		images[i] = images[context->parent];
+		if (view->wanted && !begins && !images[i])
 			continue;
-		images[i] = context_tree_child(&view->made, wanted ? 0 : images[context->parent],
-					       context->frame);
+		if (!images[i] || !calls_itself(all->contexts.all, i))
+			images[i] = context_tree_child(&view->made, begins ? 0 : images[i],
+						       context->frame);
 		if (!images[i])
 			return -ENOMEM;
 		sum = (struct context_sum){ .ticks = all->sums[i].ticks, .ns = all->sums[i].ns };
+		if (!view->wanted && images[i] != images[context->parent])
+			sum = all->sums[i];
 		context_sum_add(&view->made.sums[images[i]], &sum);
+		fold_run(&view->made, images[i], view->runs[i]);
 	}
+	if (!view->wanted)
+		return 0;
 	context_tree_include(&view->made);
 	return add_self(view);
 }
@@ -258,6 +288,8 @@ struct tree_writer {
 	const struct chain_view *view;
 	const struct context_tree *tree;
 	struct report_rows *rows; /* those to write */
+	uint32_t *depths; /* by context */
+	bool *shown; /* by context: it has a row */
 	struct shown_context *sorted; /* by parent */
 	size_t *first; /* by context: of its children; those of the next one end them */
 };
@@ -287,6 +319,53 @@ static int sort_contexts(struct tree_writer *writer)
 	return 0;
 }
 
+/* Of so many contexts that may be shown only the hottest have rows; none has more than its parent. */
+static int keep_hottest(struct tree_writer *writer, size_t nr)
+{
+	cleanup_free struct shown_context *hot = calloc(nr + 1, sizeof(*hot));
+	size_t i, at = 0;
+
+	if (!hot)
+		return -ENOMEM;
+	for (i = 0; i + 1 < writer->tree->contexts.nr; i++) {
+		hot[at] = writer->sorted[i];
+		hot[at].parent = 0;
+		at += writer->shown[hot[at].context];
+	}
+	SORT(hot, nr, compare_shown_contexts);
+	for (i = writer->view->options->limit; i < nr; i++)
+		writer->shown[hot[i].context] = false;
+	return 0;
+}
+
+/* Those that are above --min and not below --depth, and at most --limit. Parents come before children. */
+static int choose_shown(struct tree_writer *writer)
+{
+	const struct report_options *options = writer->view->options;
+	const struct context_tree *tree = writer->tree;
+	const uint64_t depth = options->depth ?: UINT64_MAX;
+	size_t i, nr = 0;
+	int ret = 0;
+
+	for (i = 1; i < tree->contexts.nr; i++) {
+		const uint32_t parent = tree->contexts.all[i].parent;
+		const struct context_sum *sum = &tree->sums[i];
+
+		writer->depths[i] = writer->depths[parent] + 1;
+		writer->shown[i] = (!parent || writer->shown[parent]) && sum->inclusive_ticks &&
+				   sum->inclusive_ns >= writer->view->least &&
+				   writer->depths[i] <= depth;
+		nr += writer->shown[i];
+	}
+	if (options->limit && nr > options->limit)
+		ret = keep_hottest(writer, nr);
+	/* Sums are rounded, each in an order of its own. */
+	for (i = 1; i < tree->contexts.nr; i++)
+		writer->shown[i] &= !tree->contexts.all[i].parent ||
+				    writer->shown[tree->contexts.all[i].parent];
+	return ret;
+}
+
 /* Returns how many children of a context are shown, and counts what is not. */
 static size_t count_shown(struct tree_writer *writer, uint32_t context)
 {
@@ -297,7 +376,7 @@ static size_t count_shown(struct tree_writer *writer, uint32_t context)
 	for (; call < end; call++) {
 		if (!call->ticks)
 			continue;
-		if (call->ns >= writer->view->least) {
+		if (writer->shown[call->context]) {
 			nr++;
 			continue;
 		}
@@ -311,6 +390,8 @@ static const char *frame_name(uint32_t frame)
 {
 	if (frame == FRAME_KERNEL)
 		return PROFILE_KERNEL_FRAME;
+	if (frame == FRAME_FIRST)
+		return "[nothing: it is the first frame]";
 	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
 }
 
@@ -322,12 +403,9 @@ struct tree_level {
 	uint32_t parent; /* the row of which they are */
 };
 
-static int put_context(struct tree_writer *writer, uint32_t context,
-		       const struct tree_level *levels, size_t depth)
+struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
+			    const struct context_sum *sum)
 {
-	const struct report_rows *frames = writer->view->frames;
-	const uint32_t frame = writer->tree->contexts.all[context].frame;
-	const struct context_sum *sum = &writer->tree->sums[context];
 	struct report_row row = { .abstract = true };
 
 	if (frame < frames->nr)
@@ -338,7 +416,18 @@ static int put_context(struct tree_writer *writer, uint32_t context,
 	row.ns = sum->ns;
 	row.inclusive_ticks = sum->inclusive_ticks;
 	row.inclusive_ns = sum->inclusive_ns;
+	row.recursion = sum->recursion;
 	row.inlined = 0;
+	return row;
+}
+
+static int put_context(struct tree_writer *writer, uint32_t context,
+		       const struct tree_level *levels, size_t depth)
+{
+	struct report_row row = chain_row(writer->view->frames,
+					  writer->tree->contexts.all[context].frame,
+					  &writer->tree->sums[context]);
+
 	row.depth = (uint32_t)depth;
 	row.parent = levels[depth].parent;
 	row.branch = levels[depth].branch;
@@ -376,25 +465,30 @@ static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
 }
 
 /* A level for each depth of the tree, and one below; NULL: out of memory. */
-static struct tree_level *new_levels(const struct context_tree *tree)
+static struct tree_level *new_levels(const struct tree_writer *writer)
 {
-	cleanup_free uint32_t *depths = calloc(tree->contexts.nr + 1, sizeof(*depths));
 	size_t most = 0, i;
 
-	if (!depths)
-		return NULL;
-	for (i = 1; i < tree->contexts.nr; i++) {
-		depths[i] = depths[tree->contexts.all[i].parent] + 1;
-		most = max_size(most, depths[i]);
-	}
+	for (i = 1; i < writer->tree->contexts.nr; i++)
+		most = max_size(most, writer->depths[i]);
 	return calloc(most + 2, sizeof(struct tree_level));
 }
 
 static int put_rows(struct tree_writer *writer)
 {
-	cleanup_free struct tree_level *levels = new_levels(writer->tree);
-	int ret = levels ? sort_contexts(writer) : -ENOMEM;
+	const size_t room = writer->tree->contexts.nr + 1;
+	cleanup_free uint32_t *depths = calloc(room, sizeof(*depths));
+	cleanup_free bool *shown = calloc(room, sizeof(*shown));
+	cleanup_free struct tree_level *levels = NULL;
+	int ret = depths && shown ? sort_contexts(writer) : -ENOMEM;
 
+	writer->depths = depths;
+	writer->shown = shown;
+	if (!ret)
+		ret = choose_shown(writer);
+	levels = ret ? NULL : new_levels(writer);
+	if (!ret && !levels)
+		ret = -ENOMEM;
 	if (!ret && writer->tree->contexts.nr)
 		ret = put_contexts(writer, levels);
 	free(writer->sorted);
@@ -402,10 +496,10 @@ static int put_rows(struct tree_writer *writer)
 	return ret;
 }
 
-/* The rows that the frames of a tree were go, and those of the tree take their place. */
-static int replace_rows(struct chain_view *view, const struct context_tree *tree,
-			struct report_rows *rows)
+/* Replaces the rows of single frames by those of the tree. */
+static int replace_rows(struct chain_view *view, struct report_rows *rows)
 {
+	const struct context_tree *tree = &view->made;
 	struct report_rows made = { 0 };
 	struct tree_writer writer = { .view = view, .tree = tree, .rows = &made };
 	int ret;
@@ -424,17 +518,20 @@ static int replace_rows(struct chain_view *view, const struct context_tree *tree
 
 static int make_view(struct chain_view *view, struct report_rows *rows)
 {
-	int ret;
+	int ret = count_runs(view);
 
-	if (view->options->tree == TREE_ALL)
-		return 0;
+	if (ret || view->options->tree == TREE_ALL)
+		return ret ? ret : make_below(view);
 	view->wanted = calloc(rows->nr + 1, sizeof(*view->wanted));
 	if (!view->wanted)
 		return -ENOMEM;
 	ret = rows_choose_functions(view->profile, view->options, rows, view->wanted);
 	if (ret)
 		return ret;
-	return view->options->tree == TREE_CALLERS ? make_callers(view) : make_callees(view);
+	if (view->options->tree == TREE_CALLEES)
+		return make_below(view);
+	ret = make_callers(view);
+	return ret ? ret : chain_neighbours(view, rows);
 }
 
 static int refuse(const struct chain_view *view, struct report_rows *rows, struct error *err)
@@ -463,7 +560,7 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
 		ret = refuse(&view, rows, err);
 	} else if (!ret) {
-		ret = replace_rows(&view, options->tree == TREE_ALL ? tree : &view.made, rows);
+		ret = replace_rows(&view, rows);
 	}
 	if (ret == -E2BIG) {
 		ret = error_set(err, -EINVAL,
@@ -475,5 +572,6 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 		error_errno(err, ret, "report");
 	context_tree_free(&view.made);
 	free(view.wanted);
+	free(view.runs);
 	return ret;
 }

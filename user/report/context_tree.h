@@ -11,6 +11,7 @@ struct context_sum {
 	uint64_t inclusive_ticks;
 	double ns;
 	double inclusive_ns;
+	uint32_t recursion; /* calls of a recursive function, one inside the other, that were folded into it; 0: one */
 };
 
 /*
@@ -20,6 +21,7 @@ struct context_sum {
 enum context_frame {
 	FRAME_KERNEL,
 	FRAME_SELF,
+	FRAME_FIRST, /* nobody called it */
 	FRAME_CUT, /* and so on, as profile_cut_names */
 };
 

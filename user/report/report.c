@@ -263,7 +263,7 @@ static void call_fields(const struct report *report, const struct report_row *ro
 		fprintf(out, ",%" PRIu64 ",%.4f", row->inclusive_ticks,
 			share_of(report->whole_ns, row->inclusive_ns));
 	if (report->options->tree)
-		fprintf(out, ",%" PRIu32, row->depth);
+		fprintf(out, ",%" PRIu32 ",%" PRIu32, row->depth, row->recursion ?: 1);
 }
 
 void render_csv(const struct report *report, FILE *out)
@@ -284,7 +284,7 @@ void render_csv(const struct report *report, FILE *out)
 
 	fprintf(out, "ticks,percent,%s%s%s%s,seconds\n",
 		report->rows->marks ? "inclusive_ticks,inclusive_percent," : "",
-		report->options->tree ? "depth," : "", columns[report->options->by],
+		report->options->tree ? "depth,recursion," : "", columns[report->options->by],
 		report->options->inlined ? ",inlined" : "");
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
@@ -360,8 +360,10 @@ static void call_json(const struct report *report, const struct report_row *row,
 		return;
 	render_json_u64(out, "inclusive_ticks", row->inclusive_ticks);
 	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive_ns));
-	if (report->options->tree)
-		render_json_u64(out, "depth", row->depth);
+	if (!report->options->tree)
+		return;
+	render_json_u64(out, "depth", row->depth);
+	render_json_u64(out, "recursion", row->recursion ?: 1);
 }
 
 static void place_json(const struct report *report, const struct report_row *row, FILE *out)

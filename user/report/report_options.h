@@ -47,6 +47,7 @@ struct report_options {
 	bool callers; /* with what each called, if the profile has callers */
 	enum report_tree tree; /* of `function`, for callers and callees */
 	double min; /* per cent that a row of such a tree must have */
+	uint64_t depth; /* levels of such a tree; 0: all */
 	bool inclusive; /* rows are sorted by what they have with that */
 	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
 	bool hints_symfs; /* a note on a file that is not there says how to name another place */

@@ -41,6 +41,7 @@ void rows_free(struct report_rows *rows)
 	row_marks_free(rows->marks);
 	free(rows->lines);
 	free(rows->notes);
+	free(rows->neighbours);
 	free(rows->rows);
 	*rows = (struct report_rows){ 0 };
 }

@@ -38,6 +38,7 @@ struct report_row {
 	bool branch; /* its parent has other rows too, */
 	bool last; /* of which it is the last */
 	bool abstract; /* no text: "[kernel]", "[cut: late]" */
+	uint32_t recursion; /* calls of a recursive function that were folded into it; 0: one */
 };
 
 /* The rows of a view, hottest first, and notes that the view must show. */
@@ -52,6 +53,9 @@ struct report_rows {
 	size_t nr_cut; /* contexts of a tree that are too small for a row, */
 	uint64_t cut_ticks; /* and their ticks */
 	double whole_ns; /* the time that shares in a tree are of */
+	/* Of the function whose callers the tree has: who called it, and behind these what it called. */
+	struct report_row *neighbours;
+	size_t nr_callers, nr_neighbours;
 	char **notes;
 	size_t nr_notes;
 	bool hints_symfs; /* see struct report_options */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Who called a function directly, and what it called. */
+#include "report/chain_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+
+/* By frame: what the wanted functions had by each caller, and what each callee had of them. */
+struct frame_sums {
+	struct context_sum *callers, *callees;
+};
+
+static void add_inclusive(struct context_sum *sum, uint64_t ticks, double ns)
+{
+	sum->inclusive_ticks += ticks;
+	sum->inclusive_ns += ns;
+}
+
+/* below: by context, its ticks and those below it up to the next wanted function. */
+static void sum_neighbours(const struct chain_view *view, struct context_sum *below,
+			   uint8_t *within, struct frame_sums *sums)
+{
+	const struct chain_context *all = view->all->contexts.all;
+	const struct context_sum *sum = view->all->sums;
+	const size_t nr = view->all->contexts.nr, first = view->frames->nr;
+	size_t i;
+
+	for (i = nr; i-- > 1;) {
+		add_inclusive(&below[i], sum[i].ticks, sum[i].ns);
+		if (!context_is_wanted(view, i))
+			context_sum_add(&below[all[i].parent], &below[i]);
+	}
+	for (i = 1; i < nr; i++) {
+		const uint32_t parent = all[i].parent;
+		const bool wanted = context_is_wanted(view, i);
+
+		within[i] = within[parent] || wanted;
+		if (wanted && !within[parent])
+			add_inclusive(
+				&sums->callers[parent ? all[parent].frame : first + FRAME_FIRST],
+				sum[i].inclusive_ticks, sum[i].inclusive_ns);
+		if (wanted)
+			add_inclusive(&sums->callees[first + FRAME_SELF], sum[i].ticks, sum[i].ns);
+		else if (context_is_wanted(view, parent))
+			add_inclusive(&sums->callees[all[i].frame], below[i].inclusive_ticks,
+				      below[i].inclusive_ns);
+	}
+}
+
+/* Appends a row for each frame that has ticks, hottest first. */
+static int put_neighbours(const struct report_rows *frames, const struct context_sum *sums,
+			  size_t nr, struct report_rows *made)
+{
+	struct report_rows part = { 0 };
+	struct report_row row;
+	int ret = 0;
+	uint32_t i;
+
+	for (i = 0; !ret && i < nr; i++) {
+		row = chain_row(frames, i, &sums[i]);
+		ret = row.inclusive_ticks ? rows_add(&part, &row) : 0;
+	}
+	rows_sort(&part, true, 0);
+	for (i = 0; !ret && i < part.nr; i++)
+		ret = rows_add(made, &part.rows[i]);
+	free(part.rows);
+	return ret;
+}
+
+/* The function between them; several have one row, by the name that was given. */
+static int put_wanted(const struct chain_view *view, struct report_rows *made)
+{
+	const struct context_tree *tree = &view->made;
+	struct report_row row = { 0 };
+	size_t i, nr = 0;
+
+	for (i = 1; i < tree->contexts.nr; i++) {
+		struct context_sum sum = tree->sums[i];
+
+		if (tree->contexts.all[i].parent)
+			continue;
+		add_inclusive(&sum, row.inclusive_ticks, row.inclusive_ns);
+		row = chain_row(view->frames, tree->contexts.all[i].frame, &sum);
+		nr++;
+	}
+	if (nr > 1) {
+		row.name = view->options->function;
+		row.abstract = true;
+		row.recursion = 0;
+	}
+	return rows_add(made, &row);
+}
+
+int chain_neighbours(const struct chain_view *view, struct report_rows *rows)
+{
+	const size_t room = view->all->contexts.nr + 1;
+	const size_t nr = view->frames->nr + FRAME_CUT + WALK_END_COUNT + 1;
+	cleanup_free struct context_sum *below = calloc(room, sizeof(*below));
+	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
+	cleanup_free struct context_sum *callers = calloc(nr, sizeof(*callers));
+	cleanup_free struct context_sum *callees = calloc(nr, sizeof(*callees));
+	struct frame_sums sums = { callers, callees };
+	struct report_rows made = { 0 };
+	int ret;
+
+	if (!below || !within || !callers || !callees)
+		return -ENOMEM;
+	sum_neighbours(view, below, within, &sums);
+	ret = put_neighbours(rows, callers, nr, &made);
+	rows->nr_callers = made.nr;
+	if (!ret)
+		ret = put_wanted(view, &made);
+	if (!ret)
+		ret = put_neighbours(rows, callees, nr, &made);
+	rows->neighbours = made.rows;
+	rows->nr_neighbours = made.nr;
+	return ret;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CHAIN_VIEW_H
+#define BPFPROFIL_CHAIN_VIEW_H
+
+#include "report/context_tree.h"
+
+/* The tree that options ask for is made of that of all chains. */
+struct chain_view {
+	const struct profile *profile;
+	const struct report_options *options;
+	const struct context_tree *all;
+	const struct report_rows *frames;
+	struct context_tree made;
+	bool *wanted; /* by frame: whether its callers or callees are shown */
+	uint32_t *runs; /* by context: calls of a recursive function up to it */
+	double least; /* nanoseconds that a row must have to be shown */
+};
+
+static inline bool context_is_wanted(const struct chain_view *view, uint32_t context)
+{
+	const uint32_t frame = view->all->contexts.all[context].frame;
+
+	return context && frame < view->frames->nr && view->wanted[frame];
+}
+
+/* The row of a frame with these ticks. */
+struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
+			    const struct context_sum *sum);
+
+/* Sets the neighbours of the wanted functions, whose callers were made. 0 or -ENOMEM. */
+int chain_neighbours(const struct chain_view *view, struct report_rows *rows);
+
+#endif
