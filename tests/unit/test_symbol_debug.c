@@ -16,6 +16,7 @@
 #include "need.h"
 #include "naming/nameless.h"
 #include "symbol/debug_file.h"
+#include "symbol/debug_server.h"
 #include "test_symbol_fixture.h"
 
 static const char program[] =

@@ -11,7 +11,7 @@
 #include "host/engine/session.h"
 #include "base/output.h"
 #include "base/text.h"
-#include "symbol/debug_file.h"
+#include "symbol/debug_server.h"
 
 enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
 

@@ -12,7 +12,7 @@
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
 #include "base/output.h"
-#include "symbol/debug_file.h"
+#include "symbol/debug_server.h"
 #include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
 
