@@ -93,7 +93,7 @@ all: $(BIN) $(MAN_PAGES)
 
 # --- what a machine needs -------------------------------------------------------------------------
 
-PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
+PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev libseccomp-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
 PKGS_CHECK := g++ libcriterion-dev libjson-c-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux curl procps chromium llvm \

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/util.h"
+#include "reader/reader.h"
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +16,15 @@ static void check(uint16_t machine, const char *bytes, size_t size, const char *
 {
 	struct code code = { (uint8_t *)(uintptr_t)bytes, size, machine };
 	cleanup_free struct block_instruction *all = NULL;
+	cleanup_free struct instruction *instructions = NULL;
 	struct error err = { 0 };
 	char got[256] = "";
 	size_t nr, i, length = 0;
 
-	cr_assert_eq(blocks_find(&code, 0x1000, &all, &nr, &err), 0, "%s", err.text);
+	cr_assert_eq(reader_instructions(&code, 0x1000, DISASM_ATT, 0, size, &instructions, &nr,
+					 &err),
+		     0, "%s", err.text);
+	all = blocks_find(instructions, nr, size, 0x1000);
 	for (i = 0; i < nr; i++)
 		length += (size_t)snprintf(got + length, sizeof(got) - length, "%s%u",
 					   all[i].first ? "|" : " ", all[i].at);
@@ -50,9 +55,9 @@ Test(blocks, arm64)
 Test(blocks, other_processors)
 {
 	struct code code = { (uint8_t[]){ 0 }, 1, EM_S390 };
-	struct block_instruction *all;
+	struct instruction *all;
 	struct error err;
 	size_t nr;
 
-	cr_assert_eq(blocks_find(&code, 0, &all, &nr, &err), -ENOTSUP);
+	cr_assert_eq(reader_instructions(&code, 0, DISASM_ATT, 0, 1, &all, &nr, &err), -ENOTSUP);
 }

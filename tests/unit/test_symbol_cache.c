@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "naming/functions.h"
+#include "base/util.h"
+#include "symbol/symbol_source.h"
 
 /* One jit object with a tick at 0x1000; its perf map is a file of the test's. */
 static char map_path[] = "/tmp/bpfprofil-map-XXXXXX";
@@ -28,39 +29,22 @@ static void write_map(const char *text, time_t when)
 	close(fd);
 }
 
-static int open_map(void *ctx, uint32_t object, char *root, size_t root_size)
-{
-	int fd = open(map_path, O_RDONLY | O_CLOEXEC);
-
-	(void)ctx;
-	(void)object;
-	(void)root_size;
-	root[0] = '\0';
-	return fd < 0 ? -errno : fd;
-}
-
 static void check_name(const char *build_id, const char *want)
 {
-	struct profile_object object = { .kind = PROFILE_JIT,
-					 .path = (char *)"[jit:1]",
-					 .build_id = (char *)build_id };
-	struct profile_bin bin = { .count = 7 };
-	struct profile_histogram histogram = { .offset = 0x1000,
-					       .size = 1,
-					       .bytes_per_bin = 1,
-					       .bins = &bin,
-					       .nr_bins = 1 };
-	struct profile profile = { .objects = &object,
-				   .nr_objects = 1,
-				   .histograms = &histogram,
-				   .nr_histograms = 1 };
-	const struct object_opener opener = { .open = open_map, .cache = cache };
+	const struct profile_object object = { .kind = PROFILE_JIT,
+					       .path = (char *)"[jit:1]",
+					       .build_id = (char *)build_id };
+	cleanup_fd int fd = open(map_path, O_RDONLY | O_CLOEXEC);
+	const struct symbol_source_file file = { .fd = fd, .limit = UINT64_MAX, .places = -1 };
+	struct symbol_range range = { 0x1000, 0x1001 };
+	struct symbol_wanted wanted = { .ranges = &range, .nr = 1 };
+	struct symbol_table *table;
+	const struct symbol *symbol;
 
-	cr_assert_eq(functions_resolve(&profile, &opener, NULL), 0);
-	cr_assert_eq(profile.nr_functions, 1);
-	cr_assert_str_eq(profile.functions[0].name, want);
-	free(profile.functions[0].name);
-	free(profile.functions);
+	cr_assert_eq(symbol_source_load(&object, &file, cache, &wanted, &table, NULL), 0);
+	symbol = table ? symbol_table_find(table, 0x1000) : NULL;
+	cr_expect_str_eq(symbol ? symbol->name : object.path, want);
+	symbol_source_release(cache, table);
 }
 
 static void setup(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -171,6 +172,21 @@ FILE *regular_file_stream(const char *path, const char **why)
 bool regular_file_is_from(const struct stat *stat, uid_t user)
 {
 	return !stat->st_uid || stat->st_uid == user || is_our_user(stat->st_uid);
+}
+
+bool regular_file_stat(int fd, struct stat *result)
+{
+	struct statx known;
+
+	*result = (struct stat){ .st_uid = NO_UID };
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &known))
+		return false;
+	result->st_dev = makedev(known.stx_dev_major, known.stx_dev_minor);
+	result->st_ino = known.stx_ino;
+	result->st_uid = known.stx_uid;
+	result->st_mode = known.stx_mode;
+	result->st_size = (off_t)known.stx_size;
+	return true;
 }
 
 bool regular_file_is_same(const struct stat *a, const struct stat *b)

@@ -45,6 +45,12 @@ int regular_file_open_at(int dir, const char *name, const struct regular_file_ru
  */
 FILE *regular_file_stream(const char *path, const char **why);
 
+/*
+ * What is known of an open file without asking the server of a network or FUSE file system, which may never
+ * answer: number, owner, kind and size. False: nothing.
+ */
+bool regular_file_stat(int fd, struct stat *result);
+
 /* Whether it is the same file, and nobody has written to it between the two. */
 bool regular_file_is_same(const struct stat *a, const struct stat *b);
 

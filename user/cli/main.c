@@ -11,6 +11,7 @@
 #include "host/feature/features.h"
 #include "option/command.h"
 #include "option/opts.h"
+#include "reader/reader.h"
 
 #define COMMANDS_MAX 32
 
@@ -96,6 +97,9 @@ int main(int argc, char **argv)
 		return help(argv[2]);
 	if (!strcmp(argv[1], "--version"))
 		return print_version();
+	if (!strcmp(argv[1], READER_COMMAND))
+		return reader_main(argc - 1, argv + 1);
+	reader_enable();
 	if (!strcmp(argv[1], "__complete"))
 		return command_complete(argc - 2, argv + 2);
 	command = command_find(argv[1]);

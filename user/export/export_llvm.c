@@ -26,6 +26,7 @@
 #include "profile/profile_weights.h"
 #include "symbol/code.h"
 #include "naming/object_file.h"
+#include "reader/reader.h"
 
 /*
  * Ticks of the instructions of one object, for compilers: they need to know which instruction it
@@ -138,16 +139,20 @@ static int add_block(struct llvm *llvm, const struct profile_function *function,
 static int add_blocks(struct llvm *llvm, const struct profile_function *function,
 		      const struct code *code, struct error *err)
 {
+	const uint64_t address =
+		profile_object_address(&llvm->profile->objects[function->object], function->offset);
+	struct instruction *instructions;
 	struct block_instruction *all;
 	size_t nr, i, end;
-	int ret;
+	int ret = reader_instructions(code, address, DISASM_ATT, 0, code->size, &instructions, &nr,
+				      err);
 
-	ret = blocks_find(code,
-			  profile_object_address(&llvm->profile->objects[function->object],
-						 function->offset),
-			  &all, &nr, err);
 	if (ret)
 		return ret;
+	all = blocks_find(instructions, nr, code->size, address);
+	free(instructions);
+	if (!all)
+		return error_errno(err, -ENOMEM, NAME);
 	for (i = 0; !ret && i < nr; i = end) {
 		for (end = i + 1; end < nr && !all[end].first; end++)
 			;
@@ -172,7 +177,7 @@ static int add_llvm_function(struct llvm *llvm, const struct profile_function *f
 	 */
 	if (first == llvm->ticks.nr || llvm->ticks.all[first].offset - function->offset >= size)
 		return 0;
-	ret = code_read_file(fd, function->offset, (size_t)size, &code, err);
+	ret = reader_code(fd, function->offset, (size_t)size, &code, err);
 	if (ret)
 		return ret;
 	ret = add_blocks(llvm, function, &code, err);
@@ -218,7 +223,8 @@ static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *ob
 		return error_errno(err, -ENOMEM, NAME);
 	for (i = 0; i < llvm->nr; i++)
 		offsets[i] = llvm->all[i].offset;
-	ret = source_lines_load(fd, object->path, "", offsets, llvm->nr, &lines, err);
+	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, llvm->nr, &lines,
+			   err);
 	free(offsets);
 	if (ret)
 		return ret;

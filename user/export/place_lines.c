@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "naming/object_file.h"
+#include "reader/reader.h"
 
 /* Each offset of the object once, ascending. */
 static uint64_t *gather_offsets(struct bin_walk *walk, size_t *nr)
@@ -46,7 +47,8 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 	offsets = gather_offsets(walk, &nr);
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
-	ret = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
+	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, nr,
+			   &lines->lines, why);
 	allowance_end(&lines->allowance, &turn);
 	free(offsets);
 	return ret;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
+#include "reader/reader.h"
 
 static struct allowance_owner *find_owner_of(const struct allowance *allowance, uid_t uid)
 {
@@ -25,7 +27,8 @@ int allowance_begin(const struct allowance *allowance, int fd, struct allowance_
 	uint64_t most;
 
 	*turn = (struct allowance_turn){ 0 };
-	if (!allowance || fd < 0 || fstat(fd, &stat) || !stat.st_uid || is_our_user(stat.st_uid))
+	if (!allowance || fd < 0 || !regular_file_stat(fd, &stat) || !stat.st_uid ||
+	    is_our_user(stat.st_uid))
 		return 0;
 	most = allowance->seconds * 1000000000ULL;
 	owner = find_owner_of(allowance, stat.st_uid);
@@ -33,14 +36,14 @@ int allowance_begin(const struct allowance *allowance, int fd, struct allowance_
 		return error_set(why, -E2BIG,
 				 "files of user %u have had their %u seconds of CPU time",
 				 stat.st_uid, allowance->seconds);
-	*turn = (struct allowance_turn){ stat.st_uid, true, thread_cpu_ns() };
+	*turn = (struct allowance_turn){ stat.st_uid, true, reader_cpu_ns() };
 	return 0;
 }
 
 void allowance_end(struct allowance *allowance, const struct allowance_turn *turn)
 {
 	if (turn->counts)
-		allowance_spend(allowance, turn->owner, thread_cpu_ns() - turn->since_ns);
+		allowance_spend(allowance, turn->owner, reader_cpu_ns() - turn->since_ns);
 }
 
 void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)

@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "elf/elf_image.h"
 #include "profile/callers.h"
 #include "naming/functions.h"
+#include "reader/reader.h"
 
 /* Shares of all ticks below which there is no hint; a few that are cut hide little of the others. */
 enum { WORTH_PERCENT = 10, CUT_PERCENT = 1 };
@@ -167,42 +167,24 @@ static bool is_worth(const struct hints *hints, uint64_t ticks, unsigned int per
 
 /* --- text without rules -------------------------------------------------------------------------- */
 
-enum { COMMENT_BYTES = 1024 };
-
-/* Compilers say in .comment which they are. */
-static bool is_made_by(const struct elf_image *image, int fd, const char *compiler)
-{
-	GElf_Shdr header;
-	char text[COMMENT_BYTES];
-	ssize_t got;
-
-	if (!elf_image_section(image, ".comment", &header) || header.sh_type == SHT_NOBITS)
-		return false;
-	got = pread(fd, text, min_size(sizeof(text), header.sh_size), (off_t)header.sh_offset);
-	return got > 0 && memmem(text, (size_t)got, compiler, strlen(compiler));
-}
-
 /* What would give a file's function a rule. */
 static const char *advice(const struct hints *hints, uint32_t object)
 {
 	const char *text = "compile C with -fasynchronous-unwind-tables, and give assembler code "
 			   ".cfi directives";
 	char root[FD_PATH * 4] = "";
-	struct elf_image image;
-	GElf_Shdr header;
-	struct error ignored;
+	enum reader_maker maker = MADE_BY_OTHERS;
 	cleanup_fd int fd = -1;
 
 	if (hints->opener)
 		fd = hints->opener->open(hints->opener->ctx, object, root, sizeof(root));
-	if (fd < 0 || elf_image_open(fd, &image, &ignored))
-		return text;
-	if (elf_image_section(&image, ".gopclntab", &header))
+	if (fd >= 0)
+		maker = reader_maker(fd);
+	if (maker == MADE_BY_GO)
 		text = "Go's assembler code often tells nothing of its frame, and no option of a "
 		       "build changes that";
-	else if (is_made_by(&image, fd, "rustc version"))
+	else if (maker == MADE_BY_RUST)
 		text = "build it with -C force-unwind-tables=yes";
-	elf_image_close(&image);
 	return text;
 }
 

@@ -38,16 +38,20 @@ int object_file_here(const struct profile_object *object, struct error *why);
 bool object_file_find_root(const struct profile_object *object, char *root, size_t root_size);
 
 /*
- * Loads the symbols of one object of a profile, by its kind. *result is NULL if it has none that we
- * could read, or if its file is no longer the one that ran. No profile fails because of this: an
- * error code only means that the user should be told of it, with the text in why (which may be
- * NULL), for instance that a file is broken, is too large, or that there is no memory for it. The
- * caller gives the table back; the opener's cache may keep it. wanted NULL: names are asked of any place;
- * else its ranges say where, and its room is set here.
+ * Loads the symbols of one object of a profile, by its kind, for the places that are wanted. *result is
+ * NULL if it has none that we could read, or if its file is no longer the one that ran. No profile fails
+ * because of this: an error code only means that the user should be told of it, with the text in why (which
+ * may be NULL), for instance that a file is broken, is too large, or that there is no memory for it. The
+ * caller gives the table back; the opener's cache may keep it.
  */
 int object_symbols_load(const struct profile_object *object, uint32_t id,
-			const struct object_opener *opener, struct symbol_wanted *wanted,
+			const struct object_opener *opener, const struct symbol_wanted *wanted,
 			struct symbol_table **result, struct error *why);
 void object_symbols_release(const struct object_opener *opener, struct symbol_table *table);
+
+/* Where the function with a name is, see symbol_table_named(). False: the object has none, or cannot be read. */
+bool object_symbol_named(const struct profile_object *object, uint32_t id,
+			 const struct object_opener *opener, const char *name,
+			 struct symbol_range *result);
 
 #endif

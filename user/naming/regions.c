@@ -25,16 +25,12 @@ bool object_has_name(const struct profile_object *object, const char *name)
 static bool find_region_symbol(const struct profile *profile, const struct object_opener *opener,
 			       uint32_t object, const char *name, struct kept_region *result)
 {
-	struct symbol_table *table = NULL;
-	const struct symbol *symbol;
+	struct symbol_range range;
 
-	object_symbols_load(&profile->objects[object], object, opener, NULL, &table, NULL);
-	symbol = table ? symbol_table_named(table, name) : NULL;
-	if (symbol)
-		*result = (struct kept_region){ object, symbol->offset,
-						symbol->offset + symbol->size };
-	object_symbols_release(opener, table);
-	return symbol != NULL;
+	if (!object_symbol_named(&profile->objects[object], object, opener, name, &range))
+		return false;
+	*result = (struct kept_region){ object, range.start, range.end };
+	return true;
 }
 
 static int note_missing_region(struct profile *profile, const struct region *region)

@@ -72,6 +72,29 @@ static int check_kernel(struct annotating *work, struct error *err)
 			       function->offset);
 }
 
+static int compare_offsets(const void *left, const void *right)
+{
+	return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
+}
+
+void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr)
+{
+	struct symbol_wanted wanted = { .ranges = calloc(nr + 1, sizeof(*wanted.ranges)) };
+	size_t i;
+
+	SORT(offsets, nr, compare_offsets);
+	for (i = 0; wanted.ranges && i < nr; i++)
+		if ((!i || offsets[i] != offsets[i - 1]) && offsets[i] < UINT64_MAX)
+			wanted.ranges[wanted.nr++] =
+				(struct symbol_range){ offsets[i], offsets[i] + 1 };
+	object_symbols_release(work->request->opener, work->symbols);
+	work->symbols = NULL;
+	if (wanted.ranges)
+		object_symbols_load(annotated_object(work), work->annotation->object,
+				    work->request->opener, &wanted, &work->symbols, NULL);
+	free(wanted.ranges);
+}
+
 /*
  * Opens the object and its symbols. Fails if the object has changed; if there is none, no_code says
  * why.
@@ -92,8 +115,11 @@ static int annotate_open(struct annotating *work, struct error *err)
 	if (ret)
 		return ret;
 	if (object->kind != PROFILE_FILE || work->fd >= 0 || is_vdso(object)) {
-		object_symbols_load(object, work->annotation->object, work->request->opener, NULL,
-				    &work->symbols, NULL);
+		uint64_t offsets[] = { work->place.offset, work->place.function ?
+								   work->place.function->offset :
+								   work->place.offset };
+
+		annotate_load_symbols(work, offsets, 2);
 	}
 	return object->kind == PROFILE_KERNEL ? check_kernel(work, err) : 0;
 }
@@ -338,6 +364,7 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 out:
 	close_fd(&work.fd);
 	object_symbols_release(request->opener, work.symbols);
+	free(work.targets);
 	rows_free(&work.bins);
 	if (ret)
 		annotation_free(work.annotation);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "reader/reader.h"
 #include "elf/elf_image.h"
 #include "report/annotate_steps.h"
 #include "report/source_file.h"
@@ -239,8 +240,9 @@ static int load_lines(struct annotating *work, struct source_lines **result, str
 		return ret;
 	for (i = 0; i < annotation->nr_rows; i++)
 		offsets[i] = annotation->rows[i].offset;
-	ret = source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
-				annotation->nr_rows, result, why);
+	ret = reader_lines(&(struct reader_file){ work->fd, annotated_object(work)->path,
+						  work->root },
+			   offsets, annotation->nr_rows, result, why);
 	allowance_end(allowance, &turn);
 	return ret;
 }
@@ -495,7 +497,7 @@ static int read_bytes(struct annotating *work, struct code *result)
 		return code_read_kcore(work->request->kcore ? work->request->kcore : "/proc/kcore",
 				       annotation->offset, wanted, result, why);
 	if (work->fd >= 0)
-		return code_read_file(work->fd, annotation->offset, wanted, result, why);
+		return reader_code(work->fd, annotation->offset, wanted, result, why);
 	vdso = vdso_image(&size);
 	if (!vdso)
 		return error_set(why, -ENOENT, "[vdso]: this process has none");
@@ -520,24 +522,41 @@ static bool offset_of(const struct profile_object *object, uint64_t address, uin
 }
 
 /* Names where a jump or call out of the function leads: "name" or "name+0x10". */
-static int name_target(struct annotating *work, uint64_t offset, const char **result)
+static int name_target(struct annotating *work, const struct annotated_target *target)
 {
-	const struct symbol *symbol;
+	const char **result = &work->annotation->rows[target->row].target;
+	const struct symbol *symbol = symbol_table_find(work->symbols, target->offset);
 	char *text;
 	int length;
 
-	symbol = work->symbols ? symbol_table_find(work->symbols, offset) : NULL;
 	if (!symbol)
 		return 0;
-	if (symbol->offset == offset)
+	if (symbol->offset == target->offset)
 		length = asprintf(&text, "%s", symbol->name);
 	else
-		length = asprintf(&text, "%s+0x%" PRIx64, symbol->name, offset - symbol->offset);
+		length = asprintf(&text, "%s+0x%" PRIx64, symbol->name,
+				  target->offset - symbol->offset);
 	if (length < 0)
 		return -ENOMEM;
 	*result = string_set_add(&work->annotation->memory->strings, text);
 	free(text);
 	return *result ? 0 : -ENOMEM;
+}
+
+/* All at once, because a reader is asked for their names. The kernel's are all known. */
+static int name_targets(struct annotating *work)
+{
+	cleanup_free uint64_t *offsets = calloc(work->nr_targets + 1, sizeof(*offsets));
+	size_t i;
+	int ret = offsets ? 0 : -ENOMEM;
+
+	for (i = 0; offsets && i < work->nr_targets; i++)
+		offsets[i] = work->targets[i].offset;
+	if (!ret && work->fd >= 0 && work->nr_targets)
+		annotate_load_symbols(work, offsets, work->nr_targets);
+	for (i = 0; work->symbols && !ret && i < work->nr_targets; i++)
+		ret = name_target(work, &work->targets[i]);
+	return ret;
 }
 
 /* jump holds the target's offset until all rows have been made. */
@@ -546,6 +565,7 @@ static int find_target(struct annotating *work, const struct instruction *instru
 {
 	const struct annotation *annotation = work->annotation;
 	uint64_t offset;
+	int ret;
 
 	row->jump = ANNOTATION_NONE;
 	if (!instruction->has_target ||
@@ -555,7 +575,11 @@ static int find_target(struct annotating *work, const struct instruction *instru
 		row->jump = offset - annotation->offset;
 		return 0;
 	}
-	return name_target(work, offset, &row->target);
+	ret = GROW(work->targets, work->targets_room, work->nr_targets + 1);
+	if (!ret)
+		work->targets[work->nr_targets++] =
+			(struct annotated_target){ annotation->nr_rows, offset };
+	return ret;
 }
 
 static uint64_t address_of(const struct annotating *work, uint64_t offset)
@@ -565,25 +589,20 @@ static uint64_t address_of(const struct annotating *work, uint64_t offset)
 	return row_address(work->profile, &row);
 }
 
-static int add_instruction(struct annotating *work, struct disasm *disasm, const struct code *code,
-			   size_t *at)
+static int add_instruction(struct annotating *work, const struct code *code, size_t at,
+			   const struct instruction *instruction)
 {
 	struct annotation *annotation = work->annotation;
-	struct annotation_row row = { .offset = annotation->offset + *at,
-				      .bytes = code->bytes + *at };
-	struct instruction instruction;
+	struct annotation_row row = { .offset = annotation->offset + at,
+				      .bytes = code->bytes + at,
+				      .size = instruction->size };
 	int ret;
 
 	row.address = address_of(work, row.offset);
-	ret = disasm_next(disasm, row.bytes, code->size - *at, row.address, &instruction);
-	if (ret)
-		return ret;
-	row.size = instruction.size;
-	row.text = string_set_add(&annotation->memory->strings, instruction.text);
+	row.text = string_set_add(&annotation->memory->strings, instruction->text);
 	if (!row.text)
 		return -ENOMEM;
-	ret = find_target(work, &instruction, &row);
-	*at += row.size;
+	ret = find_target(work, instruction, &row);
 	return ret ? ret : add_row(annotation, &row);
 }
 
@@ -613,6 +632,9 @@ static void find_rows_of_jumps(struct annotation *annotation)
 	}
 }
 
+/* What is asked for at a time where only hits say where an instruction begins; the longest instruction. */
+enum { PART_BYTES = 4096, INSTRUCTION_BYTES = 16 };
+
 /*
  * Where to go on in text without a symbol: behind AFTER_HIT bytes that were not hit it is the next
  * hit, because what is between may be no code. *bin, which ascends, is the first one not before
@@ -633,20 +655,42 @@ static size_t next_hit(const struct annotating *work, size_t at, size_t *bin)
 	return bins[*bin].offset - work->annotation->offset;
 }
 
+/*
+ * Adds instructions from *at on, until there are no more of them or a hit is farther on. The last ones of a part
+ * may be cut off by its end, and are left for the next part.
+ */
+static int add_part(struct annotating *work, const struct code *code, size_t *at, size_t *bin)
+{
+	const size_t end = work->from_hits ? min_size(*at + PART_BYTES, code->size) : code->size;
+	struct instruction *all = NULL;
+	size_t i, nr = 0, next = *at;
+	int ret = reader_instructions(code, address_of(work, work->annotation->offset),
+				      work->request->syntax, *at, end - *at, &all, &nr,
+				      &work->no_code);
+
+	for (i = 0; !ret && i < nr && next == *at; i++) {
+		if (i && end < code->size && end - *at < INSTRUCTION_BYTES)
+			break;
+		ret = add_instruction(work, code, *at, &all[i]);
+		*at += all[i].size;
+		next = work->from_hits ? next_hit(work, *at, bin) : *at;
+	}
+	if (!ret && !nr)
+		ret = -EIO;
+	*at = max_size(*at, next);
+	free(all);
+	return ret;
+}
+
 static int disassemble(struct annotating *work, const struct code *code)
 {
-	struct disasm *disasm;
 	size_t at = 0, bin = 0;
-	int ret = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	while (!ret && at < code->size) {
-		ret = add_instruction(work, disasm, code, &at);
-		if (work->from_hits)
-			at = next_hit(work, at, &bin);
-	}
-	disasm_close(disasm);
+	while (!ret && at < code->size)
+		ret = add_part(work, code, &at, &bin);
+	if (!ret)
+		ret = name_targets(work);
 	find_rows_of_jumps(work->annotation);
 	return ret;
 }

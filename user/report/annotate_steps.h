@@ -27,7 +27,13 @@ struct annotating {
 	struct annotated_place place;
 	int fd; /* the object's file, or -1 */
 	char root[PATH_MAX];
-	struct symbol_table *symbols; /* the object's, or NULL */
+	struct symbol_table *symbols; /* the object's for what is asked of it, or NULL */
+	struct annotated_target { /* where jumps and calls out of the function lead */
+		size_t row;
+		uint64_t offset;
+	} * targets;
+	size_t nr_targets;
+	size_t targets_room;
 	bool from_hits; /* there is no symbol: only where it was hit does an instruction begin */
 	struct error no_code; /* why there is no code; "": there is code */
 };
@@ -43,6 +49,9 @@ static inline size_t annotated_function(const struct annotating *work, const str
 	return bin->function ? (size_t)(bin->function - work->profile->functions) :
 			       work->profile->nr_functions;
 }
+
+/* Loads the object's symbols around these offsets, which it sorts, in place of those that were loaded. */
+void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr);
 
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);

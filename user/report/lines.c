@@ -15,6 +15,7 @@
 #include "report/rows.h"
 #include "naming/allowance.h"
 #include "naming/object_file.h"
+#include "reader/reader.h"
 
 static int load(const struct profile *profile, const struct object_opener *opener,
 		const struct report_row *rows, size_t nr, struct source_lines **result,
@@ -38,7 +39,8 @@ static int load(const struct profile *profile, const struct object_opener *opene
 	ret = allowance_begin(opener->allowance, fd, &turn, why);
 	if (ret)
 		return ret;
-	ret = source_lines_load(fd, object->path, root, offsets, nr, result, why);
+	ret = reader_lines(&(struct reader_file){ fd, object->path, root }, offsets, nr, result,
+			   why);
 	allowance_end(opener->allowance, &turn);
 	return ret;
 }

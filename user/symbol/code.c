@@ -9,65 +9,33 @@
 
 #include "base/util.h"
 #include "elf/elf_image.h"
-#include "symbol/disasm.h"
 
-struct finding {
-	const struct code *code;
-	uint64_t address;
-	struct block_instruction *all;
-	size_t nr;
-	size_t room;
-	bool *leaders; /* for each byte: a block begins here, if an instruction does */
-};
-
-static int disassemble_blocks(struct finding *finding, struct disasm *disasm)
+struct block_instruction *blocks_find(const struct instruction *instructions, size_t nr,
+				      size_t size, uint64_t address)
 {
-	const struct code *code = finding->code;
-	struct instruction instruction;
-	size_t at;
-	int ret;
+	struct block_instruction *all = calloc(nr + 1, sizeof(*all));
+	/* For each byte: a block begins here, if an instruction does. There is one for the end. */
+	cleanup_free bool *leaders = calloc(size + 1, sizeof(*leaders));
+	size_t i, at = 0;
 
-	for (at = 0; at < code->size; at += instruction.size) {
-		ret = GROW(finding->all, finding->room, finding->nr + 1);
-		if (!ret)
-			ret = disasm_next(disasm, code->bytes + at, code->size - at,
-					  finding->address + at, &instruction);
-		if (ret)
-			return ret;
-		finding->all[finding->nr++] = (struct block_instruction){ .at = (uint32_t)at };
-		if (!instruction.is_jump && !instruction.is_return)
+	if (!all || !leaders) {
+		free(all);
+		return NULL;
+	}
+	for (i = 0; i < nr; i++) {
+		const struct instruction *instruction = &instructions[i];
+
+		all[i].at = (uint32_t)at;
+		at += instruction->size;
+		if (!instruction->is_jump && !instruction->is_return)
 			continue;
-		/* There is room for the end of the code, because leaders has size + 1 elements. */
-		finding->leaders[at + instruction.size] = true;
-		if (instruction.has_target && instruction.target - finding->address < code->size)
-			finding->leaders[instruction.target - finding->address] = true;
+		leaders[at] = true;
+		if (instruction->has_target && instruction->target - address < size)
+			leaders[instruction->target - address] = true;
 	}
-	return 0;
-}
-
-int blocks_find(const struct code *code, uint64_t address, struct block_instruction **result,
-		size_t *nr, struct error *err)
-{
-	struct finding finding = { .code = code, .address = address };
-	struct disasm *disasm;
-	size_t i;
-	int ret = disasm_open(code->machine, DISASM_ATT, &disasm, err);
-
-	if (ret)
-		return ret;
-	finding.leaders = calloc(code->size + 1, sizeof(*finding.leaders));
-	ret = finding.leaders ? disassemble_blocks(&finding, disasm) : -ENOMEM;
-	disasm_close(disasm);
-	for (i = 0; !ret && i < finding.nr; i++)
-		finding.all[i].first = !i || finding.leaders[finding.all[i].at];
-	free(finding.leaders);
-	if (ret) {
-		free(finding.all);
-		return error_errno(err, ret, "instructions");
-	}
-	*result = finding.all;
-	*nr = finding.nr;
-	return 0;
+	for (i = 0; i < nr; i++)
+		all[i].first = !i || leaders[all[i].at];
+	return all;
 }
 
 /* Where the bytes are: in a file, or in an image of it in memory. */

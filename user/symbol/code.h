@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "symbol/disasm.h"
 
 /* The bytes of some text, and the processor that they are for. */
 struct code {
@@ -39,11 +40,11 @@ struct block_instruction {
 };
 
 /*
- * The instructions of code that is at address, in ascending order; the caller frees them. A block
- * ends at a jump, at a return, and before the target of a jump in the code, but not at a call.
- * Targets in jump tables are not known. -ENOTSUP: a processor that we do not disassemble.
+ * The blocks of `size` bytes of code at address, whose instructions are these; the caller frees them. They ascend.
+ * A block ends at a jump, at a return, and before the target of a jump in the code, but not at a call. Targets in
+ * jump tables are not known. NULL: out of memory.
  */
-int blocks_find(const struct code *code, uint64_t address, struct block_instruction **result,
-		size_t *nr, struct error *err);
+struct block_instruction *blocks_find(const struct instruction *instructions, size_t nr,
+				      size_t size, uint64_t address);
 
 #endif

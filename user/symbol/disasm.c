@@ -23,11 +23,19 @@ static struct {
 } lib;
 static const char *const call_names[] = { CAPSTONE_CALLS(LIBRARY_NAME) };
 
-static int load_capstone(struct error *err)
+int disasm_load(struct error *err)
 {
-	return library_load("libcapstone.so." TEXT_OF(CS_API_MAJOR),
-			    "libcapstone" TEXT_OF(CS_API_MAJOR), call_names,
-			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	static struct error failure;
+	static int ret;
+
+	/* A process that may open nothing cannot try again, and should say why it failed the first time. */
+	if (!ret)
+		ret = library_load("libcapstone.so." TEXT_OF(CS_API_MAJOR),
+				   "libcapstone" TEXT_OF(CS_API_MAJOR), call_names,
+				   sizeof(call_names) / sizeof(call_names[0]), &lib, &failure);
+	if (ret && err)
+		*err = failure;
+	return ret;
 }
 
 #define ALLOCATIONS_MAX 16
@@ -251,7 +259,7 @@ int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **res
 		return error_set(err, -ENOTSUP,
 				 "machine %u of the ELF header is none that we disassemble",
 				 machine);
-	ret = load_capstone(err);
+	ret = disasm_load(err);
 	if (ret)
 		return ret;
 	disasm = calloc(1, sizeof(*disasm));

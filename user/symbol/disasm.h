@@ -23,6 +23,9 @@ struct instruction {
 	char text[192]; /* ".byte 0x06" where capstone knows no instruction */
 };
 
+/* Loads capstone, which disasm_open() needs. Returns 0 or -ENOENT. */
+int disasm_load(struct error *err);
+
 /* machine is e_machine of the ELF header. -ENOTSUP: not a processor that we can disassemble. */
 int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **result,
 		struct error *err);

@@ -220,52 +220,10 @@ int line_job_step(struct line_job *job)
 	return thread_cpu_ns() > job->until_ns ? -E2BIG : 0;
 }
 
-/* The data of this process, as RLIMIT_DATA counts it. */
-static uint64_t data_bytes(void)
-{
-	unsigned long pages = 0;
-	char line[128];
-
-	if (read_first_line("/proc/self/statm", line, sizeof(line)) ||
-	    sscanf(line, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
-		return 0;
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /*
- * libdw joins the name of each file in a line table with that of its folder, so some megabytes of
- * hostile names make terabytes. It cannot be told to stop, but it stops when it gets no memory.
+ * libdw joins the name of each file in a line table with that of its folder, so some megabytes of hostile names
+ * make terabytes. It cannot be told to stop, but it stops when it gets no memory.
  */
-static void limit_memory(struct line_job *job)
-{
-	struct rlimit limit;
-
-	job->data_before = data_bytes();
-	if (!job->data_before || getrlimit(RLIMIT_DATA, &job->limit_before))
-		return;
-	limit = job->limit_before;
-	if (limit.rlim_cur > job->data_before + LINE_MEMORY_MAX)
-		limit.rlim_cur = job->data_before + LINE_MEMORY_MAX;
-	job->limited = !setrlimit(RLIMIT_DATA, &limit);
-}
-
-/*
- * Tells whether a lack of memory was due to the limit, and lifts it. This must run before the
- * memory is freed.
- */
-static int lift_limit(struct line_job *job, int code)
-{
-	if (!job->limited)
-		return code;
-	job->limited = false;
-	setrlimit(RLIMIT_DATA, &job->limit_before);
-	if (code != -ENOMEM || data_bytes() < job->data_before + LINE_MEMORY_MAX / 2)
-		return code;
-	return error_set(&job->lines->why, -E2BIG,
-			 "debug information that takes more than %d MiB of memory",
-			 LINE_MEMORY_MAX >> 20);
-}
-
 int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job))
 {
 	jmp_buf environment;
@@ -273,13 +231,10 @@ int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job))
 
 	out_of_memory = &environment;
 	if (setjmp(environment))
-		return lift_limit(job, -ENOMEM);
+		return error_set(&job->lines->why, -E2BIG,
+				 "debug information that takes more memory than it may");
 	errno = 0;
 	line_job_begin(job);
 	ret = line_job_reopen(job);
-	if (ret)
-		return ret;
-	/* Called after the sections are unpacked, because these have a limit of their own. */
-	limit_memory(job);
-	return lift_limit(job, resolve(job));
+	return ret ? ret : resolve(job);
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <elfutils/libdw.h>
@@ -83,9 +82,6 @@ struct line_job {
 	Dwarf *shared_dwarf;
 	Elf_Data *line_programs; /* .debug_line */
 	uint64_t until_ns; /* in this thread's CPU time */
-	bool limited; /* RLIMIT_DATA is set until the job is done */
-	uint64_t data_before;
-	struct rlimit limit_before;
 	size_t steps;
 	size_t nr_units;
 	size_t nr_functions;
@@ -109,7 +105,6 @@ enum {
 	LINE_JOB_SECONDS = 30, /* CPU time for one object */
 	LINE_UNITS_MAX = 1 << 18, /* libdw holds about a kilobyte for each */
 	LINE_PROGRAM_MAX = 4 << 20, /* bytes of one unit: libdw takes a hundred times as much */
-	LINE_MEMORY_MAX = 512 << 20, /* bytes that libdw takes for one object's sections */
 	LINE_FUNCTIONS_MAX = 1 << 20, /* functions that cover a place that was asked for */
 };
 

@@ -82,6 +82,11 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->passing = (struct cached_table){ 0 };
 }
 
+uint64_t symbol_cache_profiles(const struct symbol_cache *cache)
+{
+	return cache->profiles + 1;
+}
+
 /* The kernel's symbols change with its modules. A list may have the size of another. */
 static off_t hash_modules(void)
 {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "profile/profile.h"
 #include "symbol/symbol.h"
@@ -29,6 +30,9 @@ void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
  */
 enum { SYMBOL_CACHE_AGE = 64 };
 void symbol_cache_age(struct symbol_cache *cache);
+
+/* How many profiles it has served, and one: which one is being served. */
+uint64_t symbol_cache_profiles(const struct symbol_cache *cache);
 
 /*
  * Finds the object's table, which was read from fd (-1: not from a file, but the kernel's or the

@@ -718,6 +718,117 @@ int symbol_table_failure(int code, const char *of, struct error *err)
 			 TABLE_SYMBOLS_MAX, TABLE_NAMES_MAX >> 20);
 }
 
+/* By place, size and name, so that equal ones are next to each other. */
+static int compare_entries(const void *left, const void *right)
+{
+	const struct symbol_entry *a = left, *b = right;
+
+	return compare_u64(a->symbol.offset, b->symbol.offset)	   ?:
+		       compare_u64(a->symbol.size, b->symbol.size) ?:
+		       a->place - b->place			   ?:
+		       strcmp(a->symbol.name, b->symbol.name);
+}
+
+static struct symbol_entry entry_of_piece(const struct symbol_piece *piece)
+{
+	return (struct symbol_entry){ .symbol = piece->symbol,
+				      .place = piece->place,
+				      .looked_at = true };
+}
+
+/* The entries of all pieces, each once. */
+static int add_piece_entries(struct symbol_table *table, const struct symbol_piece *pieces,
+			     size_t nr)
+{
+	size_t i, kept = 0;
+
+	table->entries = calloc(nr + 1, sizeof(*table->entries));
+	if (!table->entries)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		if (pieces[i].symbol.name)
+			table->entries[table->nr++] = entry_of_piece(&pieces[i]);
+	SORT(table->entries, table->nr, compare_entries);
+	for (i = 0; i < table->nr; i++)
+		if (!kept || compare_entries(&table->entries[kept - 1], &table->entries[i]))
+			table->entries[kept++] = table->entries[i];
+	table->nr = kept;
+	return 0;
+}
+
+static uint32_t entry_index(const struct symbol_table *table, const struct symbol_piece *piece)
+{
+	const struct symbol_entry key = entry_of_piece(piece), *found;
+
+	if (!piece->symbol.name)
+		return COVER_NONE;
+	found = bsearch(&key, table->entries, table->nr, sizeof(key), compare_entries);
+	return (uint32_t)(found - table->entries);
+}
+
+/* 0, -EINVAL or -ENOMEM. */
+static int cover_pieces(struct symbol_table *table, const struct symbol_piece *pieces, size_t nr)
+{
+	struct cover *cover = &table->cover;
+	uint64_t at = 0;
+	size_t i;
+
+	cover->pieces = calloc(2 * nr + 1, sizeof(*cover->pieces));
+	if (!cover->pieces)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		const struct symbol_span *span = &pieces[i].span;
+
+		if (span->start < at || span->end <= span->start)
+			return -EINVAL;
+		if (span->start > at)
+			cover->pieces[cover->nr++] = (struct cover_piece){ at, COVER_NONE };
+		cover->pieces[cover->nr++] =
+			(struct cover_piece){ span->start, entry_index(table, &pieces[i]) };
+		at = span->end;
+	}
+	if (at < UINT64_MAX || !cover->nr)
+		cover->pieces[cover->nr++] = (struct cover_piece){ at, COVER_NONE };
+	return 0;
+}
+
+/* Last, so that all entries' names are in one piece of memory that does not move. */
+static int copy_entry_names(struct symbol_table *table)
+{
+	size_t i, length, bytes = 1;
+	char *at;
+
+	for (i = 0; i < table->nr; i++)
+		bytes += strlen(table->entries[i].symbol.name) + 1;
+	at = realloc(table->strings, bytes);
+	if (!at)
+		return -ENOMEM;
+	table->strings = at;
+	table->used = table->strings_room = bytes;
+	*at++ = '\0';
+	for (i = 0; i < table->nr; i++) {
+		struct symbol_entry *entry = &table->entries[i];
+
+		length = strlen(entry->symbol.name) + 1;
+		memcpy(at, entry->symbol.name, length);
+		entry->raw = (uint32_t)(at - table->strings);
+		entry->symbol.name = at;
+		at += length;
+	}
+	return 0;
+}
+
+struct symbol_table *symbol_table_of_pieces(const struct symbol_piece *pieces, size_t nr)
+{
+	struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
+
+	if (table && !add_piece_entries(table, pieces, nr) && !cover_pieces(table, pieces, nr) &&
+	    !copy_entry_names(table))
+		return table;
+	symbol_table_free(table);
+	return NULL;
+}
+
 bool symbol_is_place(const struct symbol *symbol)
 {
 	return ((const struct symbol_entry *)symbol)->place;

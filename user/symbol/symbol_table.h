@@ -95,6 +95,19 @@ void symbol_table_span(const struct symbol_table *table, uint64_t offset,
 		       struct symbol_span *result);
 
 /*
+ * A table of some spans of another one, which ascend and do not overlap. Their symbols' names, which are as
+ * symbol_table_name() returns them, are copied; place is what symbol_is_place() says. NULL: out of memory, or
+ * the spans are in no order.
+ */
+struct symbol_piece {
+	struct symbol_span span;
+	struct symbol symbol;
+	bool place;
+};
+
+struct symbol_table *symbol_table_of_pieces(const struct symbol_piece *pieces, size_t nr);
+
+/*
  * Whether the symbol's name only says where it is, because the file has a better name elsewhere, or
  * none.
  */

@@ -15,6 +15,7 @@
 #include "host/engine/extents.h"
 #include "shared/callers_abi.h"
 #include "naming/allowance.h"
+#include "reader/reader.h"
 #include "symbol/pclntab.h"
 #include "unwind/unwind_table.h"
 
@@ -337,42 +338,45 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	return RULES_READY;
 }
 
-static uint32_t store_image(struct callers_rules *rules, const struct elf_image *image,
-			    struct rules_of_text *place)
+/* Whether a file that could not be read may have some, so that there is nothing to guess by. */
+static bool may_have_rules(int code)
 {
-	struct unwind_table table = { 0 };
-	uint32_t state = RULES_NONE;
-	struct unwind_go go = { 0 };
-	struct error ignored;
-	int ret;
+	return code == -ENOMEM || code == -ETIME || code == -EACCES;
+}
 
-	if (pclntab_text(image, &go.offset, &go.size) && go.offset + go.size <= UINT32_MAX) {
-		place->go_start = (uint32_t)go.offset;
-		place->go_size = (uint32_t)go.size;
+/* Takes over the table. code: what reading it returned. */
+static uint32_t store_read(struct callers_rules *rules, int code, struct unwind_table *table,
+			   const struct unwind_go *go, struct rules_of_text *place)
+{
+	uint32_t state;
+
+	if (code)
+		return may_have_rules(code) ? RULES_FULL : RULES_NONE;
+	if (go->size && go->offset + go->size <= UINT32_MAX) {
+		place->go_start = (uint32_t)go->offset;
+		place->go_size = (uint32_t)go->size;
 	}
-	ret = unwind_table_read(image, UNWIND_BYTES_MAX, &go, &table, &ignored);
-	if (!ret)
-		state = store(rules, &table, place);
-	else if (ret == -ENOMEM)
-		state = RULES_FULL;
-	unwind_table_free(&table);
+	state = store(rules, table, place);
+	unwind_table_free(table);
 	return state;
 }
 
 /* The kernel's vDSO is the same for all 64-bit processes, so also our own. */
 static uint32_t store_vdso(struct callers_rules *rules, struct rules_of_text *place)
 {
+	const struct unwind_go none = { 0 };
+	struct unwind_table table = { 0 };
 	struct elf_image image;
 	struct error ignored;
 	size_t size;
 	const void *memory = vdso_image(&size);
-	uint32_t state;
+	int ret;
 
 	if (!memory || elf_image_open_memory(memory, size, &image, &ignored))
 		return RULES_NONE;
-	state = store_image(rules, &image, place);
+	ret = unwind_table_read(&image, UNWIND_BYTES_MAX, &none, &table, &ignored);
 	elf_image_close(&image);
-	return state;
+	return store_read(rules, ret, &table, &none, place);
 }
 
 /* Of this thread. If that is not allowed, tables come later. */
@@ -383,7 +387,7 @@ static void set_nice(int nice)
 
 static bool may_hurry(const struct callers_rules *rules)
 {
-	return thread_cpu_ns() < HURRY_NS + (monotonic_ns() - rules->since_ns) / HURRY_SHARE;
+	return reader_cpu_ns() < HURRY_NS + (monotonic_ns() - rules->since_ns) / HURRY_SHARE;
 }
 
 /*
@@ -392,18 +396,16 @@ static bool may_hurry(const struct callers_rules *rules)
  */
 static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
 {
+	struct unwind_table table = { 0 };
+	struct unwind_go go = { 0 };
 	struct allowance_turn turn;
-	struct elf_image image;
 	struct error ignored;
-	uint32_t state = RULES_NONE;
+	uint32_t state;
 
 	if (fd < 0 || allowance_begin(&rules->allowance, fd, &turn, &ignored))
 		return RULES_FULL;
 	set_nice(turn.counts || !may_hurry(rules) ? rules->nice : NICE);
-	if (!elf_image_open(fd, &image, &ignored)) {
-		state = store_image(rules, &image, place);
-		elf_image_close(&image);
-	}
+	state = store_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
 	set_nice(NICE);
 	allowance_end(&rules->allowance, &turn);
 	return state;

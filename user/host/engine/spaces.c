@@ -17,6 +17,7 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
+#include "reader/reader.h"
 
 /* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
 #define MAPPINGS_MAX 65530
@@ -407,7 +408,7 @@ static void describe_file(const struct space_info *info, struct profile_object *
 {
 	struct elf_facts facts;
 
-	if (info && info->fd >= 0 && !elf_facts_read(info->fd, &facts, NULL))
+	if (info && info->fd >= 0 && !reader_facts(info->fd, &facts, NULL))
 		take_facts(&facts, object);
 }
 

@@ -22,6 +22,7 @@
 #include "host/engine/sched_tick.h"
 #include "host/engine/session.h"
 #include "host/targets/cgroups.h"
+#include "reader/reader.h"
 
 /* What the kernel's BPF can do, found by loading programs of a few instructions. */
 
@@ -573,6 +574,17 @@ static void probe_callers(struct feature_answer *answer)
 				   "the kernel's mappings are not in a tree that is known");
 }
 
+static void probe_reader(struct feature_answer *answer)
+{
+	struct error err;
+
+	if (!reader_check(&err))
+		feature_answer_set(answer, FEATURE_OK, NULL, "no capability, few system calls");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED, *err.hint ? err.hint : NULL,
+				   "their text has no names: %.160s", err.text);
+}
+
 static bool is_of_kubelet(const char *directory, const void *wanted)
 {
 	(void)wanted;
@@ -632,6 +644,8 @@ static const struct feature features[] = {
 	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
 	{ "tick_cost", "what --source tick takes from a busy CPU", false, probe_tick_cost },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
+	{ "reader", "a process without rights, which reads files of other users", false,
+	  probe_reader },
 	{ "pods", "kubelet's folders, for names of pods", false, probe_pods },
 	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
 };

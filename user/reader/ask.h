@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ASK_H
+#define BPFPROFIL_ASK_H
+
+#include "reader/call.h"
+
+/*
+ * Each kind of question has a function of reader.h that asks it and checks the answer, and one here, beside it,
+ * that answers it. The latter reads call->question and call->fds, and fills call->answer; the question comes
+ * from this program and is believed, the answer is not.
+ */
+int answer_facts(struct reader_call *call, struct error *err);
+int answer_symbols(struct reader_call *call, struct error *err);
+int answer_named(struct reader_call *call, struct error *err);
+int answer_lines(struct reader_call *call, struct error *err);
+int answer_rules(struct reader_call *call, struct error *err);
+int answer_maker(struct reader_call *call, struct error *err);
+int answer_code(struct reader_call *call, struct error *err);
+int answer_instructions(struct reader_call *call, struct error *err);
+
+void answer_symbols_forget(void);
+
+/* Sets err to that an answer makes no sense. Returns -EIO. */
+int reader_bad_answer(struct error *err);
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Questions about what a file is, and about the names of its text. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/regular_file.h"
+#include "base/util.h"
+#include "elf/elf_check.h"
+#include "reader/ask.h"
+#include "symbol/symbol_cache.h"
+#include "symbol/symbol_source.h"
+#include "symbol/symbol_table.h"
+
+/* --- what a file is ------------------------------------------------------------------------------ */
+
+static bool is_hex(const char *text)
+{
+	return strspn(text, "0123456789abcdef") == strlen(text);
+}
+
+static void put_facts(struct wire *wire, const struct elf_facts *facts)
+{
+	wire_put_text(wire, facts->build_id);
+	wire_put_u64(wire, facts->nr_text);
+	wire_put(wire, facts->text, facts->nr_text * sizeof(*facts->text));
+}
+
+static bool get_facts(struct wire *wire, struct elf_facts *result)
+{
+	struct elf_facts facts = { .build_id = wire_get_copy(wire) };
+
+	facts.nr_text = wire_get_count(wire, sizeof(*facts.text));
+	facts.text = wire_get_array(wire, facts.nr_text, sizeof(*facts.text));
+	if (wire->bad || facts.nr_text > ELF_SEGMENTS_MAX ||
+	    (facts.build_id && !is_hex(facts.build_id))) {
+		elf_facts_free(&facts);
+		return false;
+	}
+	*result = facts;
+	return true;
+}
+
+int answer_facts(struct reader_call *call, struct error *err)
+{
+	struct elf_facts facts;
+	int ret = elf_facts_read(call->fds[0], &facts, err);
+
+	if (ret)
+		return ret;
+	put_facts(&call->answer, &facts);
+	elf_facts_free(&facts);
+	return 0;
+}
+
+int reader_facts(int fd, struct elf_facts *result, struct error *err)
+{
+	struct reader_call call = { .kind = READ_FACTS, .fds = { fd, -1 } };
+	int ret = reader_call(&call, err);
+
+	if (!ret && !get_facts(&call.answer, result))
+		ret = reader_bad_answer(err);
+	wire_free(&call.answer);
+	return ret;
+}
+
+/* --- names --------------------------------------------------------------------------------------- */
+
+/* Tables that a reader keeps, and the round of its caller. */
+static struct symbol_cache *cache;
+static uint64_t cache_round;
+
+void answer_symbols_forget(void)
+{
+	symbol_cache_free(cache);
+	cache = NULL;
+}
+
+static struct symbol_cache *cache_of_round(uint64_t round)
+{
+	if (!round)
+		return NULL;
+	if (!cache)
+		cache = symbol_cache_new(
+			min_size(SYMBOL_CACHE_BYTES, (size_t)(reader_memory() / 2)));
+	if (cache && cache_round != round)
+		symbol_cache_age(cache);
+	cache_round = round;
+	return cache;
+}
+
+static void put_request(struct wire *wire, const struct reader_symbols *request)
+{
+	wire_put_u64(wire, request->object->kind);
+	wire_put_text(wire, request->object->build_id);
+	wire_put_text(wire, request->file.path);
+	wire_put_u64(wire, request->limit);
+	wire_put_u64(wire, request->round);
+}
+
+/* A request as it comes to the reader. */
+struct symbols_question {
+	struct profile_object object;
+	struct symbol_source_file file;
+	struct symbol_cache *cache;
+	struct symbol_wanted wanted;
+};
+
+static void get_request(struct reader_call *call, struct symbols_question *result)
+{
+	struct wire *wire = &call->question;
+
+	*result = (struct symbols_question){ .object.kind = (int)wire_get_u64(wire) };
+	result->object.build_id = wire_get_copy(wire);
+	result->object.path = wire_get_copy(wire);
+	result->file.fd = call->fds[0];
+	result->file.root = call->root;
+	result->file.limit = wire_get_u64(wire);
+	result->file.places = call->fds[1];
+	result->cache = cache_of_round(wire_get_u64(wire));
+}
+
+static void free_question(struct symbols_question *question)
+{
+	free(question->object.build_id);
+	free(question->object.path);
+	free(question->wanted.ranges);
+}
+
+static void put_piece(struct wire *wire, struct symbol_table *table, const struct symbol_span *span)
+{
+	const struct symbol *symbol = span->symbol;
+
+	wire_put_u64(wire, span->start);
+	wire_put_u64(wire, span->end);
+	wire_put_u64(wire, symbol ? 1 + symbol_is_place(symbol) : 0);
+	if (!symbol)
+		return;
+	wire_put_u64(wire, symbol->offset);
+	wire_put_u64(wire, symbol->size);
+	wire_put_text(wire, symbol_table_name(table, symbol));
+}
+
+/* Spans that are in several ranges are written once. */
+static void put_pieces(struct wire *wire, struct symbol_table *table,
+		       const struct symbol_wanted *wanted)
+{
+	struct symbol_span span = { 0 };
+	uint64_t at = 0;
+	size_t i;
+
+	for (i = 0; i < wanted->nr; i++) {
+		at = wanted->ranges[i].start > at ? wanted->ranges[i].start : at;
+		while (at < wanted->ranges[i].end && !wire->bad) {
+			symbol_table_span(table, at, &span);
+			put_piece(wire, table, &span);
+			at = span.end;
+		}
+	}
+}
+
+int answer_symbols(struct reader_call *call, struct error *err)
+{
+	struct symbol_table *table = NULL;
+	struct symbols_question question;
+	int ret;
+
+	get_request(call, &question);
+	question.wanted.nr = wire_get_count(&call->question, sizeof(*question.wanted.ranges));
+	question.wanted.ranges = wire_get_array(&call->question, question.wanted.nr,
+						sizeof(*question.wanted.ranges));
+	ret = call->question.bad ?
+		      -ENOMEM :
+		      symbol_source_load(&question.object, &question.file, question.cache,
+					 &question.wanted, &table, err);
+	if (!ret && table)
+		put_pieces(&call->answer, table, &question.wanted);
+	symbol_source_release(question.cache, table);
+	free_question(&question);
+	return ret;
+}
+
+static int get_piece(struct wire *wire, struct symbol_piece **pieces, size_t *nr, size_t *room)
+{
+	struct symbol_piece *piece;
+	uint64_t kind;
+	int ret = GROW(*pieces, *room, *nr + 1);
+
+	if (ret)
+		return ret;
+	piece = &(*pieces)[*nr];
+	*piece = (struct symbol_piece){ .span.start = wire_get_u64(wire) };
+	piece->span.end = wire_get_u64(wire);
+	kind = wire_get_u64(wire);
+	if (kind) {
+		piece->symbol.offset = wire_get_u64(wire);
+		piece->symbol.size = wire_get_u64(wire);
+		piece->symbol.name = wire_get_text(wire);
+		piece->place = kind > 1;
+	}
+	if (wire->bad || piece->symbol.size > UINT64_MAX - piece->symbol.offset)
+		return -EIO;
+	++*nr;
+	return 0;
+}
+
+/* NULL with 0: the object has no table. */
+static int get_table(struct wire *wire, struct symbol_table **result, struct error *err)
+{
+	struct symbol_piece *pieces = NULL;
+	size_t nr = 0, room = 0;
+	int ret = 0;
+
+	*result = NULL;
+	while (!ret && wire->at < wire->nr)
+		ret = get_piece(wire, &pieces, &nr, &room);
+	if (!ret && nr)
+		*result = symbol_table_of_pieces(pieces, nr);
+	free(pieces);
+	if (ret == -ENOMEM)
+		return error_errno(err, ret, "symbols");
+	return ret || (nr && !*result) ? reader_bad_answer(err) : 0;
+}
+
+static struct reader_call symbols_call(enum reader_kind kind, const struct reader_symbols *request)
+{
+	struct reader_call call = { .kind = kind,
+				    .fds = { request->file.fd, request->places },
+				    .path = request->file.path,
+				    .root = request->file.root };
+
+	put_request(&call.question, request);
+	return call;
+}
+
+int reader_symbols(const struct reader_symbols *request, struct symbol_table **result,
+		   struct error *err)
+{
+	const struct symbol_wanted *wanted = request->wanted;
+	struct reader_call call = symbols_call(READ_SYMBOLS, request);
+	int ret;
+
+	wire_put_u64(&call.question, wanted->nr);
+	wire_put(&call.question, wanted->ranges, wanted->nr * sizeof(*wanted->ranges));
+	ret = reader_call(&call, err);
+	if (!ret)
+		ret = get_table(&call.answer, result, err);
+	wire_free(&call.answer);
+	return ret;
+}
+
+int answer_named(struct reader_call *call, struct error *err)
+{
+	struct symbol_table *table = NULL;
+	const struct symbol *symbol;
+	struct symbols_question question;
+	int ret;
+
+	get_request(call, &question);
+	ret = call->question.bad ?
+		      -ENOMEM :
+		      symbol_source_load(&question.object, &question.file, NULL, NULL, &table, err);
+	symbol = table ? symbol_table_named(table, wire_get_text(&call->question)) : NULL;
+	if (symbol) {
+		wire_put_u64(&call->answer, symbol->offset);
+		wire_put_u64(&call->answer, symbol->offset + symbol->size);
+	}
+	symbol_table_free(table);
+	free_question(&question);
+	return ret || symbol ? ret : -ENOENT;
+}
+
+int reader_symbol_named(const struct reader_symbols *request, const char *name,
+			struct symbol_range *result, struct error *err)
+{
+	struct reader_call call = symbols_call(READ_NAMED, request);
+	int ret;
+
+	wire_put_text(&call.question, name);
+	ret = reader_call(&call, err);
+	if (!ret) {
+		result->start = wire_get_u64(&call.answer);
+		result->end = wire_get_u64(&call.answer);
+		if (call.answer.bad || result->end < result->start)
+			ret = reader_bad_answer(err);
+	}
+	wire_free(&call.answer);
+	return ret;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_H
+#define BPFPROFIL_CALL_H
+
+#include "reader/reader.h"
+#include "reader/wire.h"
+
+/* One question to a reader. */
+enum reader_kind {
+	READ_FACTS,
+	READ_SYMBOLS,
+	READ_NAMED,
+	READ_LINES,
+	READ_RULES,
+	READ_MAKER,
+	READ_CODE,
+	READ_INSTRUCTIONS,
+	READ_KINDS,
+};
+
+enum { READER_FDS = 2 };
+
+struct reader_call {
+	enum reader_kind kind;
+	struct wire question;
+	struct wire answer;
+	int fds[READER_FDS]; /* -1: none */
+	const char *path; /* for debug files, see reader_file */
+	const char *root;
+	bool trusted; /* the file is root's or ours, and may name others that are opened */
+};
+
+/*
+ * Has a reader answer, and frees the question. Returns 0 with an answer, which the caller frees, or the error
+ * that the reader answered, or one of its own.
+ */
+int reader_call(struct reader_call *call, struct error *err);
+
+/* Answers here; this is what a reader runs. Returns 0 or an error. */
+int reader_answer(struct reader_call *call, struct error *err);
+
+/* Frees what reader_answer() keeps from one call to the next, as tests want it. */
+void reader_forget(void);
+
+/*
+ * Only programs that tests link have this: it is called before a reader answers, and may do what a hostile file
+ * could make a reader do.
+ */
+void __attribute__((weak)) reader_fault(enum reader_kind kind);
+
+/* Names the fault, for a reader of such a program. */
+#define READER_FAULT "BPFPROFIL_READER_FAULT"
+
+/* Gives up all rights that reading does not need. trusted: but not that to open files. */
+int reader_confine(bool trusted, struct error *err);
+
+/* Bytes that this process may take for its data, less than what its cgroup has left. */
+uint64_t reader_memory(void);
+
+#endif

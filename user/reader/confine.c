@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/library.h"
+#include "base/util.h"
+#include "reader/call.h"
+
+#define SECCOMP_CALLS(call) call(seccomp_init) call(seccomp_rule_add) call(seccomp_load)
+
+static struct {
+	SECCOMP_CALLS(LIBRARY_POINTER)
+} lib;
+static const char *const call_names[] = { SECCOMP_CALLS(LIBRARY_NAME) };
+
+/* All rights are gone when this returns 0: uid 0 has none that capabilities do not give, but root's files. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	int capability;
+
+	/* No right can come back by exec, which is refused, so that it does no harm if this is not allowed. */
+	for (capability = 0; !prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); capability++)
+		;
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
+		return -errno;
+	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return 0;
+}
+
+/* What reading a file that is open takes, with memory, and no way to get a file. */
+static const int allowed[] = {
+	SCMP_SYS(read),		SCMP_SYS(pread64),
+	SCMP_SYS(write),	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),	SCMP_SYS(recvfrom),
+	SCMP_SYS(sendto),	SCMP_SYS(close),
+	SCMP_SYS(fstat),	SCMP_SYS(lseek),
+	SCMP_SYS(munmap),	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),	SCMP_SYS(brk),
+	SCMP_SYS(futex),	SCMP_SYS(clock_gettime),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(getrandom),
+	SCMP_SYS(gettid),	SCMP_SYS(getpid),
+	SCMP_SYS(geteuid),	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),	SCMP_SYS(restart_syscall),
+	SCMP_SYS(sched_yield),	SCMP_SYS(sysinfo),
+};
+
+/* No memory becomes code. */
+static int allow_memory(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+
+	return lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code) ?:
+		       lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
+}
+
+/* fstat() of today's libc. Nobody checks its path, but an open file of a path is not to be had by it. */
+static int allow_stat(scmp_filter_ctx filter)
+{
+	return lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+				    SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
+}
+
+/* libdw opens the files that debug information names. Of a file that nobody is trusted with, none. */
+static int rule_open(scmp_filter_ctx filter, bool trusted)
+{
+	const unsigned int writes = O_ACCMODE | O_CREAT | O_TRUNC | __O_TMPFILE;
+	const int calls[] = { SCMP_SYS(open), SCMP_SYS(openat) };
+	const struct scmp_arg_cmp reads[] = { SCMP_A1(SCMP_CMP_MASKED_EQ, writes, O_RDONLY),
+					      SCMP_A2(SCMP_CMP_MASKED_EQ, writes, O_RDONLY) };
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < 2 && !ret; i++)
+		ret = trusted ?
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 1, reads[i]) :
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
+	/* is_firm() of symbol/line_job.c looks at what it lets libdw open. */
+	if (!ret && trusted)
+		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 0)	  ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(readlink), 0) ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(getcwd), 0)	  ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fstatfs), 0)  ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(statx), 0)	  ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0)  ?:
+			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 0);
+	return ret;
+}
+
+static int filter_calls(bool trusted)
+{
+	scmp_filter_ctx filter = lib.seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int ret = filter ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]) && !ret; i++)
+		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	ret = ret ?: allow_memory(filter);
+	if (!trusted)
+		ret = ret ?: allow_stat(filter);
+	ret = ret ?: rule_open(filter, trusted);
+	return ret ?: lib.seccomp_load(filter);
+}
+
+int reader_confine(bool trusted, struct error *err)
+{
+	int ret = library_load("libseccomp.so.2", "libseccomp2", call_names,
+			       sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+
+	if (ret)
+		return ret;
+	ret = drop_capabilities();
+	if (ret)
+		return error_errno(err, ret, "a process without capabilities");
+	ret = filter_calls(trusted);
+	return ret ? error_errno(err, ret, "a process with few system calls (seccomp)") : 0;
+}
+
+/* --- memory -------------------------------------------------------------------------------------- */
+
+/* The most that reading takes: a file's lines, and beside them its unpacked sections. */
+#define MEMORY_MAX (UINT64_C(3) << 29)
+#define MEMORY_MIN (UINT64_C(16) << 20)
+
+/* Of the host, in /proc/meminfo. */
+static uint64_t available(void)
+{
+	cleanup_file FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			return kib << 10;
+	return UINT64_MAX;
+}
+
+static uint64_t number_in(const char *folder, const char *file, uint64_t otherwise)
+{
+	char path[PATH_MAX], line[32];
+	uint64_t value;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", folder, file);
+	return read_first_line(path, line, sizeof(line)) || parse_u64(line, &value) ? otherwise :
+										      value;
+}
+
+/* In a container the cgroup that limits us looks like the root. */
+static uint64_t memory_room(void)
+{
+	uint64_t most = available(), limit, used;
+	char line[PATH_MAX], *folder, *slash;
+
+	if (read_first_line("/proc/self/cgroup", line, sizeof(line)) ||
+	    strncmp(line, "0::", 3) != 0)
+		return most;
+	folder = line + 3;
+	do {
+		limit = number_in(folder, "memory.max", UINT64_MAX);
+		used = number_in(folder, "memory.current", 0);
+		if (limit != UINT64_MAX && (limit > used ? limit - used : 0) < most)
+			most = limit > used ? limit - used : 0;
+		slash = strrchr(folder, '/');
+		if (slash)
+			*slash = '\0';
+	} while (slash);
+	return most;
+}
+
+uint64_t reader_memory(void)
+{
+	static uint64_t known;
+	uint64_t room;
+
+	if (known)
+		return known;
+	room = memory_room() / 4 * 3;
+	room = room < MEMORY_MAX ? room : MEMORY_MAX;
+	known = room > MEMORY_MIN ? room : MEMORY_MIN;
+	return known;
+}

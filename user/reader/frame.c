@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "reader/frame.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+struct head {
+	uint64_t kind;
+	int64_t code;
+	uint64_t size; /* of the body, which follows */
+};
+
+/* So much of a body is received at a time: what is claimed is not allocated before it is there. */
+enum { CHUNK_BYTES = 1 << 20 };
+
+union ancillary {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(READER_FDS * sizeof(int))];
+};
+
+static int wait_for(const struct frame_line *line, short events)
+{
+	return line->wait ? line->wait(line->ctx, events) : 0;
+}
+
+static int send_all(const struct frame_line *line, const uint8_t *bytes, size_t size)
+{
+	const int flags = MSG_NOSIGNAL | (line->wait ? MSG_DONTWAIT : 0);
+	ssize_t sent;
+	int ret = 0;
+
+	while (!ret && size) {
+		ret = wait_for(line, POLLOUT);
+		sent = ret ? 0 : send(line->socket, bytes, size, flags);
+		if (sent < 0 && errno != EINTR && errno != EAGAIN)
+			ret = -errno;
+		bytes += sent > 0 ? sent : 0;
+		size -= sent > 0 ? (size_t)sent : 0;
+	}
+	return ret;
+}
+
+static void attach_fds(struct msghdr *message, union ancillary *control, const int fds[READER_FDS])
+{
+	struct cmsghdr *header;
+	size_t nr = 0;
+
+	while (nr < READER_FDS && fds[nr] >= 0)
+		nr++;
+	if (!nr)
+		return;
+	message->msg_control = control;
+	message->msg_controllen = CMSG_SPACE(nr * sizeof(int));
+	header = CMSG_FIRSTHDR(message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(nr * sizeof(int));
+	memcpy(CMSG_DATA(header), fds, nr * sizeof(int));
+}
+
+int frame_send(const struct frame_line *line, const struct reader_frame *frame)
+{
+	struct head head = { frame->kind, frame->code, frame->body.nr };
+	struct iovec part = { &head, sizeof(head) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	union ancillary control = { 0 };
+	int ret = frame->body.bad ? -ENOMEM : wait_for(line, POLLOUT);
+	ssize_t sent;
+
+	if (ret)
+		return ret;
+	attach_fds(&message, &control, frame->fds);
+	do
+		sent = sendmsg(line->socket, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (sent != sizeof(head))
+		return sent < 0 ? -errno : -EPIPE;
+	return send_all(line, frame->body.bytes, frame->body.nr);
+}
+
+static void take_fds(struct msghdr *message, int fds[READER_FDS])
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len <= CMSG_LEN(READER_FDS * sizeof(int)))
+		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+}
+
+/* A head is sent whole, so that a part of one is no head. */
+static int receive_head(const struct frame_line *line, struct head *head, int fds[READER_FDS])
+{
+	struct iovec part = { head, sizeof(*head) };
+	union ancillary control = { 0 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	int ret = wait_for(line, POLLIN);
+	ssize_t got;
+
+	if (ret)
+		return ret;
+	if (line->takes_fds) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	do
+		got = recvmsg(line->socket, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	if (line->takes_fds)
+		take_fds(&message, fds);
+	return got == sizeof(*head) ? 0 : -EPIPE;
+}
+
+static int receive_body(const struct frame_line *line, uint64_t size, struct wire *body)
+{
+	size_t most;
+	ssize_t got;
+	int ret = 0;
+
+	while (!ret && body->nr < size) {
+		most = min_size(size - body->nr, CHUNK_BYTES);
+		ret = GROW(body->bytes, body->room, body->nr + most) ?: wait_for(line, POLLIN);
+		got = ret ? 0 : recv(line->socket, body->bytes + body->nr, most, 0);
+		if (ret)
+			break;
+		if (got < 0 && errno != EINTR)
+			ret = -errno;
+		else if (!got)
+			ret = -EPIPE;
+		body->nr += got > 0 ? (size_t)got : 0;
+	}
+	return ret;
+}
+
+int frame_receive(const struct frame_line *line, struct reader_frame *frame)
+{
+	struct head head = { 0 };
+	int ret;
+
+	wire_free(&frame->body);
+	frame->fds[0] = frame->fds[1] = -1;
+	ret = receive_head(line, &head, frame->fds);
+	if (ret)
+		return ret;
+	frame->kind = (enum frame_kind)head.kind;
+	frame->code = head.code;
+	return head.size > line->most ? -E2BIG : receive_body(line, head.size, &frame->body);
+}

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The side of the program that asks: starts readers, asks them, and ends those that die, hang or answer nonsense.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
+#include "base/util.h"
+#include "reader/ask.h"
+#include "reader/frame.h"
+#include "symbol/debug_candidate.h"
+
+#define PROGRAM "/proc/self/exe"
+
+enum {
+	READERS_MAX = 8,
+	ABANDONED_MAX = 64, /* killed readers that still wait for a file's server in the kernel */
+	KILLERS_MAX = 1024, /* files that are not read again */
+	WAIT_MS = 100,
+	IDLE_SECONDS = 3, /* a reader that takes no CPU time for so long is stuck in a file */
+	WORK_SECONDS = 40, /* CPU time for one answer: a file's lines may take 30 */
+	DEATH_SECONDS = 1, /* what a death counts as in its owner's allowance */
+	RETIRE_SECONDS = 120, /* CPU time after which a reader is replaced */
+	ANSWER_MAX = 64 << 20, /* bytes of an answer */
+};
+
+struct file_reader {
+	pid_t pid; /* 0: there is none */
+	int socket;
+	clockid_t clock; /* its CPU time */
+	bool trusted, code; /* what it was started for */
+	bool busy;
+	int nice; /* that of the thread that asked last */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t freed;
+	pid_t owner; /* 0: the calling threads read */
+	struct file_reader all[READERS_MAX];
+	pid_t abandoned[ABANDONED_MAX];
+	size_t nr_abandoned;
+	struct {
+		dev_t dev;
+		ino_t inode;
+	} killers[KILLERS_MAX];
+	size_t nr_killers;
+	int refused; /* why no reader can be confined here; 0: one could, or none was tried */
+	struct error refusal;
+} readers = { .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER };
+
+static _Thread_local uint64_t spent_ns;
+static _Atomic uint64_t deadline_ns;
+
+uint64_t reader_cpu_ns(void)
+{
+	return thread_cpu_ns() + spent_ns;
+}
+
+void reader_deadline(uint64_t monotonic_ns)
+{
+	deadline_ns = monotonic_ns;
+}
+
+/* --- starting and ending ------------------------------------------------------------------------- */
+
+/* Tokens and names in the environment are none of a reader's business. */
+static char **environment(char *kept[8])
+{
+	static const char *const names[] = { "SUDO_UID=", "LD_LIBRARY_PATH=", "ASAN_OPTIONS=",
+					     "UBSAN_OPTIONS=", READER_FAULT "=" };
+	size_t i, j, nr = 0;
+
+	for (i = 0; environ && environ[i]; i++)
+		for (j = 0; j < sizeof(names) / sizeof(names[0]) && nr < 7; j++)
+			if (!strncmp(environ[i], names[j], strlen(names[j])))
+				kept[nr++] = environ[i];
+	kept[nr] = NULL;
+	return kept;
+}
+
+static int spawn(int socket, const char *flags, pid_t *pid)
+{
+	char *const argv[] = { (char[]){ "bpfprofil" }, (char[]){ READER_COMMAND },
+			       (char *)(uintptr_t)flags, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	char *kept[8];
+	sigset_t none;
+	int ret;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_RDWR, 0);
+	/* In a group of its own, so that what ends the command by the keyboard does not end its names. */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	ret = -posix_spawn(pid, PROGRAM, &actions, &attributes, argv, environment(kept));
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return ret;
+}
+
+static int start(struct file_reader *reader, struct error *err)
+{
+	char flags[3] = "";
+	int sockets[2], ret;
+
+	snprintf(flags, sizeof(flags), "%s%s", reader->trusted ? (char[]){ READER_TRUSTED, 0 } : "",
+		 reader->code ? (char[]){ READER_CODE, 0 } : "");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+		return error_errno(err, -errno, "a process that reads files");
+	ret = spawn(sockets[1], flags, &reader->pid);
+	close(sockets[1]);
+	if (!ret && clock_getcpuclockid(reader->pid, &reader->clock))
+		ret = -ESRCH;
+	reader->socket = sockets[0];
+	if (!ret)
+		return 0;
+	close(sockets[0]);
+	return error_errno(err, ret, "a process that reads files");
+}
+
+/* With the lock held. What waits in the kernel for the server of a file ends when that answers. */
+static void reap(pid_t pid)
+{
+	size_t i, kept = 0;
+
+	if (pid && readers.nr_abandoned < ABANDONED_MAX)
+		readers.abandoned[readers.nr_abandoned++] = pid;
+	for (i = 0; i < readers.nr_abandoned; i++)
+		if (!waitpid(readers.abandoned[i], NULL, WNOHANG))
+			readers.abandoned[kept++] = readers.abandoned[i];
+	readers.nr_abandoned = kept;
+}
+
+/* With the lock held. */
+static void end(struct file_reader *reader)
+{
+	const pid_t pid = reader->pid;
+
+	if (!pid)
+		return;
+	close(reader->socket);
+	kill(pid, SIGKILL);
+	*reader = (struct file_reader){ 0 };
+	reap(pid);
+}
+
+/* A copy of this process, as one that is about to run another program, has none. */
+static void end_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < READERS_MAX && readers.owner == getpid(); i++)
+		end(&readers.all[i]);
+}
+
+void reader_enable(void)
+{
+	if (!readers.owner)
+		atexit(end_all);
+	readers.owner = getpid();
+}
+
+/* --- asking -------------------------------------------------------------------------------------- */
+
+/* One call while it waits. */
+struct waiting {
+	const struct file_reader *reader;
+	uint64_t begun_cpu, last_cpu, last_ns;
+};
+
+static uint64_t cpu_of(const struct file_reader *reader)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(reader->clock, &time);
+	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
+}
+
+static int watch(struct waiting *waiting)
+{
+	const uint64_t cpu = cpu_of(waiting->reader), now = monotonic_ns();
+	const uint64_t until = deadline_ns;
+
+	if (until && now > until)
+		return -ETIME;
+	if (cpu != waiting->last_cpu) {
+		waiting->last_cpu = cpu;
+		waiting->last_ns = now;
+	}
+	if (now - waiting->last_ns > IDLE_SECONDS * (uint64_t)SECOND_NS ||
+	    cpu - waiting->begun_cpu > WORK_SECONDS * (uint64_t)SECOND_NS)
+		return -ETIMEDOUT;
+	return 0;
+}
+
+static int wait_ready(void *ctx, short events)
+{
+	struct waiting *waiting = ctx;
+	struct pollfd fd = { .fd = waiting->reader->socket, .events = events };
+	int ret = 0;
+
+	while (!ret && poll(&fd, 1, WAIT_MS) <= 0)
+		ret = watch(waiting);
+	return ret;
+}
+
+/* Opens a debug file for a reader, which has been told where by the file that it reads. */
+static int open_debug_file(const struct reader_call *call, struct wire *question, char *found)
+{
+	const enum debug_place place = (enum debug_place)wire_get_u64(question);
+	const char *name = wire_get_text(question);
+	struct debug_origin origin = { .path = call->path, .root = call->root };
+	struct stat stat;
+
+	if (question->bad || !call->path || !regular_file_stat(call->fds[0], &stat))
+		return -EINVAL;
+	origin.owner = stat.st_uid;
+	origin.may_ask = regular_file_is_from(&stat, 0);
+	if (place == DEBUG_AT_PATH && *found)
+		origin.path = found;
+	return debug_candidate_open(&origin, place, name, found);
+}
+
+static int answer_open(const struct frame_line *line, const struct reader_call *call,
+		       struct reader_frame *asked, char *found)
+{
+	struct reader_frame frame = { .kind = FRAME_OPENED, .fds = { -1, -1 } };
+	int ret, fd = open_debug_file(call, &asked->body, found);
+
+	frame.code = fd < 0 ? fd : 0;
+	frame.fds[0] = fd;
+	wire_put_text(&frame.body, found);
+	ret = frame_send(line, &frame);
+	wire_free(&frame.body);
+	close_fd(&frame.fds[0]);
+	return ret;
+}
+
+/* A reader's message is text that a hostile file may have made, like all names. */
+static int take_error(struct reader_frame *frame, struct error *err)
+{
+	const char *text = wire_get_text(&frame->body), *hint = wire_get_text(&frame->body);
+	const int code = frame->code >= -4095 ? (int)frame->code : -EIO;
+
+	error_set(err, code, "%s", text);
+	if (*hint)
+		error_hint(err, "%s", hint);
+	wire_free(&frame->body);
+	return code;
+}
+
+/* Returns what the reader answered in *code, or why there is no answer. */
+static int converse(const struct frame_line *line, struct reader_call *call, int *code,
+		    struct error *err)
+{
+	struct reader_frame frame = { .kind = FRAME_QUESTION, .code = (int64_t)call->kind };
+	char found[PATH_MAX] = "";
+	int ret;
+
+	memcpy(frame.fds, call->fds, sizeof(frame.fds));
+	wire_put_text(&frame.body, call->root);
+	wire_put(&frame.body, call->question.bytes, call->question.nr);
+	frame.body.bad = frame.body.bad || call->question.bad;
+	ret = frame_send(line, &frame);
+	while (!ret) {
+		ret = frame_receive(line, &frame);
+		if (ret || frame.kind != FRAME_OPEN)
+			break;
+		ret = answer_open(line, call, &frame, found);
+	}
+	if (!ret && frame.kind != FRAME_ANSWER)
+		ret = -EPROTO;
+	if (!ret && frame.code < 0)
+		*code = take_error(&frame, err);
+	if (ret)
+		wire_free(&frame.body);
+	call->answer = frame.body;
+	return ret;
+}
+
+static struct frame_line line_of(const struct file_reader *reader, struct waiting *waiting)
+{
+	*waiting = (struct waiting){ .reader = reader,
+				     .begun_cpu = cpu_of(reader),
+				     .last_ns = monotonic_ns() };
+	waiting->last_cpu = waiting->begun_cpu;
+	return (struct frame_line){ .socket = reader->socket,
+				    .wait = wait_ready,
+				    .ctx = waiting,
+				    .most = min_size(ANSWER_MAX, (size_t)(reader_memory() / 4)) };
+}
+
+/* A reader begins by saying that it has given up its rights, or why it could not. */
+static int hear_hello(const struct file_reader *reader, struct error *err)
+{
+	struct reader_frame hello = { 0 };
+	struct waiting waiting;
+	const struct frame_line line = line_of(reader, &waiting);
+	int ret = frame_receive(&line, &hello);
+
+	if (!ret && hello.code < 0) {
+		pthread_mutex_lock(&readers.lock);
+		readers.refused = take_error(&hello, &readers.refusal);
+		*err = readers.refusal;
+		pthread_mutex_unlock(&readers.lock);
+		return readers.refused;
+	}
+	wire_free(&hello.body);
+	return ret ? error_errno(err, ret, "a process that reads files") : 0;
+}
+
+/* --- which reader -------------------------------------------------------------------------------- */
+
+static struct file_reader *find(const struct reader_call *call)
+{
+	const bool code = call->kind == READ_INSTRUCTIONS;
+	struct file_reader *reader, *none = NULL, *other = NULL;
+
+	for (reader = readers.all; reader < readers.all + READERS_MAX; reader++) {
+		if (reader->busy)
+			continue;
+		if (!reader->pid)
+			none = none ?: reader;
+		else if (reader->trusted == call->trusted && reader->code == code)
+			return reader;
+		else
+			other = reader;
+	}
+	if (!none && other)
+		end(none = other);
+	if (none)
+		*none = (struct file_reader){ .trusted = call->trusted, .code = code };
+	return none;
+}
+
+static void put_back(struct file_reader *reader, bool keep)
+{
+	pthread_mutex_lock(&readers.lock);
+	if (keep && cpu_of(reader) < RETIRE_SECONDS * (uint64_t)SECOND_NS)
+		reader->busy = false;
+	else
+		end(reader);
+	pthread_cond_signal(&readers.freed);
+	pthread_mutex_unlock(&readers.lock);
+}
+
+/* The reader is the caller's until put_back(). */
+static int take(const struct reader_call *call, struct file_reader **result, struct error *err)
+{
+	struct file_reader *reader;
+	bool fresh;
+	int ret = 0;
+
+	pthread_mutex_lock(&readers.lock);
+	reap(0);
+	if (readers.refused) {
+		*err = readers.refusal;
+		pthread_mutex_unlock(&readers.lock);
+		return readers.refused;
+	}
+	while (!(reader = find(call)))
+		pthread_cond_wait(&readers.freed, &readers.lock);
+	fresh = !reader->pid;
+	if (fresh && readers.nr_abandoned == ABANDONED_MAX)
+		ret = error_set(err, -EIO, "too many files did not answer");
+	if (fresh && !ret)
+		ret = start(reader, err);
+	reader->busy = !ret;
+	pthread_mutex_unlock(&readers.lock);
+	*result = reader;
+	if (!fresh || ret)
+		return ret;
+	reader->nice = getpriority(PRIO_PROCESS, 0);
+	ret = hear_hello(reader, err);
+	if (ret)
+		put_back(reader, false);
+	return ret;
+}
+
+/* --- files that kill ----------------------------------------------------------------------------- */
+
+static bool has_killed(const struct reader_call *call)
+{
+	struct stat file;
+	bool found = false;
+	size_t i;
+
+	if (!regular_file_stat(call->fds[0], &file))
+		return false;
+	pthread_mutex_lock(&readers.lock);
+	for (i = 0; i < readers.nr_killers && !found; i++)
+		found = readers.killers[i].dev == file.st_dev &&
+			readers.killers[i].inode == file.st_ino;
+	pthread_mutex_unlock(&readers.lock);
+	return found;
+}
+
+static void note_killer(const struct reader_call *call)
+{
+	struct stat file;
+
+	if (!regular_file_stat(call->fds[0], &file))
+		return;
+	pthread_mutex_lock(&readers.lock);
+	if (readers.nr_killers < KILLERS_MAX) {
+		readers.killers[readers.nr_killers].dev = file.st_dev;
+		readers.killers[readers.nr_killers++].inode = file.st_ino;
+	}
+	pthread_mutex_unlock(&readers.lock);
+}
+
+/* --- a call -------------------------------------------------------------------------------------- */
+
+int reader_bad_answer(struct error *err)
+{
+	return error_set(err, -EIO, "the process that read it answered nonsense");
+}
+
+static int explain(int code, struct error *err)
+{
+	switch (code) {
+	case -ETIME:
+		return error_set(err, code, "not read in time");
+	case -ETIMEDOUT:
+		return error_set(err, -EIO, "did not answer");
+	case -E2BIG:
+		return error_set(err, code, "more is in it than is read");
+	case -ENOMEM:
+		return error_no_memory(err, "a process that reads files");
+	default:
+		return error_set(err, -EIO, "the process that read it ended");
+	}
+}
+
+/* It reads with the priority of the thread that waits for it. If that is not allowed it keeps its own. */
+static void hurry(struct file_reader *reader)
+{
+	const int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (nice != reader->nice)
+		setpriority(PRIO_PROCESS, (id_t)reader->pid, nice);
+	reader->nice = nice;
+}
+
+static int ask(struct reader_call *call, struct file_reader *reader, struct error *err)
+{
+	struct waiting waiting;
+	const struct frame_line line = line_of(reader, &waiting);
+	int code = 0, ret;
+
+	hurry(reader);
+	ret = converse(&line, call, &code, err);
+
+	spent_ns += cpu_of(reader) - waiting.begun_cpu;
+	put_back(reader, !ret);
+	if (!ret)
+		return code;
+	/* What was late for a deadline, or for want of our memory, may be harmless. */
+	if (ret != -ETIME && ret != -ENOMEM) {
+		spent_ns += DEATH_SECONDS * (uint64_t)SECOND_NS;
+		note_killer(call);
+	}
+	return explain(ret, err);
+}
+
+static int call_here(struct reader_call *call, struct error *err)
+{
+	static pthread_mutex_t here = PTHREAD_MUTEX_INITIALIZER; /* of the tables that are kept */
+	int ret;
+
+	call->question.at = 0;
+	if (!call->root)
+		call->root = "";
+	pthread_mutex_lock(&here);
+	ret = reader_answer(call, err);
+	pthread_mutex_unlock(&here);
+	if (ret)
+		wire_free(&call->answer);
+	return ret;
+}
+
+/* Of root, or of who runs us; instructions come without their file. */
+static bool is_trusted(const struct reader_call *call)
+{
+	struct stat stat;
+
+	return call->kind != READ_INSTRUCTIONS && regular_file_stat(call->fds[0], &stat) &&
+	       regular_file_is_from(&stat, 0);
+}
+
+static int call_process(struct reader_call *call, struct error *err)
+{
+	struct file_reader *reader;
+	int ret;
+
+	if (has_killed(call))
+		return error_set(err, -EIO, "a process that read it ended");
+	ret = take(call, &reader, err);
+	if (!ret)
+		return ask(call, reader, err);
+	/* Nothing here confines a reader. */
+	return is_trusted(call) ? call_here(call, err) : ret;
+}
+
+int reader_call(struct reader_call *call, struct error *err)
+{
+	struct error ignored;
+	int ret;
+
+	err = err ?: &ignored;
+	if (readers.owner)
+		ret = call_process(call, err);
+	else
+		ret = call_here(call, err);
+	wire_free(&call->question);
+	return ret;
+}
+
+int reader_check(struct error *err)
+{
+	const struct reader_call call = { .kind = READ_FACTS };
+	struct file_reader *reader;
+	int ret = take(&call, &reader, err);
+
+	if (!ret)
+		put_back(reader, true);
+	return ret;
+}

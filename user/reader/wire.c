@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "reader/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+void wire_put(struct wire *wire, const void *bytes, size_t size)
+{
+	wire->bad = wire->bad || GROW(wire->bytes, wire->room, wire->nr + size);
+	if (wire->bad || !size)
+		return;
+	memcpy(wire->bytes + wire->nr, bytes, size);
+	wire->nr += size;
+}
+
+void wire_put_u64(struct wire *wire, uint64_t value)
+{
+	wire_put(wire, &value, sizeof(value));
+}
+
+void wire_put_text(struct wire *wire, const char *text)
+{
+	wire_put(wire, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+const void *wire_get(struct wire *wire, size_t size)
+{
+	const void *at;
+
+	wire->bad = wire->bad || size > wire->nr - wire->at;
+	if (wire->bad)
+		return NULL;
+	at = wire->bytes + wire->at;
+	wire->at += size;
+	return at;
+}
+
+uint64_t wire_get_u64(struct wire *wire)
+{
+	uint64_t value = 0;
+	const void *at = wire_get(wire, sizeof(value));
+
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+const char *wire_get_text(struct wire *wire)
+{
+	const size_t left = wire->nr - wire->at;
+	const char *at = (const char *)wire->bytes + wire->at;
+	const size_t length = wire->bad || !left ? left : strnlen(at, left);
+
+	wire->bad = wire->bad || length == left;
+	if (wire->bad)
+		return "";
+	wire->at += length + 1;
+	return at;
+}
+
+size_t wire_get_count(struct wire *wire, size_t size)
+{
+	const uint64_t nr = wire_get_u64(wire);
+
+	wire->bad = wire->bad || nr > (wire->nr - wire->at) / size;
+	return wire->bad ? 0 : (size_t)nr;
+}
+
+void *wire_get_array(struct wire *wire, size_t nr, size_t size)
+{
+	uint64_t bytes;
+	const void *at;
+	void *copy;
+
+	wire->bad = wire->bad || __builtin_mul_overflow(nr, size, &bytes);
+	at = wire->bad ? NULL : wire_get(wire, bytes);
+	copy = at ? malloc(bytes + 1) : NULL;
+	wire->bad = !copy;
+	if (copy && bytes)
+		memcpy(copy, at, bytes);
+	return copy;
+}
+
+char *wire_get_copy(struct wire *wire)
+{
+	const char *text = wire_get_text(wire);
+	char *copy = *text ? strdup(text) : NULL;
+
+	wire->bad = wire->bad || (*text && !copy);
+	return copy;
+}
+
+void wire_free(struct wire *wire)
+{
+	free(wire->bytes);
+	*wire = (struct wire){ 0 };
+}

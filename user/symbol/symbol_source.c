@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/symbol_source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "elf/elf_image.h"
+#include "symbol/symbol_cache.h"
+
+static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)
+{
+	return object->build_id && facts->build_id && strcmp(object->build_id, facts->build_id);
+}
+
+static int load_vdso(const struct profile_object *object, struct symbol_table **result,
+		     struct error *why)
+{
+	size_t size;
+	const void *image = vdso_image(&size);
+	struct elf_facts facts;
+	bool other;
+	int ret;
+
+	if (!image)
+		return -ENOENT;
+	ret = elf_facts_read_memory(image, size, &facts, why);
+	if (ret)
+		return ret;
+	other = is_other_build(object, &facts);
+	elf_facts_free(&facts);
+	return other ? -ESTALE : symbol_table_load_memory(image, size, result, why);
+}
+
+static int load_file_symbols(const struct profile_object *object,
+			     const struct symbol_source_file *file,
+			     const struct symbol_wanted *wanted, struct symbol_table **result,
+			     struct error *why)
+{
+	struct elf_facts facts;
+	bool other;
+	int ret = elf_facts_read(file->fd, &facts, why);
+
+	if (ret)
+		return ret;
+	other = is_other_build(object, &facts);
+	elf_facts_free(&facts);
+	if (other)
+		return -ESTALE;
+	return symbol_table_load_elf(file->fd, object->path ? object->path : "", file->root, wanted,
+				     result, why);
+}
+
+static bool is_vdso_object(const struct profile_object *object)
+{
+	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
+}
+
+bool symbol_source_is_own(const struct profile_object *object)
+{
+	return object->kind == PROFILE_KERNEL || is_vdso_object(object);
+}
+
+static int load_object_symbols(const struct profile_object *object,
+			       const struct symbol_source_file *file,
+			       const struct symbol_wanted *wanted, struct symbol_table **result,
+			       struct error *why)
+{
+	if (object->kind == PROFILE_KERNEL)
+		return symbol_table_load_kallsyms("/proc/kallsyms", result, why);
+	if (object->kind == PROFILE_JIT)
+		return symbol_table_load_perf_map(file->fd, UINT64_MAX, -1, result, why);
+	return file->fd < 0 ? load_vdso(object, result, why) :
+			      load_file_symbols(object, file, wanted, result, why);
+}
+
+/* Lack of memory is not remembered, because there may be memory next time. */
+static int keep_in_cache(const struct profile_object *object, int fd, struct symbol_cache *cache,
+			 int code, struct symbol_table **result, struct error *why)
+{
+	if (code == -ENOMEM || !cache)
+		return code;
+	if (!symbol_cache_add(cache, object, fd, *result))
+		return code;
+	symbol_table_free(*result);
+	*result = NULL;
+	return error_errno(why, -ENOMEM, "symbols");
+}
+
+/* Whether the file has grown since the profile was made. */
+static bool has_grown(const struct symbol_source_file *file)
+{
+	struct stat st;
+
+	return file->limit != UINT64_MAX && !fstat(file->fd, &st) &&
+	       (uint64_t)st.st_size > file->limit;
+}
+
+int symbol_source_load(const struct profile_object *object, const struct symbol_source_file *file,
+		       struct symbol_cache *cache, struct symbol_wanted *wanted,
+		       struct symbol_table **result, struct error *why)
+{
+	int ret;
+
+	*result = NULL;
+	/* A perf map as it was when the profile was made, and the places of code that was replaced. */
+	if (object->kind == PROFILE_JIT && (file->places >= 0 || has_grown(file)))
+		return symbol_table_load_perf_map(file->fd, file->limit, file->places, result, why);
+	if (cache && symbol_cache_find(cache, object, file->fd, result))
+		return 0;
+	if (wanted)
+		wanted->room = cache ? symbol_cache_room(cache) : 0;
+	ret = load_object_symbols(object, file, wanted, result, why);
+	if (ret)
+		*result = NULL;
+	return keep_in_cache(object, file->fd, cache, ret, result, why);
+}
+
+void symbol_source_release(struct symbol_cache *cache, struct symbol_table *table)
+{
+	if (!cache || !symbol_cache_has(cache, table))
+		symbol_table_free(table);
+}
