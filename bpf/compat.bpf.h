@@ -41,6 +41,10 @@ struct vm_area_struct___refcnt {
 	struct refcount___compat vm_refcnt;
 };
 
+struct backing_file___user_path {
+	struct path user_path;
+};
+
 struct kernfs_node___plain {
 	struct kernfs_node *parent;
 };
@@ -133,6 +137,26 @@ static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_str
 	else
 		now = BPF_CORE_READ(plain, mm_lock_seq);
 	return changed == now || changed == 0xffffffff ? 0 : changed;
+}
+
+/*
+ * The path by which a file was opened. Where a file system is stacked on another, a mapping's file is the one below
+ * it, whose path is its own since commit def3ae83da02 ("fs: store real path instead of fake path in backing file
+ * f_path", 6.7), and the other one is behind it. The flag of such files differs between kernels; but behind another
+ * file there is no mount and name of one file system.
+ */
+static __always_inline const struct path *opened_path(struct file *file)
+{
+	struct backing_file___user_path *backing = (void *)file;
+	const struct path *path = __builtin_preserve_access_index(&file->f_path), *user;
+	struct super_block *sb;
+
+	/* def3ae83da02 */
+	if (!bpf_core_field_exists(backing->user_path))
+		return path;
+	user = __builtin_preserve_access_index(&backing->user_path);
+	sb = BPF_CORE_READ(user, mnt, mnt_sb);
+	return sb && sb == BPF_CORE_READ(user, dentry, d_sb) ? user : path;
 }
 
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)

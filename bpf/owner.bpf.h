@@ -3,10 +3,11 @@
 #define BPFPROFIL_OWNER_BPF_H
 
 /*
- * Whose a process or a file is: see struct owner. It is looked up only for what is new (an element of the
+ * Whose a process or a file is: see struct owner. It is looked up only for what is new (a text, an element of the
  * tree, a number of a text), so a tick whose chain is known costs nothing.
  */
 #include "cgroup.bpf.h"
+#include "compat.bpf.h"
 #include "shared/callers_abi.h"
 
 /* The ranges of subuid(5). Set before load. */
@@ -115,21 +116,83 @@ __noinline u32 owner_number(u64 key)
 	return key & OWNER_OF_CGROUP ? OWNER_ROOT : OWNER_OTHERS;
 }
 
+/* A process is its real uid's, because a program that sets its user is charged to the user who runs it. */
+static __always_inline u64 process_owner(struct task_struct *task)
+{
+	return owner_key(BPF_CORE_READ(task, cred, user_ns), BPF_CORE_READ(task, cred, uid.val),
+			 task);
+}
+
 /*
- * The owner of a file, or of a process if there is none. A process is its real uid's, because a program that sets
- * its user is charged to the user who runs it. A file of FUSE has the uid that the server of the file system chose, so
- * it is charged to the process that maps it.
+ * The owner of a file, or of a process if there is none. A file of FUSE has the uid that the server of the file
+ * system chose, so it is charged to the process that maps it.
  */
+static __always_inline u64 key_of(struct inode *inode, struct task_struct *task)
+{
+	if (!inode || BPF_CORE_READ(inode, i_sb, s_magic) == FUSE_MAGIC)
+		return process_owner(task);
+	return owner_key(BPF_CORE_READ(inode, i_sb, s_user_ns), BPF_CORE_READ(inode, i_uid.val),
+			 task);
+}
+
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 {
-	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns);
-	u32 uid = BPF_CORE_READ(task, cred, uid.val);
+	return owner_number(key_of(inode, task));
+}
 
-	if (inode && BPF_CORE_READ(inode, i_sb, s_magic) != FUSE_MAGIC) {
-		ns = BPF_CORE_READ(inode, i_sb, s_user_ns);
-		uid = BPF_CORE_READ(inode, i_uid.val);
+static __always_inline bool may_hang(struct super_block *sb)
+{
+	return BPF_CORE_READ(sb, s_magic) == FUSE_MAGIC || BPF_CORE_READ(sb, s_user_ns, level);
+}
+
+/* The mount that a file was opened in. */
+static __always_inline u32 mount_of(const struct path *path)
+{
+	void *mount = BPF_CORE_READ(path, mnt);
+
+	mount -= bpf_core_field_offset(struct mount, mnt);
+	return BPF_CORE_READ((struct mount *)mount, mnt_id);
+}
+
+/* Whoever opens it, or walks below the root of its process, may wait for a user's program. */
+static __always_inline bool is_far(struct file *file, const struct path *path,
+				   struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nsproxy, mnt_ns, user_ns, level) ||
+	       (file && (may_hang(BPF_CORE_READ(file, f_inode, i_sb)) ||
+			 may_hang(BPF_CORE_READ(path, dentry, d_sb)) ||
+			 may_hang(BPF_CORE_READ(file, f_path.dentry, d_sb))));
+}
+
+/*
+ * Who keeps those waiting who open what is far: of what runs in namespaces that root made, the cgroup, because its
+ * root can make any number of them.
+ */
+static __always_inline u64 far_owner(struct task_struct *task)
+{
+	u64 owner = process_owner(task);
+
+	return owner & OWNER_OF_NAMESPACE ? OWNER_OF_CGROUP | cgroup_id(task_cgroup(task)) : owner;
+}
+
+/* Notes whose the text is, and where user space is to open it. */
+static __noinline int note_owner(struct record *record, struct file *file, struct task_struct *task)
+{
+	const struct path *path = file ? opened_path(file) : NULL;
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+
+	if (is_far(file, path, task)) {
+		record->flags |= RECORD_FAR;
+		record->owner = far_owner(task);
+	} else {
+		record->owner = key_of(inode, task);
 	}
-	return owner_number(owner_key(ns, uid, task));
+	if (!file)
+		return 0;
+	record->mount = mount_of(path);
+	if (BPF_CORE_READ(path, dentry, d_sb) != BPF_CORE_READ(inode, i_sb))
+		record->flags |= RECORD_STACKED;
+	return 0;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "compat.bpf.h"
 #include "mapletree.bpf.h"
 #include "maps.bpf.h"
+#include "owner.bpf.h"
 
 enum { ENOENT = 2, EBUSY = 16 };
 /* TOLD: user space knows of its text. */
@@ -129,6 +130,9 @@ static __always_inline struct record *new_record(const struct space *space,
 	record->end = 0;
 	record->size = 0;
 	record->path_len = 0;
+	record->owner = 0;
+	record->mount = 0;
+	record->flags = 0;
 	record->parent = BPF_CORE_READ(task, real_parent, tgid);
 	BPF_CORE_READ_INTO(&record->comm, task, group_leader, comm);
 	return record;
@@ -161,6 +165,7 @@ static __always_inline bool announce(const struct mapping *mapping, struct task_
 		record->size = BPF_CORE_READ(file, f_inode, i_size);
 		read_path(file, record);
 	}
+	note_owner(record, file, task);
 	bpf_ringbuf_submit(record, 0);
 	return true;
 }

@@ -100,16 +100,19 @@ struct inode {
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct super_block *d_sb;
 };
 
 struct vfsmount {
 	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
 };
 
 struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	int mnt_id;
 };
 
 struct path {
@@ -200,6 +203,14 @@ struct user_namespace {
 	struct ns_common ns;
 };
 
+struct mnt_namespace {
+	struct user_namespace *user_ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
 struct cred {
 	kuid_t uid;
 	struct user_namespace *user_ns;
@@ -235,6 +246,7 @@ struct task_struct {
 	u64 self_exec_id;
 	unsigned int in_execve : 1;
 	const struct cred *cred;
+	struct nsproxy *nsproxy; /* NULL: it is exiting */
 	struct css_set *cgroups;
 	char comm[16];
 };

@@ -212,6 +212,12 @@ struct window {
  */
 enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
+/*
+ * FAR: whoever opens the file, or walks below the root of its process, may have to wait for a user's program. STACKED:
+ * it was opened in another file system than it is in, as in overlayfs, and has another inode there.
+ */
+enum { RECORD_FAR = 1, RECORD_STACKED = 2 };
+
 struct record {
 	__u32 type;
 	__u32 tgid;
@@ -222,6 +228,9 @@ struct record {
 	char comm[16];
 	__u32 path_len; /* names from the file up to the root, each with its NUL */
 	__u32 parent; /* of the process, which may be gone before its file is opened */
+	__u64 owner; /* key of struct owner */
+	__u32 mount; /* number of the mount that the file was opened in */
+	__u32 flags;
 	char path[PATH_BYTES + NAME_BYTES];
 };
 
@@ -355,7 +364,7 @@ ABI_SIZE(struct target_account, 128);
 ABI_SIZE(struct space, 32);
 ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
-ABI_SIZE(struct record, 1368);
+ABI_SIZE(struct record, 1384);
 ABI_SIZE(struct pool_state, 64);
 ABI_SIZE(struct follow, 208);
 ABI_SIZE(struct spent_key, 16);

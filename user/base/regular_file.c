@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/util.h"
 
 /* The gid of a group that owns nothing. */
@@ -51,8 +52,15 @@ static bool is_of_kernel(int place)
 	return false;
 }
 
-/* place was opened with O_PATH, so what it refers to cannot change any more. */
-static int reopen(int place, const struct regular_file_rule *rule)
+static bool allows(const struct regular_file_rule *rule, const struct stat *stat)
+{
+	if (rule->is_owned && !regular_file_is_from(stat, rule->user))
+		return false;
+	return !rule->is_sized || ((uint64_t)stat->st_size == rule->size &&
+				   (!rule->inode || stat->st_ino == rule->inode));
+}
+
+int regular_file_reopen(int place, const struct regular_file_rule *rule)
 {
 	struct stat stat;
 	char path[FD_PATH];
@@ -64,7 +72,7 @@ static int reopen(int place, const struct regular_file_rule *rule)
 		return -errno;
 	if (!S_ISREG(stat.st_mode) || is_of_kernel(place))
 		return -ENOEXEC;
-	if (rule && !rule->allows(place, &stat, rule->ctx))
+	if (rule && !allows(rule, &stat))
 		return -EPERM;
 	fd = open(fd_path(place, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
@@ -77,19 +85,28 @@ static int place_below(int dir, const char *path, uint64_t flags, uint64_t resol
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
+int regular_file_open_below(int dir, const char *path, const struct regular_file_rule *rule)
+{
+	cleanup_fd int place = place_below(dir, path, 0, RESOLVE_IN_ROOT);
+
+	return regular_file_reopen(place, rule);
+}
+
 int regular_file_open(const char *root, const char *path, const struct regular_file_rule *rule)
 {
 	cleanup_fd int dir = -1, place = -1;
+	const char *far;
+	uint64_t owner;
 
 	if (!*root) {
 		place = open(path, O_PATH | O_CLOEXEC);
-		return reopen(place, rule);
+		return regular_file_reopen(place, rule);
 	}
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	far = opener_root_dir(root, &owner);
+	dir = open(far ? far : root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	place = place_below(dir, path, 0, RESOLVE_IN_ROOT);
-	return reopen(place, rule);
+	return far ? opener_open(owner, dir, path, rule) : regular_file_open_below(dir, path, rule);
 }
 
 /*
@@ -126,9 +143,14 @@ static bool become_user(uid_t user, struct identity *own)
 
 int regular_file_open_as(uid_t owner, const char *root, const char *path)
 {
+	const struct regular_file_rule theirs = { .is_owned = true, .user = owner };
 	struct identity *own;
+	uint64_t ignored;
 	int fd = -EPERM;
 
+	/* What is the user's own shows nobody's but theirs. */
+	if (opener_root_dir(root, &ignored))
+		return regular_file_open(root, path, &theirs);
 	/* A process that is not root has no rights beyond the user's. */
 	if (geteuid() || !owner)
 		return regular_file_open(root, path, NULL);
@@ -147,7 +169,7 @@ int regular_file_open_at(int dir, const char *name, const struct regular_file_ru
 {
 	cleanup_fd int place = place_below(dir, name, O_NOFOLLOW, RESOLVE_IN_ROOT);
 
-	return reopen(place, rule);
+	return regular_file_reopen(place, rule);
 }
 
 FILE *regular_file_stream(const char *path, const char **why)
@@ -184,8 +206,10 @@ bool regular_file_stat(int fd, struct stat *result)
 	result->st_dev = makedev(known.stx_dev_major, known.stx_dev_minor);
 	result->st_ino = known.stx_ino;
 	result->st_uid = known.stx_uid;
+	result->st_nlink = known.stx_nlink;
 	result->st_mode = known.stx_mode;
 	result->st_size = (off_t)known.stx_size;
+	opener_copy_of(fd, result);
 	return true;
 }
 

@@ -3,29 +3,33 @@
 #define BPFPROFIL_REGULAR_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #define NO_UID ((uid_t)-1)
 
-/*
- * What a file must be before it is opened, as others may put a link to any other in its place. The
- * file is open with O_PATH as place, and can be none but this one afterwards.
- */
+/* What a file must be before it is opened, as others may put a link to any other in its place. */
 struct regular_file_rule {
-	bool (*allows)(int place, const struct stat *stat, const void *ctx);
-	const void *ctx;
+	bool is_owned; /* by root, by that user, or by the one who runs us */
+	uid_t user;
+	bool is_sized;
+	uint64_t size;
+	uint64_t inode; /* 0: any */
 };
 
 /*
  * Opens for reading a path that others chose, or whose file they may replace. Only a regular file
  * that keeps its rule is opened at all, because opening a fifo may block, and opening a device or a
  * file of the kernel's own file systems may do anything: closing tracefs's free_buffer empties the
- * host's ring buffers. Symbolic links stay below root, which is "" or a directory. rule may be
- * NULL. Returns a descriptor, or -errno: -ENOEXEC if it is no regular file of a file system that
+ * host's ring buffers. Symbolic links stay below root, which is "", a directory, or what opener_root()
+ * made of one. rule may be NULL. Returns a descriptor, or -errno: -ENOEXEC if it is no regular file of a file system that
  * stores files, -EPERM if the rule forbids it.
  */
 int regular_file_open(const char *root, const char *path, const struct regular_file_rule *rule);
+
+/* The same for a file that was opened with O_PATH as place, and can be none but this one. */
+int regular_file_reopen(int place, const struct regular_file_rule *rule);
 
 /*
  * Opens with the rights of the user owner, so that it does not open for them what only we, for
@@ -34,10 +38,11 @@ int regular_file_open(const char *root, const char *path, const struct regular_f
 int regular_file_open_as(uid_t owner, const char *root, const char *path);
 
 /*
- * The same as regular_file_open() for a name below the directory dir; a symbolic link as its last
- * part is not followed.
+ * The same as regular_file_open() for a path below the directory dir. In regular_file_open_at() a symbolic
+ * link as its last part is not followed.
  */
 int regular_file_open_at(int dir, const char *name, const struct regular_file_rule *rule);
+int regular_file_open_below(int dir, const char *path, const struct regular_file_rule *rule);
 
 /*
  * For files that options name: opens one for reading without waiting, as opening a fifo would. NULL: *why

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/nearest.h"
+#include "base/opener.h"
 #include "base/output.h"
 #include "bpfprofil/version.h"
 #include "host/feature/features.h"
@@ -97,6 +98,9 @@ int main(int argc, char **argv)
 		return help(argv[2]);
 	if (!strcmp(argv[1], "--version"))
 		return print_version();
+	if (!strcmp(argv[1], OPENER_COMMAND))
+		return opener_serve();
+	opener_program = "/proc/self/exe";
 	if (!strcmp(argv[1], READER_COMMAND))
 		return reader_main(argc - 1, argv + 1);
 	reader_enable();

@@ -44,6 +44,8 @@ static int begin_request(uint32_t id, const struct object_opener *opener, char r
 	root[0] = '\0';
 	if (object->kind != PROFILE_MEMORY)
 		fd = opener->open(opener->ctx, id, root, PATH_MAX);
+	if (fd == -ETIMEDOUT)
+		return error_set(why, -EIO, "did not answer");
 	if (fd < 0)
 		return error_errno(why, fd, "%.256s", object->path);
 	request->file.fd = fd;

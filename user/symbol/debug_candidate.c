@@ -15,15 +15,6 @@
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
-/* What others own would be read with our rights, and is nothing that the program's owner made. */
-static bool may_be_candidate(int place, const struct stat *stat, const void *ctx)
-{
-	const struct debug_origin *origin = ctx;
-
-	(void)place;
-	return regular_file_is_from(stat, origin->owner);
-}
-
 static bool has_debug_information(int fd)
 {
 	struct {
@@ -45,7 +36,8 @@ static bool has_debug_information(int fd)
 static int __attribute__((format(printf, 3, 4)))
 open_path(const struct debug_origin *origin, char *found, const char *format, ...)
 {
-	const struct regular_file_rule rule = { may_be_candidate, origin };
+	/* What others own would be read with our rights, and is nothing that the program's owner made. */
+	const struct regular_file_rule rule = { .is_owned = true, .user = origin->owner };
 	char path[PATH_MAX];
 	va_list args;
 	int length, fd;

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "host/engine/callers_interned.h"
@@ -18,14 +19,6 @@
 #include "reader/reader.h"
 #include "symbol/pclntab.h"
 #include "unwind/unwind_table.h"
-
-/* A text whose table is to be made, or, if it is gone, to be given back with its number. */
-struct wanted_rules {
-	uint32_t text;
-	int fd;
-	bool is_file;
-	bool is_gone;
-};
 
 /*
  * What one file may have, which may be anybody's: of all rules, and of all lines. No file of a whole
@@ -411,6 +404,17 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 	return state;
 }
 
+static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_rules *wanted,
+			     struct rules_of_text *place)
+{
+	cleanup_fd int copy = -1;
+
+	if (!wanted->far || wanted->fd < 0)
+		return store_file(rules, wanted->fd, place);
+	copy = opener_open(wanted->owner, wanted->fd, "", NULL);
+	return store_file(rules, copy, place);
+}
+
 void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like)
 {
 	struct owner *owners = rules->maps.owners;
@@ -455,7 +459,7 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	if (wanted->text == TEXT_VDSO)
 		state = store_vdso(rules, place);
 	else
-		state = wanted->is_file ? store_file(rules, wanted->fd, place) : RULES_NONE;
+		state = wanted->is_file ? store_wanted(rules, wanted, place) : RULES_NONE;
 	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
 }
 
@@ -569,9 +573,9 @@ static bool add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 	return has_room;
 }
 
-void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file)
+void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 {
-	add_wanted(rules, (struct wanted_rules){ .text = text, .fd = fd, .is_file = is_file });
+	add_wanted(rules, wanted);
 }
 
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text)

@@ -34,11 +34,18 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
-/*
- * Has the table of a text made. fd is taken over; -1: it cannot be read, or it is in no file, and then
- * it has none.
- */
-void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd, bool is_file);
+/* A text whose table is to be made. */
+struct wanted_rules {
+	uint32_t text;
+	int fd; /* -1: it cannot be read, or it is in no file */
+	bool is_file; /* else it has none */
+	bool far; /* fd only pins it: see opener.h */
+	uint64_t owner; /* whose it is then */
+	bool is_gone; /* it is to be given back with its number instead */
+};
+
+/* Has it made, and takes fd over. */
+void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 
 /* Charges an unused number that user space has taken to the owner of another one. */
 void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like);

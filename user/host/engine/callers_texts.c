@@ -102,9 +102,8 @@ void session_forget_callers_text(struct session *session, const struct space_inf
 
 void session_new_callers_text(struct session *session, const struct space *space)
 {
+	struct wanted_rules wanted = { .fd = -1, .is_file = space->kind == SPACE_FILE };
 	struct space_info *info;
-	uint32_t number;
-	int fd = -1;
 
 	if (!session->options.callers)
 		return;
@@ -113,16 +112,18 @@ void session_new_callers_text(struct session *session, const struct space *space
 		return;
 	info->numbered = true;
 	session_forget_callers_text(session, info);
-	info->awaits_number = bpf_map_lookup_elem(texts_fd(session), space, &number);
+	info->awaits_number = bpf_map_lookup_elem(texts_fd(session), space, &wanted.text);
 	if (info->awaits_number) {
 		limit_nameless(session, 1);
 		return;
 	}
 	if (info->fd >= 0)
-		fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0 && !fd_may_stay(fd))
-		close_fd(&fd);
-	callers_rules_add(session->callers.rules, number, fd, space->kind == SPACE_FILE);
+		wanted.fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
+	if (wanted.fd >= 0 && !fd_may_stay(wanted.fd))
+		close_fd(&wanted.fd);
+	wanted.far = info->far;
+	wanted.owner = info->owner;
+	callers_rules_add(session->callers.rules, wanted);
 }
 
 /* What is being given back is in the map no more, but in the tree perhaps, so it stays in the list. */

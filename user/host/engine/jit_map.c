@@ -41,6 +41,12 @@ struct jit_map *jit_map_new(int fd)
 	return map;
 }
 
+void jit_map_renew(struct jit_map *map, int fd)
+{
+	close(map->fd);
+	map->fd = fd;
+}
+
 /* Overlapping entries compare as equal; at most one of two such entries is in the tree. */
 static int compare_codes(const void *left, const void *right)
 {

@@ -29,6 +29,9 @@ enum {
 
 /* The map takes over fd. NULL: out of memory; fd then stays the caller's. */
 struct jit_map *jit_map_new(int fd);
+
+/* The file is the same, but read by this descriptor from now on, which is taken over. */
+void jit_map_renew(struct jit_map *map, int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
 /*

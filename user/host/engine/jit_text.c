@@ -21,7 +21,7 @@ struct jit_text *jit_text_new(void)
 
 	if (!text)
 		return NULL;
-	text->watch = -1;
+	text->watch = text->asked = -1;
 	text->next = JIT_PLACES;
 	return text;
 }
@@ -39,6 +39,7 @@ void jit_text_free(struct jit_text *text, size_t *room)
 	if (!text)
 		return;
 	jit_map_free(text->map, room);
+	close_fd(&text->asked);
 	jit_moves_clear(&text->moves);
 	free_places(&text->now);
 	free_places(&text->last);

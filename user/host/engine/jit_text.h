@@ -93,6 +93,7 @@ struct jit_text {
 	uint64_t device; /* device of the map's file */
 	uint64_t inode;
 	int watch; /* inotify watch; -1: none */
+	int asked; /* for far text: where the next copy of the map comes from; -1: nowhere */
 	bool sought; /* a dump was looked for, because there is no map */
 	bool is_read; /* the map was read to its end at least once */
 	bool too_large;

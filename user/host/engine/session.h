@@ -196,6 +196,9 @@ void session_set_clock(struct session *session, const struct wall_clock *clock);
  */
 int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
 
+/* Whether that descriptor only pins the file, which opener_open() must open: a user's program may be asked for it. */
+bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner);
+
 /*
  * For a jit object: opens a map of the places that replaced code was given. limit gets how many
  * bytes of the perf map existed when the profile was made.

@@ -97,6 +97,7 @@ int session_configure_callers(struct session *session, struct error *err)
 
 	bpf_program__set_autoload(skel->progs.profil_texts, session->options.callers);
 	bpf_program__set_autoattach(skel->progs.profil_texts, false);
+	set_subordinates(skel);
 	if (!session->options.callers)
 		return 0;
 	skel->rodata->callers = true;
@@ -107,7 +108,6 @@ int session_configure_callers(struct session *session, struct error *err)
 	skel->rodata->base_lines = session->callers.lines.base;
 	skel->bss->callers_state.next_text = TEXT_FIRST;
 	skel->bss->callers_state.next_owner = OWNER_FIRST;
-	set_subordinates(skel);
 	ret = size_callers(session);
 	return ret ? error_errno(err, ret, "sizing the maps of callers") : 0;
 }
@@ -164,7 +164,7 @@ int session_bind_callers(struct session *session, struct error *err)
 	callers->rules = callers_rules_start(&maps, &callers->lines, err);
 	if (!callers->rules)
 		return -ENOMEM;
-	callers_rules_add(callers->rules, TEXT_VDSO, -1, false);
+	callers_rules_add(callers->rules, (struct wanted_rules){ .text = TEXT_VDSO, .fd = -1 });
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/opener.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "host/engine/session_state.h"
 
@@ -102,20 +104,27 @@ void session_free_text(struct session *session, struct space_info *info)
 	info->jit = NULL;
 }
 
-/* Takes over fd as the map, unless it is the file that is open already. */
+/* Takes over fd as the map, unless it is the file that is open already. Of far text it is a copy of it as it is now. */
 static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
 	char path[FD_PATH];
+	bool is_open;
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) || !fd_may_stay(fd) ||
-	    (text->map && text->device == st.st_dev && text->inode == st.st_ino)) {
+	if (!regular_file_stat(fd, &st) || !fd_may_stay(fd)) {
 		close(fd);
 		return;
 	}
+	is_open = text->map && text->device == st.st_dev && text->inode == st.st_ino;
+	if (is_open && info->far)
+		jit_map_renew(text->map, fd);
+	else if (is_open)
+		close(fd);
+	if (is_open)
+		return;
 	jit_map_free(text->map, &session->jit.room);
 	text->map = jit_map_new(fd);
 	if (!text->map) {
@@ -125,11 +134,26 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 	text->device = st.st_dev;
 	text->inode = st.st_ino;
 	text->is_read = false;
-	if (session->jit.inotify_fd < 0)
+	if (session->jit.inotify_fd < 0 || info->far)
 		return;
 	if (text->watch >= 0)
 		inotify_rm_watch(session->jit.inotify_fd, text->watch);
 	text->watch = inotify_add_watch(session->jit.inotify_fd, fd_path(fd, path), IN_MODIFY);
+}
+
+/* Looks for the map, which may be there only now; of far text waits at most so long for a copy. */
+static void find_map(struct session *session, struct space_info *info, unsigned int ms)
+{
+	struct jit_text *text = info->jit;
+
+	if (!info->far) {
+		open_map(session, info, space_open_perf_map(info));
+		return;
+	}
+	if (text->asked < 0)
+		text->asked = space_open_perf_map(info);
+	if (text->asked >= 0)
+		open_map(session, info, opener_answer(info->owner, &text->asked, ms));
 }
 
 static bool is_same_space(const struct space *a, const struct space *b)
@@ -327,7 +351,10 @@ static uint64_t read_late_by(const struct session *session, const struct jit_tex
 static void open_dump(struct session *session, struct space_info *info)
 {
 	info->jit->sought = true;
-	open_map(session, info, space_open_jit_dump(info));
+	if (info->far)
+		info->jit->asked = space_open_jit_dump(info);
+	else
+		open_map(session, info, space_open_jit_dump(info));
 }
 
 /* Reads all that is there, or makes one reading with all that follows from it, until a time. */
@@ -339,7 +366,9 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	uint64_t began = monotonic_ns();
 	int ret;
 
-	if (text && !text->map && !text->sought)
+	if (text && text->asked >= 0)
+		find_map(session, info, 0);
+	if (text && !text->map && !text->sought && text->asked < 0)
 		open_dump(session, info);
 	if (!text || !text->map)
 		return;
@@ -431,7 +460,7 @@ void session_new_text(struct session *session, struct space_info *info)
 	if (!info->jit)
 		return;
 	session->jit.nr_texts++;
-	open_map(session, info, space_open_perf_map(info));
+	find_map(session, info, 0);
 	if (began < session->jit.rest_until) {
 		session->jit.unread = true;
 		return;
@@ -443,15 +472,22 @@ void session_new_text(struct session *session, struct space_info *info)
 
 void session_read_jit(struct session *session)
 {
+	const uint64_t until = monotonic_ns() + TAKE_MAX;
 	size_t i;
 
 	if (!session->jit.nr_texts)
 		return;
 	for (i = 0; i < session->spaces.nr; i++)
 		if (session->spaces.list[i].jit)
-			open_map(session, &session->spaces.list[i],
-				 space_open_perf_map(&session->spaces.list[i]));
-	session->jit.unread = !read_maps(session, monotonic_ns() + TAKE_MAX);
+			find_map(session, &session->spaces.list[i], 0);
+	for (i = 0; i < session->spaces.nr; i++) {
+		struct space_info *info = &session->spaces.list[i];
+		uint64_t now = monotonic_ns();
+
+		if (info->jit && info->far && now < until)
+			find_map(session, info, (unsigned int)((until - now) / MS));
+	}
+	session->jit.unread = !read_maps(session, until);
 }
 
 void session_turn_jit(struct session *session)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/util.h"
 #include "host/engine/kernel_modules.h"
 #include "host/engine/sched_tick.h"
@@ -363,7 +364,7 @@ static int open_perf_map(const struct space_info *info)
 	int fd;
 
 	if (!info->jit || !info->jit->map)
-		return space_open_perf_map(info);
+		return info->far ? -ENOENT : space_open_perf_map(info);
 	fd = dup(jit_map_fd(info->jit->map));
 	return fd < 0 ? -errno : fd;
 }
@@ -382,6 +383,30 @@ int session_open_places(void *ctx, uint32_t object, uint64_t *limit)
 	return jit_text_open_places(info->jit);
 }
 
+bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner)
+{
+	const struct space_info *info;
+
+	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+		return false;
+	info = &session->spaces.list[session->sources[object]];
+	*owner = info->owner;
+	return info->far && info->space.kind == SPACE_FILE;
+}
+
+/* Where the files are that names of this one may be in. */
+static void find_root(const struct space_info *info, char *root, size_t root_size)
+{
+	char dir[FD_PATH] = "";
+
+	if (info->root_fd >= 0)
+		fd_path(info->root_fd, dir);
+	if (info->far)
+		opener_root(info->owner, *dir ? dir : "/", root, root_size);
+	else
+		snprintf(root, root_size, "%s", dir);
+}
+
 int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	struct session *session = ctx;
@@ -397,8 +422,7 @@ int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size
 		return open_perf_map(info);
 	if (info->fd < 0)
 		return -ENOENT;
-	if (info->root_fd >= 0)
-		snprintf(root, root_size, "/proc/self/fd/%d", info->root_fd);
+	find_root(info, root, root_size);
 	fd = dup(info->fd);
 	return fd < 0 ? -errno : fd;
 }

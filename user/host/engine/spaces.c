@@ -4,16 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
@@ -51,37 +52,65 @@ char *record_path(const struct record *record)
 	return path;
 }
 
-/*
- * Whether this is the file that was hit: the process may have changed to another image at the same
- * addresses. Device and inode tell, but overlayfs shows other numbers than its files have; there
- * the size must do.
- */
-static bool is_file_of_record(int place, const struct stat *stat, const void *ctx)
+/* Asks no file system for anything that it has not told the kernel before, as a user's may not answer. */
+static int known_facts(int fd, struct statx *facts)
 {
-	const struct record *record = ctx;
-	struct statfs fs;
-
-	if ((uint64_t)stat->st_size != record->size)
-		return false;
-	return stat->st_ino == record->space.b ||
-	       (!fstatfs(place, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_MNT_ID,
+		     facts);
 }
 
-static int open_if_same(const char *root, const char *path, const struct record *record)
+/*
+ * Keeps a file that is open with O_PATH if it is the one that was hit: the process may have changed to another image
+ * at the same addresses. Device and inode tell, but what is stacked, as in overlayfs, has other numbers than its
+ * files; there the size must do. It is opened for reading here if it is in the mount that the programs have seen.
+ */
+static int keep_pinned(int place, const struct record *record, struct space_info *info)
 {
-	const struct regular_file_rule rule = { is_file_of_record, record };
+	struct statx facts;
+	int fd;
 
-	return regular_file_open(root, path, &rule);
+	if (known_facts(place, &facts) || !S_ISREG(facts.stx_mode) ||
+	    facts.stx_size != record->size ||
+	    (!(record->flags & RECORD_STACKED) && facts.stx_ino != record->space.b))
+		return -ENOENT;
+	info->far = record->flags & RECORD_FAR || facts.stx_mnt_id != record->mount;
+	if (info->far)
+		return place;
+	fd = regular_file_reopen(place, NULL);
+	close(place);
+	return fd;
+}
+
+static int pin_if_same(int place, const struct record *record, struct space_info *info)
+{
+	int fd = place < 0 ? -errno : keep_pinned(place, record, info);
+
+	if (fd == -ENOENT)
+		close_fd(&place);
+	return fd;
 }
 
 /* Opens any file by the mapping itself, even a deleted or hidden one. */
-static int open_mapped(const struct record *record)
+static int open_mapped(const struct record *record, struct space_info *info)
 {
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
 		 (unsigned long long)record->start, (unsigned long long)record->end);
-	return open_if_same("", path, record);
+	return pin_if_same(open(path, O_PATH | O_CLOEXEC), record, info);
+}
+
+/* A file that ran a moment ago is found in the kernel's cache, which never waits for a file system. */
+static int open_cached(const char *root, const char *path, const struct record *record,
+		       struct space_info *info)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
+	cleanup_fd int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return -errno;
+	return pin_if_same((int)syscall(SYS_openat2, dir, path, &how, sizeof(how)), record, info);
 }
 
 /*
@@ -89,7 +118,7 @@ static int open_mapped(const struct record *record)
  * gone or its mapping changed. A shell that starts one short program after the other stays, and has
  * the root that they had.
  */
-static int open_named(const struct record *record, const char *path)
+static int open_named(const struct record *record, struct space_info *info)
 {
 	const uint32_t pids[] = { record->tgid, record->parent };
 	char root[32];
@@ -98,9 +127,9 @@ static int open_named(const struct record *record, const char *path)
 
 	for (i = 0; fd < 0 && i < sizeof(pids) / sizeof(pids[0]); i++) {
 		snprintf(root, sizeof(root), "/proc/%u/root", pids[i]);
-		fd = open_if_same(root, path, record);
+		fd = open_cached(root, info->path, record, info);
 	}
-	return fd < 0 ? open_if_same("", path, record) : fd;
+	return fd < 0 ? open_cached("/", info->path, record, info) : fd;
 }
 
 /* Anybody's programs make us open these. */
@@ -112,11 +141,13 @@ static void keep(int *fd)
 
 static bool differs(int fd, const char *ours)
 {
-	struct stat here, there;
+	struct statx there;
+	struct stat here;
 
-	if (fstat(fd, &there) || stat(ours, &here))
+	if (known_facts(fd, &there) || stat(ours, &here))
 		return false;
-	return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+	return here.st_dev != makedev(there.stx_dev_major, there.stx_dev_minor) ||
+	       here.st_ino != there.stx_ino;
 }
 
 /*
@@ -174,9 +205,9 @@ static bool is_gone(uint32_t tgid)
 static int open_file(const struct record *record, struct space_info *info)
 {
 	open_root(is_gone(record->tgid) ? record->parent : record->tgid, info);
-	info->fd = open_mapped(record);
+	info->fd = open_mapped(record, info);
 	if (info->fd < 0)
-		info->fd = open_named(record, info->path);
+		info->fd = open_named(record, info);
 	if (info->fd < 0)
 		return info->tries < TRIES_MAX && ++info->tries;
 	keep(&info->fd);
@@ -213,6 +244,7 @@ static int open_again(const struct record *record, struct space_info *info)
 		info->path = path;
 	}
 	info->tgid = record->tgid;
+	info->owner = record->owner;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
 	info->idle = 0;
 	info->struck = false;
@@ -232,7 +264,11 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	if (ret)
 		return error_set(err, ret, "files: out of memory");
 	info = &spaces->list[spaces->nr];
-	*info = (struct space_info){ .space = record->space, .tgid = record->tgid, .fd = -1 };
+	*info = (struct space_info){ .space = record->space,
+				     .tgid = record->tgid,
+				     .owner = record->owner,
+				     .far = record->flags & RECORD_FAR,
+				     .fd = -1 };
 
 	info->root_fd = info->ns_fd = -1;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
@@ -303,25 +339,24 @@ void space_info_free(struct space_info *info)
 }
 
 /* Anybody can make a file with that name in /tmp, and so give names to another user's text. */
-static bool may_name_text(int place, const struct stat *map, const void *ctx)
+static struct regular_file_rule may_name_text(const struct space_info *info)
 {
-	const struct space_info *info = ctx;
-
-	(void)place;
-	return regular_file_is_from(map, info->uid);
+	return (struct regular_file_rule){ .is_owned = true, .user = info->uid };
 }
 
 int space_open_perf_map(const struct space_info *info)
 {
-	const struct regular_file_rule rule = { may_name_text, info };
+	const struct regular_file_rule rule = may_name_text(info);
 	cleanup_fd int ours = -1;
+	int root = info->root_fd;
 	char path[64];
 
-	if (info->root_fd < 0)
-		ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		root = ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "tmp/perf-%u.map",
 		 info->root_fd < 0 ? info->tgid : info->ns_pid);
-	return regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path, &rule);
+	return info->far ? opener_ask(info->owner, root, path, &rule) :
+			   regular_file_open_at(root, path, &rule);
 }
 
 /*
@@ -340,8 +375,9 @@ static bool is_dump_line(char *line, const char *name)
 
 int space_open_jit_dump(const struct space_info *info)
 {
-	const struct regular_file_rule rule = { may_name_text, info };
+	const struct regular_file_rule rule = may_name_text(info);
 	cleanup_file FILE *maps = NULL;
+	cleanup_fd int place = -1;
 	char path[PATH_MAX + 128], line[PATH_MAX + 128], name[32];
 	unsigned int left = MAPPINGS_MAX;
 
@@ -352,7 +388,11 @@ int space_open_jit_dump(const struct space_info *info)
 		if (!is_dump_line(line, name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%.64s", info->tgid, line);
-		return regular_file_open("", path, &rule);
+		place = open(path, O_PATH | O_CLOEXEC);
+		if (place < 0)
+			break;
+		return info->far ? opener_ask(info->owner, place, "", &rule) :
+				   regular_file_reopen(place, &rule);
 	}
 	return -ENOENT;
 }
@@ -400,15 +440,11 @@ static void take_facts(struct elf_facts *facts, struct profile_object *object)
 	object->nr_text = facts->nr_text;
 }
 
-/*
- * Anybody may own the file, so it is no failure if it cannot be read; whoever looks for its names
- * says why.
- */
-static void describe_file(const struct space_info *info, struct profile_object *object)
+void object_describe_file(int fd, struct profile_object *object)
 {
 	struct elf_facts facts;
 
-	if (info && info->fd >= 0 && !reader_facts(info->fd, &facts, NULL))
+	if (fd >= 0 && !reader_facts(fd, &facts, NULL))
 		take_facts(&facts, object);
 }
 
@@ -442,7 +478,8 @@ int object_describe(const struct space *space, const struct space_info *info,
 		break;
 	default:
 		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);
-		describe_file(info, &object);
+		if (info && !info->far)
+			object_describe_file(info->fd, &object);
 	}
 	*result = object;
 	return object.path ? 0 : error_no_memory(err, "objects");

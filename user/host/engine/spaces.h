@@ -22,7 +22,9 @@ struct space_info {
 	uint32_t tgid;
 	char comm[16];
 	char *path; /* path as the process sees it */
-	int fd; /* the file; -1: it was gone before it could be opened */
+	uint64_t owner; /* key of struct owner */
+	bool far; /* a user's program may be asked for it, or for what is below its root: see opener.h */
+	int fd; /* the file, if it is far only pinned by O_PATH; -1: it was gone before that */
 	int root_fd; /* the process's root if it is not ours, else -1 */
 	int ns_fd; /* its mount namespace if it is not ours, else -1 */
 	uint32_t ns_pid; /* the process's pid in its own namespace */
@@ -80,7 +82,7 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
 
 /*
  * Opens the perf map of a process with anonymous text, if the process's user, root or we made it.
- * Returns a descriptor for the caller, or -errno.
+ * Returns a descriptor for the caller, or -errno. If the text is far it is what opener_answer() reads.
  */
 int space_open_perf_map(const struct space_info *info);
 
@@ -93,10 +95,16 @@ int space_open_jit_dump(const struct space_info *info);
 void spaces_free(struct spaces *spaces);
 
 /*
- * Makes the profile_object of a space: path, build id, text. info is NULL if the space was never
- * announced.
+ * Makes the profile_object of a space: path, and if it is not far build id and text. info is NULL if the space was
+ * never announced.
  */
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *result, struct error *err);
+
+/*
+ * Adds build id and text of a file. Anybody may own it, so it is no failure if it cannot be read; whoever looks for
+ * its names says why.
+ */
+void object_describe_file(int fd, struct profile_object *object);
 
 #endif

@@ -10,12 +10,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/util.h"
+#include "host/engine/spaces.h"
 #include "symbol/symbol_cache.h"
 
 /* An object's file, opened by the thread that owns the session. */
 struct symbolizer_source {
 	int fd; /* or -errno */
+	bool far; /* fd only pins it: see session_is_far() */
+	uint64_t owner;
 	int places_fd; /* or -errno */
 	uint64_t limit; /* how many bytes of a perf map to read */
 	char *root;
@@ -91,12 +95,14 @@ static int open_sources(struct session *session, struct symbolized *named)
 	if (!named->sources)
 		return -ENOMEM;
 	for (i = 0; i < named->profile->nr_objects; i++)
-		named->sources[i] =
-			(struct symbolizer_source){ -ENOENT, -ENOENT, UINT64_MAX, NULL };
+		named->sources[i] = (struct symbolizer_source){ .fd = -ENOENT,
+								.places_fd = -ENOENT,
+								.limit = UINT64_MAX };
 	for (i = 0; i < named->profile->nr_objects; i++) {
 		source = &named->sources[i];
 		if (named->profile->objects[i].kind == PROFILE_JIT)
 			source->places_fd = session_open_places(session, i, &source->limit);
+		source->far = session_is_far(session, i, &source->owner);
 		source->fd = session_open_object(session, i, root, sizeof(root));
 		if (source->fd < 0)
 			continue;
@@ -116,6 +122,8 @@ static int open_object_source(void *ctx, uint32_t object, char *root, size_t roo
 	if (source->fd < 0)
 		return source->fd;
 	snprintf(root, root_size, "%s", source->root);
+	if (source->far)
+		return opener_open(source->owner, source->fd, "", NULL);
 	fd = dup(source->fd);
 	return fd < 0 ? -errno : fd;
 }
@@ -142,6 +150,22 @@ struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 									   symbolizer->symbols };
 }
 
+/* In this thread, because it may have to wait for users' programs. */
+static void describe_far(const struct symbolized *named)
+{
+	uint32_t i;
+
+	for (i = 0; i < named->profile->nr_objects; i++) {
+		const struct symbolizer_source *source = &named->sources[i];
+		cleanup_fd int fd = -1;
+
+		if (!source->far || source->fd < 0)
+			continue;
+		fd = opener_open(source->owner, source->fd, "", NULL);
+		object_describe_file(fd, &named->profile->objects[i]);
+	}
+}
+
 static void *name(void *ctx)
 {
 	struct symbolizer *symbolizer = ctx;
@@ -150,6 +174,7 @@ static void *name(void *ctx)
 					.ctx = &symbolizer->work,
 					.cache = symbolizer->symbols };
 
+	describe_far(&symbolizer->work);
 	symbolizer->result = sampling_name_places(symbolizer->options, &opener,
 						  symbolizer->work.profile, &symbolizer->why);
 	if (symbolizer->symbols)

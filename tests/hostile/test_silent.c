@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Root profiles a host on which a user runs a program from a file system of the user's own, which stops answering one
+ * kind of request. Whoever waits for it can neither go on nor end.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "attach.h"
+#include "doc_callers.h"
+#include "live.h"
+#include "need.h"
+
+#define SILENT HOSTILE_PROGRAMS "/silent"
+
+enum { SOME_TICKS = 100, PROFILES = 4 };
+
+TestSuite(hostile_silent, .timeout = 170);
+
+struct silence {
+	struct live live;
+	struct child silent, victim;
+};
+
+/* Its program runs for as long as it is let. */
+static void begin(struct silence *silence, const char *operation)
+{
+	struct live *live = &silence->live;
+
+	NEED_ROOT();
+	live_begin(live);
+	cr_assert_eq(chmod(live->dir, 0755), 0);
+	cr_assert_eq(mknod(live_path(live, "fuse"), S_IFCHR, makedev(10, 229)), 0);
+	cr_assert_eq(chmod(live_path(live, "fuse"), 0666), 0);
+	live_copy(live, SILENT, "silent");
+	live_copy(live, WORKLOAD("callers"), "unheard");
+	child_start(&silence->silent, NULL,
+		    ARGS("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+			 live_path(live, "silent"), operation, live_path(live, "fuse"),
+			 live_path(live, "unheard"), "plain", "1000000"));
+	child_start(&silence->victim, NULL,
+		    ARGS(live_copy(live, WORKLOAD("callers"), "victim"), "plain", "1000000"));
+}
+
+static bool is_called(pid_t pid, const char *name)
+{
+	char path[64], comm[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%31s", comm) != 1)
+		comm[0] = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(comm, name);
+}
+
+/* The child of any of a process's threads that has a name; 0: there is none. */
+static pid_t only_child(pid_t pid, const char *name)
+{
+	char pattern[64];
+	pid_t child = 0, next;
+	glob_t found;
+	FILE *file;
+	size_t i;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", pid);
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	for (i = 0; i < found.gl_pathc; i++) {
+		file = fopen(found.gl_pathv[i], "r");
+		while (file && !child && fscanf(file, "%d", &next) == 1)
+			child = is_called(next, name) ? next : 0;
+		if (file)
+			fclose(file);
+	}
+	globfree(&found);
+	return child;
+}
+
+static bool has_begun(void *argument)
+{
+	const struct silence *silence = argument;
+
+	return process_state(silence->silent.pid) == 'Z' ||
+	       only_child(silence->silent.pid, "unheard");
+}
+
+/* False: the machine lets nobody make a user namespace. */
+static bool fall_silent(struct silence *silence)
+{
+	pid_t program;
+
+	cr_assert(eventually(has_begun, silence));
+	program = only_child(silence->silent.pid, "unheard");
+	if (!program)
+		return false;
+	/* It has all its pages by then. */
+	process_wait_cpu(program, 0.2);
+	kill(silence->silent.pid, SIGUSR1);
+	return true;
+}
+
+static void end(struct silence *silence)
+{
+	struct child_end ignored;
+
+	kill(silence->victim.pid, SIGKILL);
+	child_finish(&silence->victim, &ignored);
+	child_end_free(&ignored);
+	kill(silence->silent.pid, SIGKILL);
+	child_finish(&silence->silent, &ignored);
+	child_end_free(&ignored);
+	live_end(&silence->live);
+}
+
+static const char *const operations[] = { "open",    "getattr", "read", "flush",
+					  "release", "lookup",	"all" };
+
+ParameterizedTestParameters(hostile_silent, attach)
+{
+	return cr_make_param_array(const char *, (void *)operations,
+				   sizeof(operations) / sizeof(*operations));
+}
+
+/* It ends at a signal while nothing is answered. Nothing is lost, and others have their names and callers. */
+ParameterizedTest(const char **operation, hostile_silent, attach)
+{
+	struct silence silence = { 0 };
+	struct live *live = &silence.live;
+	struct child attach;
+
+	begin(&silence, *operation);
+	if (fall_silent(&silence)) {
+		attach_start(live, &attach, ARGS("--all", "--callers"));
+		process_wait_cpu(silence.victim.pid, 1);
+		attach_end(live, &attach, SIGTERM);
+		cr_expect_eq(doc_lost(live->doc, "no_memory"), 0);
+		cr_expect_gt(doc_function(live->doc, "leaf", "/victim"), SOME_TICKS);
+		cr_expect_gt(doc_object(live->doc, "file", "/unheard"), SOME_TICKS);
+		cr_expect_gt(doc_called(live->doc, "leaf", "first"), SOME_TICKS);
+	}
+	end(&silence);
+}
+
+/* CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE. */
+#define RIGHTS 0x10000080004ULL
+
+static bool has_opener(void *argument)
+{
+	const struct child *attach = argument;
+
+	return only_child(attach->pid, "bpfprofil-open");
+}
+
+/* The process that opens for us has few rights, and ends with us. */
+Test(hostile_silent, rights)
+{
+	struct silence silence = { 0 };
+	struct live *live = &silence.live;
+	char path[64], line[256];
+	struct child attach;
+	pid_t opener = 0;
+	FILE *status;
+
+	begin(&silence, "release");
+	if (fall_silent(&silence)) {
+		attach_start(live, &attach, ARGS("--all", "--callers"));
+		cr_assert(eventually(has_opener, &attach));
+		opener = only_child(attach.pid, "bpfprofil-open");
+		snprintf(path, sizeof(path), "/proc/%d/status", opener);
+		status = fopen(path, "r");
+		cr_assert(status);
+		while (fgets(line, sizeof(line), status))
+			if (!strncmp(line, "CapPrm:", 7) || !strncmp(line, "CapEff:", 7))
+				cr_expect_eq(strtoull(line + 7, NULL, 16), RIGHTS, "%s", line);
+			else if (!strncmp(line, "NoNewPrivs:", 11))
+				cr_expect_eq(atoi(line + 11), 1);
+		fclose(status);
+		process_wait_cpu(silence.victim.pid, 1);
+		attach_end(live, &attach, SIGTERM);
+		cr_expect_gt(doc_function(live->doc, "leaf", "/unheard"), SOME_TICKS);
+		cr_expect(!process_state(opener) || process_state(opener) == 'Z');
+	}
+	end(&silence);
+}
+
+struct awaited {
+	struct live *live;
+	size_t nr;
+};
+
+static size_t count_profiles(struct live *live)
+{
+	size_t nr = 0;
+	glob_t found;
+
+	if (!glob(live_path(live, "files/*.json.gz"), 0, NULL, &found))
+		nr = found.gl_pathc;
+	globfree(&found);
+	return nr;
+}
+
+static bool are_there(void *argument)
+{
+	struct awaited *awaited = argument;
+
+	return count_profiles(awaited->live) >= awaited->nr;
+}
+
+/* Its profiles go on, with others' names, and it ends by a signal. */
+Test(hostile_silent, agent)
+{
+	struct silence silence = { 0 };
+	struct live *live = &silence.live;
+	struct awaited awaited = { live, 0 };
+	struct child agent;
+	struct child_end ended;
+
+	begin(&silence, "all");
+	if (fall_silent(&silence)) {
+		mkdir(live_path(live, "files"), 0755);
+		child_start(&agent, NULL,
+			    ARGS(BPFPROFIL_BIN, "agent", "-q", "--interval", "1", "--duty", "100",
+				 "--dir", live_path(live, "files")));
+		awaited.nr = PROFILES;
+		cr_assert(eventually(are_there, &awaited));
+		kill(agent.pid, SIGTERM);
+		child_finish(&agent, &ended);
+		cr_assert_eq(ended.status, 0, "%d: %s", ended.status, ended.err);
+		child_end_free(&ended);
+		child_run(&ended, NULL,
+			  ARGS(BPFPROFIL_BIN, "report", "--object", "victim",
+			       live_path(live, "files")));
+		cr_expect(strstr(ended.out, "leaf"), "%s%s", ended.out, ended.err);
+		child_end_free(&ended);
+	}
+	end(&silence);
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
+#include "base/util.h"
+
+enum { SOCKET = 3, OPENERS_MAX = 32 };
+
+/* What a copy is of: the user, device and inode of the file. */
+#define COPY_FORMAT "bpfprofil-copy:%u:%" PRIx64 ":%" PRIx64
+#define COPY_SCAN "/memfd:bpfprofil-copy:%u:%" SCNx64 ":%" SCNx64
+
+enum { COPY_NAME = 128 };
+
+/* A root that stands for another process: @OWNER/DIRECTORY. */
+#define ROOT_MARK '@'
+
+struct question {
+	struct regular_file_rule rule;
+	bool has_rule;
+	uid_t user; /* whose the copy is; NO_UID: whose the file is */
+	char path[PATH_MAX]; /* all of it is sent, with its NUL */
+};
+
+/* Sends or receives bytes, and descriptors beside them; those that did not come are -1. */
+static ssize_t exchange(int fd, void *bytes, size_t size, int *fds, size_t nr_fds, bool sends)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control = { .head = { .cmsg_len = CMSG_LEN(nr_fds * sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS } };
+	struct iovec part = { bytes, size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t ret;
+
+	if (nr_fds) {
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
+	}
+	if (sends) {
+		memcpy(CMSG_DATA(&control.head), fds, nr_fds * sizeof(int));
+		return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	memset(fds, -1, nr_fds * sizeof(int));
+	ret = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	if (ret > 0 && CMSG_FIRSTHDR(&message))
+		memcpy(fds, CMSG_DATA(&control.head),
+		       control.head.cmsg_len - CMSG_LEN(0) < nr_fds * sizeof(int) ?
+			       control.head.cmsg_len - CMSG_LEN(0) :
+			       nr_fds * sizeof(int));
+	return ret;
+}
+
+/* --- the process itself ------------------------------------------------------------------------- */
+
+/* Below, and of those only what it has: it is root's process as a rule, but needs no more than this. */
+static void keep_few_rights(void)
+{
+	const uint32_t few[2] = { 1U << CAP_SYS_PTRACE | 1U << CAP_DAC_READ_SEARCH,
+				  1U << (CAP_CHECKPOINT_RESTORE - 32) };
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct rights[2];
+	int i;
+
+	if (syscall(SYS_capget, &head, rights))
+		_exit(EXIT_FAILURE);
+	for (i = 0; i < 2; i++) {
+		rights[i].permitted &= few[i];
+		rights[i].effective = rights[i].permitted;
+		rights[i].inheritable = 0;
+	}
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capset, &head, rights))
+		_exit(EXIT_FAILURE);
+}
+
+/* It ends when its socket does. What ends the others by a signal may still want an answer. */
+static void prepare(void)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	size_t i;
+
+	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	if (fd >= 0 && write(fd, "1000", 4) < 0)
+		errno = 0;
+	close_fd(&fd);
+	prctl(PR_SET_NAME, "bpfprofil-open");
+	keep_few_rights();
+}
+
+/* Its name has what opener_copy_of() says of it. */
+static int make_copy(const struct stat *stat, uid_t user)
+{
+	char name[COPY_NAME];
+
+	snprintf(name, sizeof(name), COPY_FORMAT, user == NO_UID ? stat->st_uid : user,
+		 (uint64_t)stat->st_dev, (uint64_t)stat->st_ino);
+	return memfd_create(name, MFD_CLOEXEC);
+}
+
+/* Returns a descriptor of the copy, or -errno. */
+static int copy_file(int fd, uid_t user)
+{
+	struct stat stat;
+	off_t left;
+	int copy;
+
+	if (fstat(fd, &stat))
+		return -errno;
+	if (stat.st_size > OPENER_COPY_MAX)
+		return -EFBIG;
+	copy = make_copy(&stat, user);
+	for (left = stat.st_size; copy >= 0 && left > 0;) {
+		ssize_t got = sendfile(copy, fd, NULL, (size_t)left);
+
+		if (got <= 0) {
+			int ret = got ? -errno : -EIO;
+
+			close(copy);
+			return ret;
+		}
+		left -= got;
+	}
+	return copy < 0 ? -errno : copy;
+}
+
+/* The file stays open until the copy is on its way, because to close it may take for ever, too. */
+static void answer(const struct question *question, const int *fds)
+{
+	const struct regular_file_rule *rule = question->has_rule ? &question->rule : NULL;
+	cleanup_fd int fd = *question->path ?
+				    regular_file_open_below(fds[1], question->path, rule) :
+				    regular_file_reopen(fds[1], rule);
+	cleanup_fd int copy = fd < 0 ? fd : copy_file(fd, question->user);
+	int code = copy < 0 ? copy : 0;
+
+	exchange(fds[0], &code, sizeof(code), &copy, copy >= 0, true);
+}
+
+int opener_serve(void)
+{
+	static struct question question;
+	char done = 0;
+	int fds[2];
+
+	prepare();
+	while (exchange(SOCKET, &question, sizeof(question), fds, 2, false) == sizeof(question)) {
+		answer(&question, fds);
+		close_fd(&fds[0]);
+		close_fd(&fds[1]);
+		if (send(SOCKET, &done, 1, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	return EXIT_SUCCESS;
+}
+
+/* --- who asks it -------------------------------------------------------------------------------- */
+
+struct opener {
+	uint64_t owner;
+	pid_t pid; /* 0: there is none */
+	int fd;
+	unsigned int waiting; /* questions that it has not done with */
+	bool late; /* one of these was not answered in time */
+	uint64_t used; /* number of its last question */
+};
+
+const char *opener_program;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these */
+static struct opener openers[OPENERS_MAX];
+static uint64_t nr_questions;
+
+static int start(struct opener *opener, uint64_t owner)
+{
+	char *argv[] = { (char *)"bpfprofil", (char *)OPENER_COMMAND, NULL };
+	extern char **environ;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int ends[2], ret;
+	sigset_t none;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&files, 0, 1);
+	posix_spawn_file_actions_adddup2(&files, 0, 2);
+	posix_spawn_file_actions_adddup2(&files, ends[1], SOCKET);
+	posix_spawn_file_actions_addclosefrom_np(&files, SOCKET + 1);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	*opener = (struct opener){ .owner = owner, .fd = ends[0] };
+	ret = posix_spawn(&opener->pid, opener_program, &files, &attributes, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attributes);
+	close(ends[1]);
+	if (!ret)
+		return 0;
+	opener->pid = 0;
+	close_fd(&opener->fd);
+	return -ret;
+}
+
+/* Without waiting for it; what cannot end yet is left to whoever takes over our children. */
+static void abandon(struct opener *opener)
+{
+	kill(opener->pid, SIGKILL);
+	waitpid(opener->pid, NULL, WNOHANG);
+	close_fd(&opener->fd);
+	*opener = (struct opener){ .fd = -1 };
+}
+
+/* Takes note of what it has done with. False: it has ended. */
+static bool look_after(struct opener *opener)
+{
+	ssize_t got;
+	char done;
+
+	while ((got = recv(opener->fd, &done, 1, MSG_DONTWAIT)) > 0)
+		opener->waiting--;
+	opener->late = opener->late && opener->waiting;
+	return got < 0 && errno == EAGAIN;
+}
+
+/* The owner's, or else a place for it: an empty one, or that of the one that was idle longest. */
+static struct opener *find_opener(uint64_t owner)
+{
+	struct opener *place = NULL;
+	size_t i;
+
+	for (i = 0; i < OPENERS_MAX; i++) {
+		struct opener *opener = &openers[i];
+
+		if (opener->pid && !look_after(opener))
+			abandon(opener);
+		if (opener->pid && opener->owner == owner)
+			return opener;
+		if (!opener->waiting && (!place || opener->used < place->used))
+			place = opener;
+	}
+	if (!place)
+		return NULL;
+	if (place->pid)
+		abandon(place);
+	return start(place, owner) ? NULL : place;
+}
+
+/* Returns the descriptor that the answer will come from, or -errno. */
+static int ask(uint64_t owner, int place, struct question *question)
+{
+	struct opener *opener;
+	int ends[2], fds[2], ret = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	fds[0] = ends[1];
+	fds[1] = place;
+	pthread_mutex_lock(&lock);
+	opener = find_opener(owner);
+	if (!opener || opener->late)
+		ret = -ETIMEDOUT;
+	else if (exchange(opener->fd, question, sizeof(*question), fds, 2, true) < 0)
+		ret = errno == EAGAIN ? -ETIMEDOUT : -errno;
+	if (!ret) {
+		opener->waiting++;
+		opener->used = ++nr_questions;
+	}
+	pthread_mutex_unlock(&lock);
+	close(ends[1]);
+	if (!ret)
+		return ends[0];
+	close(ends[0]);
+	return ret;
+}
+
+static void note_late(uint64_t owner)
+{
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < OPENERS_MAX; i++)
+		if (openers[i].pid && openers[i].owner == owner && look_after(&openers[i]))
+			openers[i].late = openers[i].waiting > 0;
+	pthread_mutex_unlock(&lock);
+}
+
+static bool is_late(uint64_t owner)
+{
+	bool late = false;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < OPENERS_MAX; i++)
+		late = late || (openers[i].pid && openers[i].owner == owner && openers[i].late);
+	pthread_mutex_unlock(&lock);
+	return late;
+}
+
+/* Whether there is something to read. */
+static bool await(int fd, unsigned int ms)
+{
+	const uint64_t until = monotonic_ns() + ms * 1000000ULL;
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	uint64_t now;
+	int ready;
+
+	while ((ready = poll(&poll_fd, 1, (int)ms)) < 0 && errno == EINTR) {
+		now = monotonic_ns();
+		ms = now < until ? (unsigned int)((until - now) / 1000000) : 0;
+	}
+	return ready > 0;
+}
+
+int opener_ask(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule)
+{
+	struct question question = { .has_rule = rule,
+				     .user = owner < NO_UID ? (uid_t)owner : NO_UID };
+
+	if (!opener_program)
+		return -ENOSYS;
+	if (rule)
+		question.rule = *rule;
+	if (strlen(path) >= sizeof(question.path))
+		return -ENAMETOOLONG;
+	strcpy(question.path, path);
+	return ask(owner, place, &question);
+}
+
+int opener_answer(uint64_t owner, int *asked, unsigned int ms)
+{
+	int code, copy = -1;
+
+	if (!await(*asked, ms && is_late(owner) ? 0 : ms)) {
+		if (ms)
+			note_late(owner);
+		return -EAGAIN;
+	}
+	if (exchange(*asked, &code, sizeof(code), &copy, 1, false) != sizeof(code))
+		code = -EIO; /* the process has ended */
+	close_fd(asked);
+	return code ? code : copy;
+}
+
+int opener_open(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule)
+{
+	int asked = opener_ask(owner, place, path, rule), ret;
+
+	if (asked < 0)
+		return asked;
+	ret = opener_answer(owner, &asked, OPENER_WAIT_MS);
+	close_fd(&asked);
+	return ret == -EAGAIN ? -ETIMEDOUT : ret;
+}
+
+void opener_copy_of(int fd, struct stat *stat)
+{
+	char path[FD_PATH], name[COPY_NAME] = "";
+	uint64_t device, inode;
+	uid_t user;
+
+	/* Nobody else can make a nameless file of ours. */
+	if (stat->st_nlink || stat->st_uid != geteuid() ||
+	    readlink(fd_path(fd, path), name, sizeof(name) - 1) < 0 ||
+	    sscanf(name, COPY_SCAN, &user, &device, &inode) != 3)
+		return;
+	stat->st_uid = user;
+	stat->st_dev = device;
+	stat->st_ino = inode;
+}
+
+void opener_root(uint64_t owner, const char *dir, char *root, size_t root_size)
+{
+	snprintf(root, root_size, "%c%" PRIx64 "%s", ROOT_MARK, owner, dir);
+}
+
+const char *opener_root_dir(const char *root, uint64_t *owner)
+{
+	char *dir;
+
+	if (*root != ROOT_MARK)
+		return NULL;
+	*owner = strtoull(root + 1, &dir, 16);
+	return dir;
+}
