@@ -94,6 +94,15 @@ Test(export, every_format_has_its_page_and_tests)
 	}
 }
 
+static void assert_callers_golden(const char *format, const char *path)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	assert_golden_of(profile, format, path);
+}
+
 Test(export, json)
 {
 	assert_golden("json", "tests/golden/profile.json");
@@ -125,6 +134,7 @@ Test(export, speedscope)
 {
 	assert_golden("speedscope", "tests/golden/profile.speedscope.json");
 	assert_split_golden("speedscope", "tests/golden/split.speedscope.json");
+	assert_callers_golden("speedscope", "tests/golden/callers.speedscope.json");
 }
 
 /* Another reader finds the intended cells, and one line per row. */

@@ -191,7 +191,7 @@ static struct profile *load_and_close(FILE *file, char *text)
 Test(export_folded, programs)
 {
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
-	const struct export_options one = { .target = 0, .object = "bash" };
+	struct export_options one = { .target = 0, .object = "bash" };
 	size_t size;
 	char *text = NULL;
 	FILE *file = open_memstream(&text, &size);
@@ -219,8 +219,10 @@ Test(export_folded, programs)
 	assert_folded(profile, &every,
 		      "cc1;start;main 5\nbash;start;main 6\n[unknown];write 2\n"
 		      "cc1;start;main;write 1\nbash;start;main;write 4\n");
-	/* Where there is only one, it would be the same in each line. */
+	/* Where there is only one, it would be the same in each line, so it must be asked for. */
 	assert_folded(profile, &one, "start;main 6\n");
+	one.programs = true;
+	assert_folded(profile, &one, "bash;start;main 6\n");
 }
 
 enum { DEPTH = 250, NAME_BYTES = 3000, PROFILE_TICKS = DEPTH * (DEPTH + 1) / 2 };

@@ -98,6 +98,10 @@ static const struct opt selection_opts[] = {
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(options.target) },
+	{ .name = "program-first",
+	  .help = "folded, speedscope: begin each chain of callers with its program, even if there "
+		  "is only one",
+	  .field = FIELD(options.programs) },
 	{ .name = "detail",
 	  .arg = "WHAT",
 	  .help = "otlp, clickhouse: how fine a place is: address, line or function",
@@ -413,6 +417,8 @@ static const char *stray_option(const struct export_arguments *arguments)
 		return "--target";
 	if (!(takes & EXPORT_TAKES_DETAIL) && arguments->options.detail != EXPORT_ADDRESS)
 		return "--detail";
+	if (!(takes & EXPORT_TAKES_PROGRAMS) && arguments->options.programs)
+		return "--program-first";
 	if (!arguments->format->ddl && arguments->ddl)
 		return "--ddl";
 	return NULL;

@@ -38,6 +38,7 @@ struct export_options {
 	uint32_t file_object; /* the object to write, for formats with a file for each */
 	enum export_detail detail;
 	bool callers; /* with chains, for formats and writers that have them */
+	bool programs; /* stacks begin with their programs, even if there is only one */
 	bool binned_only; /* no samples of ticks in no bin; one mapping for text without segments */
 	const struct export_call *call; /* NULL: no call was described */
 	char *note; /* text for the user, or "", in EXPORT_NOTE_BYTES; NULL: unwanted */
@@ -51,6 +52,7 @@ enum export_takes {
 	EXPORT_TAKES_TARGET = 2,
 	EXPORT_TAKES_CALL = 4, /* required */
 	EXPORT_TAKES_DETAIL = 8,
+	EXPORT_TAKES_PROGRAMS = 16,
 };
 
 /* A format in which a profile can be written, by export_write(). */
@@ -61,7 +63,7 @@ struct export_format {
 	bool binary; /* must not go to a terminal */
 	bool compressed; /* by gzip, when written to the file */
 	bool reads_programs; /* it reads the profiled programs, and fails without them */
-	bool has_callers; /* it has the chains of a profile that has callers */
+	const char *flat; /* why it leaves out the callers of a profile; NULL: it has them */
 	bool only_counts; /* it has no time: targets with several periods are refused */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
 	bool per_object; /* a file NAME.OBJECT.out for each object with export_has_file() */

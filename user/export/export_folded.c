@@ -11,20 +11,12 @@
 #include "export/export_impl.h"
 #include "export/stacks.h"
 
-/*
- * Each line has all of its frames, so a small profile with long names and deep chains would be gigabytes.
- * Beyond this many bytes the coldest stacks lose their callers.
- */
-#define FOLDED_MAX (128ULL << 20)
-
 #define NUMBERS_BYTES 48 /* of a pid, of ticks, and what separates them */
 
 struct folded {
 	const struct profile *profile;
 	struct stacks *stacks;
 	bool by_target; /* there are several targets */
-	bool by_program; /* there are several programs */
-	const struct profile_object **programs; /* by context of stacks->callers */
 	FILE *stream;
 };
 
@@ -64,69 +56,11 @@ static void put_folded_groups(const struct folded *folded,
 		put_folded_frame(folded->stream, histogram->cgroup);
 }
 
-/* Whether a file is called like a shared library: NAME.so, or NAME.so.VERSION. */
-static bool is_library(const char *name)
-{
-	const char *end = strstr(name, ".so");
-
-	return end && (!end[3] || end[3] == '.');
-}
-
-static const struct profile_object *program_or_null(const struct profile_object *object)
-{
-	if (!object || object->kind != PROFILE_FILE || is_library(profile_object_base(object)))
-		return NULL;
-	return object;
-}
-
-/*
- * The program that a stack belongs to: the first file among its frames that is no library. NULL: it is
- * not known, because the chain was cut before it.
- */
-static const struct profile_object *program_of(const struct folded *folded,
-					       const struct stack *stack)
-{
-	const struct profile_object *first = stack->callers ? folded->programs[stack->callers] :
-							      NULL;
-
-	return first ?: program_or_null(&folded->profile->objects[stack->histogram->object]);
-}
-
-/*
- * A split by process has a better name for each. Parents come before their children. Returns 0 or
- * -ENOMEM.
- */
-static int find_programs(struct folded *folded)
-{
-	const struct stacks *stacks = folded->stacks;
-	const struct chain_context *all = stacks->callers.all;
-	const struct profile_object *first = NULL, *program;
-	size_t i;
-
-	free(folded->programs);
-	folded->programs = calloc(stacks->callers.nr + 1, sizeof(*folded->programs));
-	if (!folded->programs)
-		return -ENOMEM;
-	for (i = 1; i < stacks->callers.nr; i++)
-		folded->programs[i] =
-			folded->programs[all[i].parent] ?:
-				program_or_null(stack_caller_object(stacks, all[i].frame));
-	for (i = 0; folded->profile->callers && !stacks->by_process && i < stacks->nr; i++) {
-		program = program_of(folded, &stacks->all[i]);
-		folded->by_program |= first && program && program != first;
-		first = first ?: program;
-	}
-	return 0;
-}
-
 /* As collapsers of perf's stacks put the command first. */
 static void put_program(const struct folded *folded, const struct stack *stack)
 {
-	const struct profile_object *program = program_of(folded, stack);
-	const struct profile_object *own = &folded->profile->objects[stack->histogram->object];
+	const struct profile_object *program = stack_program(folded->stacks, stack);
 
-	if (!program && own->kind == PROFILE_KERNEL)
-		program = own;
 	put_folded_frame(folded->stream, program ? profile_object_base(program) : "[unknown]");
 }
 
@@ -150,7 +84,7 @@ static void put_stack(const struct folded *folded, const struct stack *stack)
 	const char *last = stack_function(stack);
 
 	put_folded_groups(folded, histogram);
-	if (folded->by_program)
+	if (folded->stacks->by_program)
 		put_program(folded, stack);
 	put_folded_callers(folded, stack->callers);
 	if (!folded->profile->callers)
@@ -198,23 +132,9 @@ static uint64_t bare_size(const struct folded *folded, const struct stack *stack
 	       NUMBERS_BYTES;
 }
 
-static int compare_ticks(const void *left, const void *right)
+static uint64_t frame_size(const struct stacks *stacks, uint32_t frame)
 {
-	const struct stack *a = left, *b = right;
-
-	return compare_u64(b->ticks, a->ticks);
-}
-
-/* How many bytes the frames of each context have. NULL: out of memory. */
-static uint64_t *measure_contexts(const struct stacks *stacks)
-{
-	const struct chain_context *all = stacks->callers.all;
-	uint64_t *sizes = calloc(stacks->callers.nr + 1, sizeof(*sizes));
-	size_t i;
-
-	for (i = 1; sizes && i < stacks->callers.nr; i++)
-		sizes[i] = sizes[all[i].parent] + text_size(stack_caller(stacks, all[i].frame));
-	return sizes;
+	return text_size(stack_caller(stacks, frame));
 }
 
 static uint64_t measure_bare(const struct folded *folded)
@@ -227,83 +147,21 @@ static uint64_t measure_bare(const struct folded *folded)
 	return size;
 }
 
-/* The hottest stacks keep their callers, as far as there is room. *ticks: of those that do not. */
-static int drop_callers(struct folded *folded, const uint64_t *sizes, uint64_t room,
-			uint64_t *ticks)
-{
-	struct stacks *stacks = folded->stacks;
-	size_t i;
-
-	*ticks = 0;
-	SORT(stacks->all, stacks->nr, compare_ticks);
-	for (i = 0; i < stacks->nr; i++) {
-		struct stack *stack = &stacks->all[i];
-
-		if (sizes[stack->callers] <= room) {
-			room -= sizes[stack->callers];
-			continue;
-		}
-		room = 0; /* colder ones do not keep theirs either */
-		*ticks += stack->ticks;
-		stack->callers = stacks_left_out(stacks, program_of(folded, stack));
-		if (!stack->callers)
-			return -ENOMEM;
-	}
-	stacks_merge(stacks);
-	return find_programs(folded);
-}
-
-/* The lines in full have so many bytes. */
-static int shorten(struct folded *folded, const uint64_t *sizes, uint64_t full, char *note,
-		   struct error *err)
-{
-	uint64_t bare = measure_bare(folded), ticks;
-	int ret = drop_callers(folded, sizes, bare < FOLDED_MAX ? FOLDED_MAX - bare : 0, &ticks);
-
-	if (ret)
-		return error_errno(err, ret, "folded");
-	if (measure_bare(folded) > FOLDED_MAX)
-		return error_with_hint(err, -E2BIG, "--target or --object, or --format pprof",
-				       "folded: more than %llu MiB, even without callers",
-				       FOLDED_MAX >> 20);
-	if (note)
-		export_add_note(note,
-				"%" PRIu64
-				" ticks are without callers, because all stacks have %" PRIu64
-				" MiB, of which %llu are written; pprof has them",
-				ticks, full >> 20, FOLDED_MAX >> 20);
-	return 0;
-}
-
-static int limit_size(struct folded *folded, char *note, struct error *err)
-{
-	cleanup_free uint64_t *sizes = measure_contexts(folded->stacks);
-	uint64_t full = measure_bare(folded);
-	size_t i;
-
-	if (!sizes)
-		return error_errno(err, -ENOMEM, "folded");
-	for (i = 0; i < folded->stacks->nr; i++)
-		full += sizes[folded->stacks->all[i].callers];
-	return full > FOLDED_MAX ? shorten(folded, sizes, full, note, err) : 0;
-}
-
 int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
 		  struct error *err)
 {
 	struct stacks stacks;
 	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
-	int ret = stacks_build(profile, options, true, &stacks);
+	int ret = stacks_build(profile, options, "folded", &stacks, err);
 
-	if (!ret)
-		ret = find_programs(&folded);
-	if (ret)
-		ret = error_errno(err, ret, "folded");
-	else
-		ret = limit_size(&folded, options->note, err);
+	if (!ret && stacks_limit(&stacks, frame_size, measure_bare(&folded), options->note))
+		ret = error_errno(err, -ENOMEM, "folded");
+	if (!ret && measure_bare(&folded) > STACKS_MAX)
+		ret = error_with_hint(err, -E2BIG, "--target or --object, or --format pprof",
+				      "folded: more than %llu MiB, even without callers",
+				      STACKS_MAX >> 20);
 	if (!ret)
 		ret = put_stacks(&folded, err);
-	free(folded.programs);
 	stacks_free(&stacks);
 	return ret;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * speedscope's own format: a "sampled" profile for each target, process and cgroup that is told
- * apart, with two frames a sample, the object and its function. Weights are nanoseconds.
+ * apart. A sample has its frames from the outermost on: those of its callers, or else its object.
+ * Weights are nanoseconds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,54 +12,83 @@
 #include "export/export_impl.h"
 #include "export/stacks.h"
 
+#define FRAME_BYTES 11 /* of a number and a comma */
+#define BARE_BYTES 64 /* of a stack without callers, and its weight */
+
 struct speedscope {
 	const struct profile *profile;
 	const struct stacks *stacks;
 	FILE *stream;
 };
 
-/* Frames are numbered: first the objects, then the functions, then what has no name. */
-static uint64_t function_frame(const struct speedscope *speedscope, const struct stack *stack)
+/* Frames have the numbers that stacks have for them, and behind these there are two more. */
+enum other_frame {
+	UNKNOWN,
+	AT_WORK, /* the kernel, for the frame above */
+};
+
+static uint32_t other_frame(const struct speedscope *speedscope, enum other_frame which)
+{
+	return stacks_nr_frames(speedscope->stacks) + which;
+}
+
+static uint32_t object_frame(const struct speedscope *speedscope,
+			     const struct profile_object *object)
 {
 	const struct profile *profile = speedscope->profile;
-	size_t i = profile->nr_functions;
+
+	return (uint32_t)(profile->nr_functions + (size_t)(object - profile->objects));
+}
+
+/* Text without a function is called by its object where callers are shown. */
+static uint32_t own_frame(const struct speedscope *speedscope, const struct stack *stack)
+{
+	const struct profile *profile = speedscope->profile;
 
 	if (stack->function)
-		i = (size_t)(stack->function - profile->functions);
-	return profile->nr_objects + i;
+		return (uint32_t)(stack->function - profile->functions);
+	return profile->callers ?
+		       object_frame(speedscope, &profile->objects[stack->histogram->object]) :
+		       other_frame(speedscope, UNKNOWN);
+}
+
+/* Callers that are left out have one frame, whatever their object. */
+static uint32_t caller_frame(const struct speedscope *speedscope, uint32_t frame)
+{
+	const uint32_t last = stacks_nr_frames(speedscope->stacks) - 1;
+
+	return frame < last ? frame : last;
 }
 
 static void put_speedscope_frame(const struct speedscope *speedscope, const char *name,
-				 const char *file, bool last)
+				 const struct profile_object *object, const char *end)
 {
 	fputs("{\"name\": ", speedscope->stream);
 	json_text_string(speedscope->stream, name);
-	if (file) {
+	if (object) {
 		fputs(", \"file\": ", speedscope->stream);
-		json_text_string(speedscope->stream, file);
+		json_text_string(speedscope->stream, object->path);
 	}
-	fputs(last ? "}\n" : "},\n", speedscope->stream);
+	fprintf(speedscope->stream, "}%s\n", end);
 }
 
 static void put_speedscope_frames(const struct speedscope *speedscope)
 {
-	const struct profile *profile = speedscope->profile;
-	const struct profile_function *function;
-	struct stack nameless = { 0 };
-	size_t i;
+	const struct stacks *stacks = speedscope->stacks;
+	const uint32_t nr = stacks_nr_frames(stacks);
+	const char *name;
+	bool is_left_out;
+	uint32_t i;
 
 	fputs("\"shared\": {\"frames\": [\n", speedscope->stream);
-	for (i = 0; i < profile->nr_objects; i++)
-		put_speedscope_frame(speedscope, profile_object_base(&profile->objects[i]),
-				     profile->objects[i].path, false);
-	for (i = 0; i < profile->nr_functions; i++) {
-		function = &profile->functions[i];
-		nameless.function = function;
-		put_speedscope_frame(speedscope, stack_function(&nameless),
-				     profile->objects[function->object].path, false);
+	for (i = 0; i < nr; i++) {
+		name = stack_caller(stacks, i);
+		is_left_out = speedscope->profile->callers && i == nr - 1;
+		put_speedscope_frame(speedscope, name && *name ? name : "[unknown]",
+				     is_left_out ? NULL : stack_caller_object(stacks, i), ",");
 	}
-	nameless.function = NULL;
-	put_speedscope_frame(speedscope, stack_function(&nameless), NULL, true);
+	put_speedscope_frame(speedscope, "[unknown]", NULL, ",");
+	put_speedscope_frame(speedscope, PROFILE_KERNEL_FRAME, NULL, "");
 	fputs("]},\n", speedscope->stream);
 }
 
@@ -81,20 +111,52 @@ static char *name_group(const struct speedscope *speedscope,
 	return name;
 }
 
+/* From the outermost frame on. */
+static void put_speedscope_callers(const struct speedscope *speedscope, uint32_t context)
+{
+	const struct chain_context *all = speedscope->stacks->callers.all;
+	uint32_t frames[PROFILE_CHAIN_DEPTH + 1];
+	size_t nr = 0;
+
+	for (; context; context = all[context].parent)
+		frames[nr++] = caller_frame(speedscope, all[context].frame);
+	while (nr)
+		fprintf(speedscope->stream, "%" PRIu32 ",", frames[--nr]);
+}
+
+static void put_speedscope_stack(const struct speedscope *speedscope, const struct stack *stack)
+{
+	const struct stacks *stacks = speedscope->stacks;
+	const struct profile_object *first = NULL;
+	FILE *stream = speedscope->stream;
+
+	if (!speedscope->profile->callers)
+		first = &speedscope->profile->objects[stack->histogram->object];
+	else if (stacks->by_program)
+		first = stack_program(stacks, stack);
+	fputc('[', stream);
+	if (first || stacks->by_program)
+		fprintf(stream, "%" PRIu32 ",",
+			first ? object_frame(speedscope, first) : other_frame(speedscope, UNKNOWN));
+	put_speedscope_callers(speedscope, stack->callers);
+	fprintf(stream, "%" PRIu32, own_frame(speedscope, stack));
+	if (stack->in_kernel)
+		fprintf(stream, ",%" PRIu32, other_frame(speedscope, AT_WORK));
+	fputc(']', stream);
+}
+
 /* Returns the sum of the weights. */
 static uint64_t put_speedscope_samples(const struct speedscope *speedscope, size_t first,
 				       size_t end)
 {
 	FILE *stream = speedscope->stream;
-	const struct stack *stack;
 	uint64_t total = 0;
 	size_t i;
 
 	fputs("\"samples\": [", stream);
-	for (i = first; i < end; i++) {
-		stack = &speedscope->stacks->all[i];
-		fprintf(stream, "%s[%" PRIu32 ",%" PRIu64 "]", i == first ? "" : ",",
-			stack->histogram->object, function_frame(speedscope, stack));
+	for (i = first; i < end && !ferror(stream); i++) {
+		fputs(i == first ? "" : ",", stream);
+		put_speedscope_stack(speedscope, &speedscope->stacks->all[i]);
 	}
 	fputs("],\n\"weights\": [", stream);
 	for (i = first; i < end; i++) {
@@ -167,6 +229,13 @@ static int put_speedscope(const struct speedscope *speedscope, struct error *err
 	return ret ? error_errno(err, ret, "speedscope") : export_end(stream, "speedscope", err);
 }
 
+static uint64_t frame_size(const struct stacks *stacks, uint32_t frame)
+{
+	(void)stacks;
+	(void)frame;
+	return FRAME_BYTES;
+}
+
 int export_speedscope(const struct profile *profile, const struct export_options *options,
 		      FILE *stream, struct error *err)
 {
@@ -174,11 +243,11 @@ int export_speedscope(const struct profile *profile, const struct export_options
 	const struct speedscope speedscope = { .profile = profile,
 					       .stacks = &stacks,
 					       .stream = stream };
-	int ret;
+	int ret = stacks_build(profile, options, "speedscope", &stacks, err);
 
-	if (stacks_build(profile, options, false, &stacks))
+	if (!ret && stacks_limit(&stacks, frame_size, stacks.nr * BARE_BYTES, options->note))
 		ret = error_errno(err, -ENOMEM, "speedscope");
-	else
+	if (!ret)
 		ret = put_speedscope(&speedscope, err);
 	stacks_free(&stacks);
 	return ret;

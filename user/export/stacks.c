@@ -2,6 +2,7 @@
 #include "export/stacks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -70,7 +71,13 @@ const struct profile_object *stack_caller_object(const struct stacks *stacks, ui
 	return frame < profile->nr_objects ? &profile->objects[frame] : NULL;
 }
 
-uint32_t stacks_left_out(struct stacks *stacks, const struct profile_object *object)
+uint32_t stacks_nr_frames(const struct stacks *stacks)
+{
+	return cut_frame(stacks->profile, stacks->profile->callers ? LEFT_OUT + 1 : 0);
+}
+
+/* A context that stands for callers that are left out, of that object or NULL. 0: out of memory. */
+static uint32_t left_out(struct stacks *stacks, const struct profile_object *object)
 {
 	const struct profile *profile = stacks->profile;
 	size_t number = object ? (size_t)(object - profile->objects) : profile->nr_objects;
@@ -186,7 +193,8 @@ static int add_stack_histogram(struct stacks_maker *maker,
 	return ret;
 }
 
-void stacks_merge(struct stacks *stacks)
+/* Sorts the stacks, and adds up those that have become equal. */
+static void merge_stacks(struct stacks *stacks)
 {
 	size_t i, kept = 0;
 
@@ -202,14 +210,54 @@ void stacks_merge(struct stacks *stacks)
 	stacks->nr = kept + 1;
 }
 
+/* --- programs --- */
+
+static const struct profile_object *object_of_frame(const void *stacks, uint32_t frame)
+{
+	return stack_caller_object(stacks, frame);
+}
+
+static const struct profile_object *program_of(const struct stacks *stacks,
+					       const struct stack *stack)
+{
+	const struct profile_object *first = stacks->programs[stack->callers];
+
+	return first ?: profile_program(&stacks->profile->objects[stack->histogram->object]);
+}
+
+const struct profile_object *stack_program(const struct stacks *stacks, const struct stack *stack)
+{
+	const struct profile_object *own = &stacks->profile->objects[stack->histogram->object];
+
+	return program_of(stacks, stack) ?: (own->kind == PROFILE_KERNEL ? own : NULL);
+}
+
+/* A split by process has a better name for each. Returns 0 or -ENOMEM. */
+static int find_programs(struct stacks *stacks)
+{
+	const struct profile_object *first = NULL, *program;
+	size_t i;
+
+	free(stacks->programs);
+	stacks->programs = chain_tree_programs(&stacks->callers, object_of_frame, stacks);
+	if (!stacks->programs)
+		return -ENOMEM;
+	for (i = 0; stacks->profile->callers && !stacks->by_process && i < stacks->nr; i++) {
+		program = program_of(stacks, &stacks->all[i]);
+		stacks->by_program |= first && program && program != first;
+		first = first ?: program;
+	}
+	return 0;
+}
+
 int stacks_build(const struct profile *profile, const struct export_options *options,
-		 bool with_callers, struct stacks *stacks)
+		 const char *format, struct stacks *stacks, struct error *err)
 {
 	struct stacks_maker maker = { .profile = profile,
 				      .stacks = stacks,
 				      .index = profile_index_new(profile),
 				      .weights = profile_weights_new(profile),
-				      .chains = profile_chains_new(profile, with_callers) };
+				      .chains = profile_chains_new(profile, true) };
 	const struct chain_frames frames = { add_cut, add_site, &maker };
 	int ret = maker.index && maker.weights && maker.chains ? 0 : -ENOMEM;
 	size_t i;
@@ -229,12 +277,83 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 	profile_index_free(maker.index);
 	profile_weights_free(maker.weights);
 	profile_chains_free(maker.chains);
-	stacks_merge(stacks);
-	return ret;
+	merge_stacks(stacks);
+	if (!ret)
+		ret = find_programs(stacks);
+	if (ret)
+		return error_errno(err, ret, "%s", format);
+	if (options->programs && !profile->callers)
+		return error_set(err, -EINVAL, "%s: --program-first: this profile has no callers",
+				 format);
+	stacks->by_program |= options->programs;
+	return 0;
 }
 
 void stacks_free(struct stacks *stacks)
 {
 	free(stacks->all);
+	free(stacks->programs);
 	chain_tree_free(&stacks->callers);
+}
+
+/* --- how many bytes all frames have --- */
+
+static int compare_ticks(const void *left, const void *right)
+{
+	const struct stack *a = left, *b = right;
+
+	return compare_u64(b->ticks, a->ticks);
+}
+
+/* The hottest stacks keep their callers, as far as there is room. *ticks: of those that do not. */
+static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t room,
+			uint64_t *ticks)
+{
+	size_t i;
+
+	*ticks = 0;
+	SORT(stacks->all, stacks->nr, compare_ticks);
+	for (i = 0; i < stacks->nr; i++) {
+		struct stack *stack = &stacks->all[i];
+
+		if (sizes[stack->callers] <= room) {
+			room -= sizes[stack->callers];
+			continue;
+		}
+		room = 0; /* colder ones do not keep theirs either */
+		*ticks += stack->ticks;
+		stack->callers = left_out(stacks, program_of(stacks, stack));
+		if (!stack->callers)
+			return -ENOMEM;
+	}
+	merge_stacks(stacks);
+	return find_programs(stacks);
+}
+
+int stacks_limit(struct stacks *stacks,
+		 uint64_t (*frame_size)(const struct stacks *stacks, uint32_t frame), uint64_t bare,
+		 char *note)
+{
+	const struct chain_context *all = stacks->callers.all;
+	cleanup_free uint64_t *sizes = calloc(stacks->callers.nr + 1, sizeof(*sizes));
+	uint64_t full = bare, ticks;
+	size_t i;
+	int ret;
+
+	if (!sizes)
+		return -ENOMEM;
+	for (i = 1; i < stacks->callers.nr; i++)
+		sizes[i] = sizes[all[i].parent] + frame_size(stacks, all[i].frame);
+	for (i = 0; i < stacks->nr; i++)
+		full += sizes[stacks->all[i].callers];
+	if (full <= STACKS_MAX)
+		return 0;
+	ret = drop_callers(stacks, sizes, bare < STACKS_MAX ? STACKS_MAX - bare : 0, &ticks);
+	if (!ret && note)
+		export_add_note(note,
+				"%" PRIu64
+				" ticks are without callers, because all stacks have %" PRIu64
+				" MiB, of which %llu are written; pprof has them",
+				ticks, full >> 20, STACKS_MAX >> 20);
+	return ret;
 }

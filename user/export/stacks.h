@@ -28,7 +28,9 @@ struct stacks {
 	size_t nr;
 	size_t room;
 	struct chain_tree callers; /* its frames have names by stack_caller() */
+	const struct profile_object **programs; /* by context of callers; NULL: unknown */
 	bool by_process; /* the profile was split by process */
+	bool by_program; /* stacks begin with their programs, because there are several */
 };
 
 /* The function's name, or perf's word if there is none. */
@@ -40,16 +42,33 @@ const char *stack_caller(const struct stacks *stacks, uint32_t frame);
 /* The object that such a frame is in; NULL: it is none, but says how a walk ended. */
 const struct profile_object *stack_caller_object(const struct stacks *stacks, uint32_t frame);
 
-/* A context that stands for callers that are left out, of that object or NULL. 0: out of memory. */
-uint32_t stacks_left_out(struct stacks *stacks, const struct profile_object *object);
+/* Frames are below this number; with callers, the last one stands for all that are left out. */
+uint32_t stacks_nr_frames(const struct stacks *stacks);
 
-/* Sorts the stacks, and adds up those that have become equal. */
-void stacks_merge(struct stacks *stacks);
+/* The object that a stack with by_program begins with: its program, or the kernel. NULL: unknown. */
+const struct profile_object *stack_program(const struct stacks *stacks, const struct stack *stack);
 
-/* Returns 0 or -ENOMEM. Call stacks_free() in any case. */
+/*
+ * Returns 0, or -ENOMEM; -EINVAL: the options ask for programs, which a profile without callers does
+ * not have. The message starts with format. Call stacks_free() in any case.
+ */
 int stacks_build(const struct profile *profile, const struct export_options *options,
-		 bool with_callers, struct stacks *stacks);
+		 const char *format, struct stacks *stacks, struct error *err);
 void stacks_free(struct stacks *stacks);
+
+/*
+ * Viewers want all frames of each stack, so a small profile with long names and deep chains would be
+ * gigabytes. Beyond this many bytes the coldest stacks lose their callers.
+ */
+#define STACKS_MAX (128ULL << 20)
+
+/*
+ * Limits the bytes of frames: frame_size says how many one has, and bare how many there are without
+ * callers. A note says what was left out. Returns 0 or -ENOMEM.
+ */
+int stacks_limit(struct stacks *stacks,
+		 uint64_t (*frame_size)(const struct stacks *stacks, uint32_t frame), uint64_t bare,
+		 char *note);
 
 /* Compares target, process and cgroup, with results as from strcmp(). */
 int stack_compare_groups(const struct stacks *stacks, const struct stack *a, const struct stack *b);

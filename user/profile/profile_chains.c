@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 
@@ -410,4 +411,34 @@ void chain_tree_free(struct chain_tree *tree)
 {
 	free(tree->all);
 	free(tree->slots);
+}
+
+/* --- programs ----------------------------------------------------------------------------------- */
+
+/* Whether a file is called like a shared library: NAME.so, or NAME.so.VERSION. */
+static bool is_library(const char *name)
+{
+	const char *end = strstr(name, ".so");
+
+	return end && (!end[3] || end[3] == '.');
+}
+
+const struct profile_object *profile_program(const struct profile_object *object)
+{
+	if (!object || object->kind != PROFILE_FILE || is_library(profile_object_base(object)))
+		return NULL;
+	return object;
+}
+
+/* Parents come before their children. */
+const struct profile_object **chain_tree_programs(const struct chain_tree *tree,
+						  frame_object object_of, const void *of)
+{
+	const struct profile_object **programs = calloc(tree->nr + 1, sizeof(*programs));
+	size_t i;
+
+	for (i = 1; programs && i < tree->nr; i++)
+		programs[i] = programs[tree->all[i].parent] ?:
+				      profile_program(object_of(of, tree->all[i].frame));
+	return programs;
 }

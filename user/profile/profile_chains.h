@@ -85,4 +85,19 @@ struct chain_tree {
 uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t frame);
 void chain_tree_free(struct chain_tree *tree);
 
+/*
+ * A chain belongs to a program: the first file among its frames that is no shared library. Below the
+ * first frame of a thread, or of a program that has not started yet, there are libraries alone.
+ */
+
+/* Returns the object if it can be a program, else NULL. NULL is fine. */
+const struct profile_object *profile_program(const struct profile_object *object);
+
+/* The object that a frame is in; NULL: none. */
+typedef const struct profile_object *(*frame_object)(const void *of, uint32_t frame);
+
+/* The program of each context, or NULL. The caller frees the array. Returns NULL if out of memory. */
+const struct profile_object **chain_tree_programs(const struct chain_tree *tree,
+						  frame_object object_of, const void *of);
+
 #endif
