@@ -27,7 +27,13 @@ agree() {
 	for format in folded speedscope; do
 		"$bin" export --format $format -o "$profile.$format" "$profile.json" 2>"$work/err"
 	done
-	compare "$name" folded "$profile"
+	for format in otlp clickhouse; do
+		"$bin" export --format $format --detail function -o "$profile.$format" "$profile.json" \
+			2>"$work/err"
+	done
+	for format in folded otlp clickhouse; do
+		compare "$name" $format "$profile"
+	done
 	[ -z "$3" ] || compare "$name" speedscope "$profile" "$3"
 }
 

@@ -23,6 +23,62 @@ def speedscope(path):
             yield [names[i] for i in stack], round(weight / float(sys.argv[3]))
 
 
+def clickhouse(path):
+    for line in open(path, encoding="utf-8"):
+        row = json.loads(line)
+        assert len({len(row[key]) for key in ("Addresses", "FunctionNames", "FileNames", "LineNumbers",
+                                              "MappingFileNames")}) == 1
+        if row["SampleType"] == "samples":
+            yield row["FunctionNames"][::-1], row["Values"][0]
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def fields(data):
+    """A protobuf message as lists of values by field."""
+    found, at = collections.defaultdict(list), 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = (8, at) if key & 7 == 1 else varint(data, at)
+            value, at = data[at:at + size], at + size
+        found[key >> 3].append(value)
+    return found
+
+
+def numbers(packed):
+    at = 0
+    while at < len(packed):
+        value, at = varint(packed, at)
+        yield value
+
+
+def otlp(path):
+    request = fields(open(path, "rb").read())
+    tables = fields(request[2][0])
+    texts = [text.decode() for text in tables[5]]
+    functions = [texts[(fields(function)[1] or [0])[0]] for function in tables[3]]
+    places = [[functions[fields(line)[1][0]] for line in fields(place)[3]] for place in tables[2]]
+    stacks = [[name for packed in fields(stack)[1] for place in numbers(packed) for name in places[place]]
+              for stack in tables[7]]
+    for of in request[1]:
+        for profile in fields(fields(of)[2][0])[2]:
+            profile = fields(profile)
+            if texts[fields(profile[1][0])[1][0]] == "samples":
+                for sample in map(fields, profile[2]):
+                    yield stacks[sample[1][0]][::-1], next(numbers(sample[4][0]))
+
+
 def sums(stacks):
     own, inclusive = collections.Counter(), collections.Counter()
     for stack, ticks in stacks:

@@ -22,12 +22,12 @@ static Otlp__Request *otlp(const struct profile *profile, const struct export_op
 	return read;
 }
 
-static struct profile *split_profile(void)
+static struct profile *load(const char *path)
 {
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 
-	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	cr_assert_eq(profile_load(path, &profile, &err), 0, "%s", err.text);
 	return profile;
 }
 
@@ -36,7 +36,7 @@ static struct profile *split_profile(void)
  * refers to it.
  */
 struct seen {
-	bool *texts, *attributes, *mappings, *functions, *places;
+	bool *texts, *attributes, *mappings, *functions, *places, *stacks;
 };
 
 static void see(bool *seen, int64_t index, size_t nr)
@@ -73,7 +73,8 @@ static void see_profile(struct seen *seen, const Otlp__Dictionary *tables,
 	for (i = 0; i < profile->n_samples; i++) {
 		const Otlp__Sample *sample = profile->samples[i];
 
-		see(seen->places, sample->stack_index, tables->n_stack_table);
+		cr_assert_gt(sample->stack_index, 0);
+		see(seen->stacks, sample->stack_index, tables->n_stack_table);
 		cr_assert_eq(sample->n_values, 1);
 		cr_assert_gt(sample->values[0], 0);
 		cr_assert_eq(sample->n_timestamps_unix_nano, 1);
@@ -90,8 +91,6 @@ static void see_place(struct seen *seen, const Otlp__Dictionary *tables, size_t 
 	const Otlp__Location *location = tables->location_table[i];
 	size_t j;
 
-	cr_assert_eq(tables->stack_table[i]->n_location_indices, 1);
-	cr_assert_eq(tables->stack_table[i]->location_indices[0], (int32_t)i);
 	see(seen->mappings, location->mapping_index, tables->n_mapping_table);
 	cr_assert_gt(location->n_lines, 0);
 	for (j = 0; j < location->n_lines; j++)
@@ -102,8 +101,15 @@ static void see_place(struct seen *seen, const Otlp__Dictionary *tables, size_t 
 
 static void see_tables(struct seen *seen, const Otlp__Dictionary *tables)
 {
-	size_t i;
+	size_t i, j;
 
+	for (i = 1; i < tables->n_stack_table; i++) {
+		const Otlp__Stack *stack = tables->stack_table[i];
+
+		cr_assert_gt(stack->n_location_indices, 0);
+		for (j = 0; j < stack->n_location_indices; j++)
+			see(seen->places, stack->location_indices[j], tables->n_location_table);
+	}
 	for (i = 1; i < tables->n_location_table; i++)
 		see_place(seen, tables, i);
 	for (i = 1; i < tables->n_mapping_table; i++) {
@@ -172,11 +178,11 @@ static void assert_resource(const Otlp__ResourceProfiles *of)
 static void assert_sound(const Otlp__Request *read)
 {
 	const Otlp__Dictionary *tables = read->dictionary;
-	struct seen seen = { calloc(tables->n_string_table, 1),
-			     calloc(tables->n_attribute_table, 1),
-			     calloc(tables->n_mapping_table, 1),
-			     calloc(tables->n_function_table, 1),
-			     calloc(tables->n_location_table, 1) };
+	struct seen seen = {
+		calloc(tables->n_string_table, 1),   calloc(tables->n_attribute_table, 1),
+		calloc(tables->n_mapping_table, 1),  calloc(tables->n_function_table, 1),
+		calloc(tables->n_location_table, 1), calloc(tables->n_stack_table, 1)
+	};
 	size_t i, j;
 
 	assert_zeroes(tables);
@@ -193,6 +199,7 @@ static void assert_sound(const Otlp__Request *read)
 	assert_all_seen(seen.mappings, tables->n_mapping_table, "mapping");
 	assert_all_seen(seen.functions, tables->n_function_table, "function");
 	assert_all_seen(seen.places, tables->n_location_table, "place");
+	assert_all_seen(seen.stacks, tables->n_stack_table, "stack");
 }
 
 static const char *type_of(const Otlp__Request *read, const Otlp__Profile *profile)
@@ -203,7 +210,8 @@ static const char *type_of(const Otlp__Request *read, const Otlp__Profile *profi
 static const char *function_of(const Otlp__Request *read, const Otlp__Sample *sample)
 {
 	const Otlp__Dictionary *tables = read->dictionary;
-	const Otlp__Location *location = tables->location_table[sample->stack_index];
+	const Otlp__Stack *stack = tables->stack_table[sample->stack_index];
+	const Otlp__Location *location = tables->location_table[stack->location_indices[0]];
 	int32_t function = location->lines[location->n_lines - 1]->function_index;
 
 	return tables->string_table[tables->function_table[function]->name_strindex];
@@ -297,7 +305,7 @@ Test(export_otlp, periods)
 /* The scheduler's time, exact to the nanosecond; of several reasons a split's is unknown. */
 Test(export_otlp, cpu_time)
 {
-	cleanup_profile struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = load("tests/golden/split.json");
 	Otlp__Request *read = otlp(profile, NULL);
 
 	assert_sound(read);
@@ -339,7 +347,7 @@ static int64_t time_of(const Otlp__Request *read, const char *service, const cha
 /* As of a container that lived between two windows, whether or not others lost ticks. */
 Test(export_otlp, time_without_a_tick)
 {
-	cleanup_profile struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = load("tests/golden/split.json");
 	const uint64_t ticks[] = { profile->splits[1].ticks, 500, 600 };
 	Otlp__Request *read;
 	size_t i;
@@ -391,6 +399,7 @@ static Otlp__Request *otlp_of_samples(struct samples *samples)
 			 read->dictionary->n_location_table);
 	assert_different((void **)read->dictionary->function_table,
 			 read->dictionary->n_function_table);
+	assert_different((void **)read->dictionary->stack_table, read->dictionary->n_stack_table);
 	return read;
 }
 
@@ -427,7 +436,8 @@ static void fold_and_cut(const struct profile *profile, size_t most, size_t part
 
 Test(export_otlp, folded_and_cut)
 {
-	struct profile *profiles[] = { sample_profile(), split_profile(),
+	struct profile *profiles[] = { sample_profile(), load("tests/golden/split.json"),
+				       load("tests/golden/callers.json"),
 				       sample_profile_of_services(4, 200) };
 	size_t i, most;
 

@@ -26,6 +26,15 @@ static struct samples build(const struct profile *profile, enum export_detail de
 	return samples;
 }
 
+static struct profile *with_callers(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
 static const char *name_of(const struct samples *samples, const struct sample *sample)
 {
 	const struct sample_place *place = &samples->places[sample->place];
@@ -327,26 +336,145 @@ Test(samples, labels_of_hostile_names)
 	resource_free(&other);
 }
 
+static const struct sample_place *place_at(const struct samples *samples, uint64_t address)
+{
+	size_t i;
+
+	for (i = 1; i < samples->nr_places; i++)
+		if (samples->places[i].address == address && samples->places[i].mapping)
+			return &samples->places[i];
+	cr_assert(false, "no place at %lx", address);
+	return NULL;
+}
+
 /* A file may have callers at both ends of all addresses, of text that has no segments. */
 Test(samples, callers_at_both_ends)
 {
-	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .callers = true };
-	struct profile *profile = NULL;
-	struct samples samples;
-	struct error err = { 0 };
+	struct profile *profile = with_callers();
+	struct profile_site *sites = profile->callers->sites;
 	const struct sample_place *place;
-	struct profile_site *sites;
+	struct samples samples;
 
-	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
-	sites = profile->callers->sites;
 	cr_assert_eq(profile->objects[sites[8].object].nr_text, 0);
 	cr_assert_eq(sites[9].object, sites[8].object);
 	sites[8].offset = 0;
 	sites[9].offset = UINT64_MAX;
-	cr_assert_eq(samples_build(&samples, profile, &options, &err), 0, "%s", err.text);
-	place = &samples.places[samples.callers[9]];
-	cr_expect_eq(place->address, UINT64_MAX);
+	profile->callers->nodes[13].site = 9; /* is called by the one at the other end */
+	samples = build(profile, EXPORT_ADDRESS);
+	place_at(&samples, 0);
+	place = place_at(&samples, UINT64_MAX);
 	cr_expect_eq(samples.mappings[place->mapping].text.size, UINT64_MAX);
+	samples_free(&samples);
+	profile_free(profile);
+}
+
+/* "outermost;...;innermost program", by function. */
+static const char *stack_of(const struct samples *samples, const struct sample *sample)
+{
+	const struct chain_context *callers = samples->callers.all;
+	const char *program = samples->values.all[samples->processes[sample->process].name];
+	static char text[512], rest[512];
+	uint32_t at;
+
+	snprintf(text, sizeof(text), "%s %s", name_of(samples, sample), program);
+	for (at = sample->callers; at; at = callers[at].parent) {
+		const struct sample frame = { .place = callers[at].frame };
+
+		snprintf(rest, sizeof(rest), "%s", text);
+		snprintf(text, sizeof(text), "%.99s;%.400s", name_of(samples, &frame), rest);
+	}
+	return text;
+}
+
+static uint64_t ticks_of_stack(const struct samples *samples, const char *stack)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < samples->nr; i++)
+		if (!strcmp(stack_of(samples, &samples->all[i]), stack))
+			ticks += samples->all[i].ticks;
+	return ticks;
+}
+
+static void assert_golden_stacks(const struct samples *samples)
+{
+	cr_expect_eq(ticks_of_stack(samples, "__libc_start_call_main;main;spin steady"), 410);
+	cr_expect_eq(ticks_of_stack(samples, "__libc_start_call_main;main;write steady"), 60);
+	cr_expect_eq(ticks_of_stack(samples, "[cut: late];write steady"), 20);
+	cr_expect_eq(ticks_of_stack(samples, "__libc_start_call_main;node::Start(int, char**);"
+					     "fib;fib;fib node"),
+		     170);
+	cr_expect_eq(ticks_of_stack(samples, "__libc_start_call_main;main;eval sh"), 2);
+	cr_expect_eq(ticks_of_stack(samples, "[lost: exit] "), 0);
+	cr_expect_eq(ticks_of_stack(samples, "[in no bin] steady"), 15);
+}
+
+/* Parts of samples have the stacks of the whole, and tables of their own. */
+Test(samples, stacks)
+{
+	struct profile *profile = with_callers();
+	struct samples whole = build(profile, EXPORT_FUNCTION), part;
+
+	assert_sums(&whole, profile);
+	assert_golden_stacks(&whole);
+	cr_assert_eq(samples_cut(&part, &whole, 0, whole.nr), 0);
+	assert_sums(&part, profile);
+	assert_golden_stacks(&part);
+	cr_expect_eq(part.nr_places, whole.nr_places);
+	cr_expect_eq(part.nr, whole.nr);
+	samples_free(&part);
+	samples_free(&whole);
+	profile_free(profile);
+}
+
+/* Only what the chosen ticks came by is in the tables. */
+Test(samples, stacks_of_one_object)
+{
+	const struct export_options libc = { .target = EXPORT_ALL_TARGETS,
+					     .detail = EXPORT_FUNCTION,
+					     .object = "libc.so.6" };
+	struct profile *profile = with_callers();
+	struct samples samples;
+	struct error err;
+	size_t i;
+
+	cr_assert_eq(samples_build(&samples, profile, &libc, &err), 0, "%s", err.text);
+	cr_expect_eq(ticks_of_stack(&samples, "__libc_start_call_main;main;write steady"), 60);
+	for (i = 1; i < samples.nr_functions; i++) {
+		const char *name = samples.texts.all[samples.functions[i].name];
+
+		cr_expect(strcmp(name, "spin") && strcmp(name, "eval") &&
+				  strcmp(name, "[cut: no rule]"),
+			  "%s", name);
+	}
+	samples_free(&samples);
+	profile_free(profile);
+}
+
+/* A profile that is not split by process has the programs of its chains. */
+Test(samples, programs)
+{
+	struct profile *profile = with_callers();
+	struct samples samples;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		free(profile->histograms[i].process);
+		profile->histograms[i].process = NULL;
+		profile->histograms[i].pid = -1;
+	}
+	for (i = 0; i < profile->callers->nr_roots; i++) {
+		free(profile->callers->roots[i].process);
+		profile->callers->roots[i].process = NULL;
+		profile->callers->roots[i].pid = -1;
+	}
+	samples = build(profile, EXPORT_FUNCTION);
+	cr_expect_eq(ticks_of_stack(&samples, "__libc_start_call_main;main;spin steady"), 410);
+	cr_expect_eq(ticks_of_stack(&samples, "__libc_start_call_main;node::Start(int, char**) node"),
+		     30);
+	/* Only a JIT's text is known of this one. */
+	cr_expect_eq(ticks_of_stack(&samples, "[cut: no rule];late "), 110);
 	samples_free(&samples);
 	profile_free(profile);
 }

@@ -37,7 +37,6 @@ struct export_options {
 	uint64_t target; /* id, or EXPORT_ALL_TARGETS */
 	uint32_t file_object; /* the object to write, for formats with a file for each */
 	enum export_detail detail;
-	bool callers; /* with chains, for formats and writers that have them */
 	bool programs; /* stacks begin with their programs, even if there is only one */
 	bool binned_only; /* no samples of ticks in no bin; one mapping for text without segments */
 	const struct export_call *call; /* NULL: no call was described */

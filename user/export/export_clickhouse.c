@@ -146,31 +146,42 @@ static void put_cell(struct rows *rows, enum column column, const struct sample_
 				 samples->texts.all[samples->mappings[place->mapping].file]);
 }
 
-static void put_row_frames(struct rows *rows, const struct sample_place *place)
+static void put_cells(struct rows *rows, enum column column, uint32_t number, bool first)
+{
+	const struct sample_place *place = &rows->samples->places[number];
+	size_t i;
+
+	for (i = 0; i < place->nr; i++) {
+		if (!first || i)
+			fputc(',', rows->stream);
+		put_cell(rows, column, place, &rows->samples->lines[place->first + i]);
+	}
+}
+
+/* The innermost frame comes first. */
+static void put_row_frames(struct rows *rows, const struct sample *sample)
 {
 	static const char *const names[NR_COLUMNS] = { "Addresses", "FunctionNames", "FileNames",
 						       "LineNumbers", "MappingFileNames" };
+	const struct chain_context *callers = rows->samples->callers.all;
 	enum column column;
-	size_t i;
+	uint32_t at;
 
 	for (column = 0; column < NR_COLUMNS; column++) {
 		put_json_key(rows, names[column]);
 		fputc('[', rows->stream);
-		for (i = 0; i < place->nr; i++) {
-			if (i)
-				fputc(',', rows->stream);
-			put_cell(rows, column, place, &rows->samples->lines[place->first + i]);
-		}
+		put_cells(rows, column, sample->place, true);
+		for (at = sample->callers; at; at = callers[at].parent)
+			put_cells(rows, column, callers[at].frame, false);
 		fputc(']', rows->stream);
 	}
 }
 
-/* The hash is of names only, so that builds can be compared. */
-static uint64_t hash_stack(const struct rows *rows, const struct sample_place *place)
+static uint64_t hash_place(const struct rows *rows, uint64_t hash, uint32_t number)
 {
 	const struct samples *samples = rows->samples;
+	const struct sample_place *place = &samples->places[number];
 	const struct sample_function *function;
-	uint64_t hash = 0;
 	size_t i;
 
 	for (i = 0; i < place->nr; i++) {
@@ -181,10 +192,21 @@ static uint64_t hash_stack(const struct rows *rows, const struct sample_place *p
 	return hash;
 }
 
+/* The hash is of names only, so that builds can be compared. */
+static uint64_t hash_stack(const struct rows *rows, const struct sample *sample)
+{
+	const struct chain_context *callers = rows->samples->callers.all;
+	uint64_t hash = hash_place(rows, 0, sample->place);
+	uint32_t at;
+
+	for (at = sample->callers; at; at = callers[at].parent)
+		hash = hash_place(rows, hash, callers[at].frame);
+	return hash;
+}
+
 static void put_json_row(struct rows *rows, const struct sample *sample, uint64_t value)
 {
 	const struct profile *profile = rows->samples->profile;
-	const struct sample_place *place = &rows->samples->places[sample->place];
 
 	fprintf(rows->stream, "{\"Timestamp\":\"%" PRIu64 ".%09" PRIu64 "\"",
 		rows->start / 1000000000, rows->start % 1000000000);
@@ -195,8 +217,8 @@ static void put_json_row(struct rows *rows, const struct sample *sample, uint64_
 	put_json_string(rows, "ScopeName", "bpfprofil");
 	put_json_string(rows, "ScopeVersion", profile->tool);
 	put_attributes(rows, sample);
-	put_json_number(rows, "StackHash", hash_stack(rows, place));
-	put_row_frames(rows, place);
+	put_json_number(rows, "StackHash", hash_stack(rows, sample));
+	put_row_frames(rows, sample);
 	fprintf(rows->stream, ",\"Values\":[%" PRId64 "],\"TimestampsUnixNano\":[%" PRIu64 "]",
 		export_clamp(value), rows->start);
 	put_json_number(rows, "DurationNano", profile->duration_ns);

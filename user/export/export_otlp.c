@@ -31,6 +31,8 @@ struct otlp {
 	uint64_t duration;
 	Otlp__ValueType types[2]; /* by enum value */
 	struct otlp_attributes attributes;
+	struct chain_tree stacks; /* pairs of callers and a place, in the order of first use */
+	int error; /* -ENOMEM */
 };
 
 /* The samples of one profile, all in one allocation. */
@@ -79,7 +81,10 @@ static void add_message(struct otlp *otlp, struct messages *messages, const stru
 	Otlp__Sample *message = messages->all[i] = &messages->samples[i];
 
 	otlp__sample__init(message);
-	message->stack_index = (int32_t)sample->place;
+	message->stack_index =
+		(int32_t)chain_tree_child(&otlp->stacks, sample->callers, sample->place);
+	if (!message->stack_index)
+		otlp->error = -ENOMEM;
 	message->attribute_indices = attributes;
 	if (process->pid)
 		attributes[message->n_attribute_indices++] =
@@ -249,10 +254,26 @@ int samples_write_otlp(struct samples *samples, FILE *stream)
 	for (i = 1; !ret && i < samples->nr_services; i++)
 		if (samples->services[i].nr)
 			ret = put_otlp_service(&otlp, &samples->services[i]);
+	ret |= otlp.error;
 	if (!ret)
-		ret = otlp_put_dictionary(samples, &otlp.attributes, stream);
+		ret = otlp_put_dictionary(samples, &otlp.attributes, &otlp.stacks, stream);
 	otlp_attributes_end(&otlp.attributes);
+	chain_tree_free(&otlp.stacks);
 	return ret;
+}
+
+/* A request is made in memory, where a small profile with deep chains would take gigabytes. */
+#define STACK_FRAMES_MAX (64 << 20)
+
+static bool has_too_many_frames(const struct samples *samples)
+{
+	size_t i, nr = samples->nr;
+	uint32_t at;
+
+	for (i = 0; i < samples->nr && nr <= STACK_FRAMES_MAX; i++)
+		for (at = samples->all[i].callers; at; at = samples->callers.all[at].parent)
+			nr++;
+	return nr > STACK_FRAMES_MAX;
 }
 
 int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -263,6 +284,9 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 
 	errno = 0;
 	ret = samples_build(&samples, profile, options, err);
+	if (!ret && has_too_many_frames(&samples))
+		ret = error_with_hint(err, -E2BIG, "--target or --object, or --format pprof",
+				      "otlp: more than %d frames in all stacks", STACK_FRAMES_MAX);
 	if (!ret) {
 		ret = samples_write_otlp(&samples, stream);
 		ret = ret ? error_errno(err, ret, "otlp") : export_end(stream, "otlp", err);

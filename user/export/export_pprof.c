@@ -218,25 +218,17 @@ static int add_location(struct pprof_writer *pprof, uint32_t place)
 	return ret;
 }
 
-/* The kernel at work has no location: its ticks are those of the frame that it worked for. */
 static int add_locations(struct pprof_writer *pprof, const struct sample *of)
 {
-	const struct samples *samples = pprof->samples;
-	const struct profile_callers *callers = samples->profile->callers;
-	const uint32_t node = of->chain - 1; /* UINT32_MAX is PROFILE_NO_NODE */
-	uint32_t cut;
-	int32_t at = of->chain ? callers->nodes[node].parent : -1;
+	const struct chain_context *callers = pprof->samples->callers.all;
+	uint32_t at = of->callers;
 	int ret;
 
 	pprof->nr_chain = 0;
 	ret = add_location(pprof, of->place);
-	if (!samples->callers)
-		return ret;
-	for (; !ret && at >= 0; at = callers->nodes[at].parent)
-		if (callers->nodes[at].site != PROFILE_SITE_KERNEL)
-			ret = add_location(pprof, samples->callers[callers->nodes[at].site]);
-	cut = samples->callers[callers->nr_sites + profile_chain_end(samples->chains, node)];
-	return ret || !cut ? ret : add_location(pprof, cut);
+	for (; !ret && at; at = callers[at].parent)
+		ret = add_location(pprof, callers[at].frame);
+	return ret;
 }
 
 static void put_sample(struct pprof_writer *pprof, const struct sample *of)
@@ -419,7 +411,6 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 
 	exact.detail = EXPORT_ADDRESS;
 	exact.binned_only = true;
-	exact.callers = true;
 	ret = samples_build(&samples, profile, &exact, err);
 	if (!ret) {
 		errno = 0;

@@ -44,7 +44,11 @@ void otlp_set_value(Otlp__AnyValue *value, const char *text);
 /* Writes a part of a request: a repeated field is appended to what came before. */
 void otlp_put(const Otlp__Request *part, FILE *stream);
 
-/* Writes the tables as far as they were used, so it comes last. Returns 0 or -ENOMEM. */
-int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes, FILE *stream);
+/*
+ * Writes the tables as far as they were used, so it comes last. Stacks are pairs of a sample's callers
+ * and place, numbered by chain_tree_child(). Returns 0 or -ENOMEM.
+ */
+int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes,
+			const struct chain_tree *stacks, FILE *stream);
 
 #endif

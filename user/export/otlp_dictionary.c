@@ -117,7 +117,8 @@ struct dictionary {
 	struct otlp_attributes *attributes;
 	struct table mappings, places, stacks, functions, lines;
 	Otlp__KeyValueAndUnit **table; /* of the attributes */
-	int32_t *numbers; /* 0, 1, 2, ...: a stack has the place with the same number */
+	const struct chain_tree *of_stacks;
+	int32_t *places_of_stacks;
 	int32_t *build_ids; /* by mapping: the number of an attribute */
 	int32_t frame_types[3]; /* by enum place_kind */
 };
@@ -165,7 +166,6 @@ static void set_places(struct dictionary *dictionary)
 {
 	const struct sample_place *place;
 	Otlp__Location *location;
-	Otlp__Stack *stack;
 	size_t i;
 
 	for (i = 1; i < dictionary->samples->nr_places; i++) {
@@ -177,11 +177,43 @@ static void set_places(struct dictionary *dictionary)
 		location->lines = (Otlp__Line **)&dictionary->lines.pointers[place->first];
 		location->n_attribute_indices = place->kind != PLACE_NONE;
 		location->attribute_indices = &dictionary->frame_types[place->kind];
-		dictionary->numbers[i] = (int32_t)i;
-		stack = entry(&dictionary->stacks, i);
-		stack->n_location_indices = 1;
-		stack->location_indices = &dictionary->numbers[i];
 	}
+}
+
+/* How many places a stack has; they are written to *places, innermost first, unless it is NULL. */
+static size_t places_of(const struct dictionary *dictionary, size_t stack, int32_t *places)
+{
+	const struct chain_context *callers = dictionary->samples->callers.all;
+	const struct chain_context *of = &dictionary->of_stacks->all[stack];
+	uint32_t at = of->parent;
+	size_t nr = 1;
+
+	if (places)
+		places[0] = (int32_t)of->frame;
+	for (; at; at = callers[at].parent, nr++)
+		if (places)
+			places[nr] = (int32_t)callers[at].frame;
+	return nr;
+}
+
+static int set_stacks(struct dictionary *dictionary)
+{
+	const size_t nr = dictionary->stacks.nr;
+	Otlp__Stack *stack;
+	size_t i, places = 0;
+
+	for (i = 1; i < nr; i++)
+		places += places_of(dictionary, i, NULL);
+	dictionary->places_of_stacks = calloc(places + 1, sizeof(int32_t));
+	if (!dictionary->places_of_stacks)
+		return -ENOMEM;
+	for (i = 1, places = 0; i < nr; i++) {
+		stack = entry(&dictionary->stacks, i);
+		stack->location_indices = &dictionary->places_of_stacks[places];
+		stack->n_location_indices = places_of(dictionary, i, stack->location_indices);
+		places += stack->n_location_indices;
+	}
+	return 0;
 }
 
 /* Only types that some place has go into the table. */
@@ -228,6 +260,7 @@ static void put_tables(struct dictionary *dictionary, FILE *stream)
 static int make_tables(struct dictionary *dictionary)
 {
 	const struct samples *samples = dictionary->samples;
+	const size_t nr_stacks = dictionary->of_stacks->nr ?: 1;
 	const struct {
 		struct table *table;
 		size_t nr;
@@ -235,7 +268,7 @@ static int make_tables(struct dictionary *dictionary)
 	} tables[] = {
 		{ &dictionary->mappings, samples->nr_mappings, &otlp__mapping__descriptor },
 		{ &dictionary->places, samples->nr_places, &otlp__location__descriptor },
-		{ &dictionary->stacks, samples->nr_places, &otlp__stack__descriptor },
+		{ &dictionary->stacks, nr_stacks, &otlp__stack__descriptor },
 		{ &dictionary->functions, samples->nr_functions, &otlp__function__descriptor },
 		{ &dictionary->lines, samples->nr_lines, &otlp__line__descriptor },
 	};
@@ -244,12 +277,11 @@ static int make_tables(struct dictionary *dictionary)
 
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		ret |= table_new(tables[i].table, tables[i].nr, tables[i].kind);
-	dictionary->numbers = calloc(samples->nr_places, sizeof(int32_t));
 	dictionary->build_ids = calloc(samples->nr_mappings, sizeof(int32_t));
-	return dictionary->numbers && dictionary->build_ids ? ret : -ENOMEM;
+	return dictionary->build_ids ? ret : -ENOMEM;
 }
 
-static void fill_tables(struct dictionary *dictionary)
+static int fill_tables(struct dictionary *dictionary)
 {
 	size_t i;
 
@@ -259,6 +291,7 @@ static void fill_tables(struct dictionary *dictionary)
 	set_places(dictionary);
 	for (i = 0; i < dictionary->attributes->nr; i++)
 		dictionary->table[i] = &dictionary->attributes->all[i];
+	return set_stacks(dictionary);
 }
 
 static void free_tables(struct dictionary *dictionary)
@@ -269,20 +302,23 @@ static void free_tables(struct dictionary *dictionary)
 	table_free(&dictionary->functions);
 	table_free(&dictionary->lines);
 	free(dictionary->table);
-	free(dictionary->numbers);
+	free(dictionary->places_of_stacks);
 	free(dictionary->build_ids);
 }
 
-int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes, FILE *stream)
+int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes,
+			const struct chain_tree *stacks, FILE *stream)
 {
-	struct dictionary dictionary = { .samples = samples, .attributes = attributes };
+	struct dictionary dictionary = { .samples = samples,
+					 .attributes = attributes,
+					 .of_stacks = stacks };
 	int ret = make_tables(&dictionary);
 
 	dictionary.table = calloc(attributes->room, sizeof(*dictionary.table));
 	if (!dictionary.table)
 		ret = -ENOMEM;
 	if (!ret)
-		fill_tables(&dictionary);
+		ret = fill_tables(&dictionary);
 	/* The words that were added last may have failed too. */
 	if (!ret && (samples->texts.error || samples->values.error))
 		ret = -ENOMEM;

@@ -294,8 +294,7 @@ void samples_free(struct samples *samples)
 	free(samples->processes);
 	free(samples->services);
 	free(samples->all);
-	free(samples->callers);
-	profile_chains_free(samples->chains);
+	chain_tree_free(&samples->callers);
 	free(samples->functions_index.slots);
 	free(samples->mappings_index.slots);
 	free(samples->places_index.slots);
@@ -310,7 +309,7 @@ static int compare_samples(const void *left, const void *right)
 	const struct sample *a = left, *b = right;
 	int order = compare_u64(a->service, b->service) ?: compare_u64(a->place, b->place);
 
-	return order ?: compare_u64(a->process, b->process) ?: compare_u64(a->chain, b->chain);
+	return order ?: compare_u64(a->process, b->process) ?: compare_u64(a->callers, b->callers);
 }
 
 static void count_values(struct samples *samples)

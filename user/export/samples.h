@@ -41,13 +41,14 @@ struct sample_place {
 	uint32_t mapping;
 	enum place_kind kind;
 	uint64_t address;
+	const struct profile_function *function; /* belongs to the profile; NULL: unknown */
 	uint64_t start; /* where its function begins; its mapping, if the function is unknown */
 	size_t first; /* its lines, innermost first */
 	size_t nr;
 	bool nameless; /* neither a symbol nor DWARF names its function */
 };
 
-/* The process of ticks that were split by process. */
+/* The process of ticks that were split by process; else the program that their callers belong to. */
 struct sample_process {
 	uint32_t pid; /* number in values */
 	uint32_t name;
@@ -57,7 +58,7 @@ struct sample {
 	uint32_t service;
 	uint32_t place;
 	uint32_t process;
-	uint32_t chain; /* with callers: 1 + the node of its own frame; else 0 */
+	uint32_t callers; /* a context of samples->callers; 0: no callers are known */
 	uint64_t ticks;
 	uint64_t ns; /* CPU time */
 };
@@ -102,10 +103,9 @@ struct samples {
 	struct sample_service *services;
 	size_t nr_services, services_room;
 	struct sample_index services_index;
-	struct sample *all; /* sorted by service; each place, process and chain once */
+	struct sample *all; /* sorted by service; each place, process and callers once */
 	size_t nr, room;
-	struct profile_chains *chains; /* NULL: samples have no callers */
-	uint32_t *callers; /* the places of sites, and after them of profile_cut_names */
+	struct chain_tree callers; /* its frames are numbers of places */
 	uint32_t piece; /* which piece of its only service this is */
 	uint32_t pieces; /* of how many; 0: services are whole */
 	/*

@@ -9,6 +9,7 @@
 #include "export/place_lines.h"
 #include "export/samples_impl.h"
 #include "profile/profile.h"
+#include "profile/profile_splits.h"
 
 /* A histogram's service and process; service 0: not looked up yet. */
 struct numbers {
@@ -27,14 +28,19 @@ struct build {
 	struct profile_text whole; /* all of it that has histograms */
 	uint32_t place; /* of the current bin */
 	struct numbers *numbers; /* by histogram */
+	bool by_process; /* some of the ticks were split by process */
 	/*
 	 * The walk is over a profile of the chosen histograms, and, with callers, of one for each
-	 * object with a bin for each site, so that callers have places as ticks have.
+	 * object with a bin for each site that ticks came by, so that callers have places as ticks have.
 	 */
 	struct profile walked;
 	const struct profile_histogram **origins; /* by histogram of that; NULL: of sites */
-	size_t sites; /* how many sites were walked */
+	struct profile_chains *chains;
+	bool *wanted; /* by site */
+	bool ends[WALK_END_COUNT + 1]; /* by how the walk of any tick ended */
 	struct profile_bin *site_bins;
+	uint32_t *site_numbers; /* by those bins */
+	uint32_t *site_places; /* by site */
 };
 
 /*
@@ -105,6 +111,7 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	struct sample_line lines[FRAMES_MAX];
 	struct sample_place made = { .mapping = mapping_of_place(build, place) };
 
+	made.function = function;
 	made.kind = object->kind == PROFILE_KERNEL ? PLACE_KERNEL : PLACE_USER;
 	made.start = function ? address_at(build, function->offset) :
 				build->samples->mappings[made.mapping].text.address;
@@ -118,7 +125,13 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	return samples_place(build->samples, &made, lines);
 }
 
-/* Sites are walked in their order. */
+static void put_site(struct build *build, const struct bin_place *place)
+{
+	size_t bin = (size_t)(place->histogram->bins - build->site_bins) + place->bin;
+
+	build->site_places[build->site_numbers[bin]] = build->place;
+}
+
 static void put_bin(struct build *build, const struct bin_place *place)
 {
 	size_t at = place->histogram - build->walked.histograms, nr;
@@ -128,7 +141,7 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	const struct profile_chain *chain;
 
 	if (!histogram) {
-		build->samples->callers[build->sites++] = build->place;
+		put_site(build, place);
 		return;
 	}
 	if (!numbers->service) {
@@ -138,9 +151,9 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	}
 	sample.service = numbers->service;
 	sample.process = numbers->process;
-	chain = profile_chains_of(build->samples->chains, histogram, place->bin, &nr);
+	chain = profile_chains_of(build->chains, histogram, place->bin, &nr);
 	for (; nr--; chain++) {
-		sample.chain = 1 + chain->node;
+		sample.callers = 1 + chain->node; /* until settle_callers() */
 		sample.ticks = chain->ticks;
 		sample.ns = profile_weights_take(build->weights, histogram, chain->ticks);
 		samples_add(build->samples, &sample);
@@ -179,34 +192,162 @@ static int put_sample_bins(struct build *build)
 	return ret;
 }
 
-/* A histogram of all sites of an object, from the first on; returns how many these are. */
-static size_t add_sites(struct build *build, size_t first)
+/* --- callers --- */
+
+/* seen: by node, those that were looked at for another chain. */
+static void want_chain(struct build *build, uint32_t node, bool *seen)
+{
+	const struct profile_node *nodes = build->profile->callers->nodes;
+	int32_t at = node == PROFILE_NO_NODE ? -1 : nodes[node].parent;
+
+	build->ends[profile_chain_end(build->chains, node)] = true;
+	for (; at >= 0 && !seen[at]; at = nodes[at].parent) {
+		seen[at] = true;
+		if (nodes[at].site != PROFILE_SITE_KERNEL)
+			build->wanted[nodes[at].site] = true;
+	}
+}
+
+/* Only the sites of chosen ticks become places, because no table may have more than is used. */
+static int want_sites(struct build *build)
+{
+	const struct profile *profile = build->profile;
+	cleanup_free bool *seen = calloc(profile->callers->nr_nodes + 1, sizeof(*seen));
+	const struct profile_chain *chain;
+	size_t i, bin, nr;
+
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < build->walked.nr_histograms; i++) {
+		for (bin = 0; bin < build->origins[i]->nr_bins; bin++) {
+			chain = profile_chains_of(build->chains, build->origins[i], bin, &nr);
+			for (; nr--; chain++)
+				want_chain(build, chain->node, seen);
+		}
+	}
+	return 0;
+}
+
+/* A histogram of the wanted sites of an object. Goes on at *at, with *nr bins so far. */
+static void add_sites(struct build *build, size_t *at, size_t *nr)
 {
 	const struct profile_callers *callers = build->profile->callers;
-	const struct profile_site *sites = callers->sites;
-	struct profile_histogram *added = &build->walked.histograms[build->walked.nr_histograms++];
-	size_t nr;
+	struct profile_histogram added = { .object = callers->sites[*at].object,
+					   .bytes_per_bin = 1,
+					   .bins = &build->site_bins[*nr] };
+	const struct profile_site *site;
 
-	*added = (struct profile_histogram){ .object = sites[first].object,
-					     .offset = sites[first].offset,
-					     .bytes_per_bin = 1,
-					     .bins = &build->site_bins[first] };
-	for (nr = 0; first + nr < callers->nr_sites; nr++) {
-		const struct profile_site *site = &sites[first + nr];
-
-		if (site->object != added->object)
+	for (; *at < callers->nr_sites; (*at)++) {
+		site = &callers->sites[*at];
+		if (site->object != added.object)
 			break;
-		added->bins[nr].index = site->offset - added->offset;
+		if (!build->wanted[*at])
+			continue;
+		if (!added.nr_bins)
+			added.offset = site->offset;
+		build->site_numbers[*nr] = (uint32_t)*at;
+		build->site_bins[(*nr)++].index = site->offset - added.offset;
+		added.size = add_saturating(site->offset - added.offset, 1);
+		added.nr_bins++;
 	}
-	added->nr_bins = nr;
-	added->size = add_saturating(added->bins[nr - 1].index, 1);
-	return nr;
+	if (added.nr_bins)
+		build->walked.histograms[build->walked.nr_histograms++] = added;
+}
+
+static int begin_callers(struct build *build)
+{
+	const size_t sites = build->profile->callers ? build->profile->callers->nr_sites : 0;
+	size_t at = 0, nr = 0;
+
+	build->chains = profile_chains_new(build->profile, true);
+	if (!build->chains)
+		return -ENOMEM;
+	if (!build->profile->callers)
+		return 0;
+	build->wanted = calloc(sites + 1, sizeof(*build->wanted));
+	build->site_bins = calloc(sites + 1, sizeof(*build->site_bins));
+	build->site_numbers = calloc(sites + 1, sizeof(*build->site_numbers));
+	build->site_places = calloc(sites + 1, sizeof(*build->site_places));
+	if (!build->wanted || !build->site_bins || !build->site_numbers || !build->site_places ||
+	    want_sites(build))
+		return -ENOMEM;
+	while (at < sites)
+		add_sites(build, &at, &nr);
+	return 0;
+}
+
+static int add_context(struct build *build, uint32_t place, uint32_t *context)
+{
+	*context = chain_tree_child(&build->samples->callers, *context, place);
+	return *context ? 0 : -ENOMEM;
+}
+
+static int add_cut(void *of, enum walk_end end, uint32_t *context)
+{
+	struct build *build = of;
+	uint32_t place = 0;
+
+	if (build->ends[end])
+		place = samples_named_place(build->samples, "%s", profile_cut_names[end]);
+	return add_context(build, place, context);
+}
+
+static int add_site(void *of, const struct profile_site *site, uint32_t *context)
+{
+	struct build *build = of;
+
+	return add_context(build, build->site_places[site - build->profile->callers->sites],
+			   context);
+}
+
+static const struct profile_object *object_of_place(const void *of, uint32_t place)
+{
+	const struct samples *samples = of;
+	uint32_t mapping = samples->places[place].mapping;
+
+	return mapping ? &samples->profile->objects[samples->mappings[mapping].object] : NULL;
+}
+
+/* Where processes are not told apart, programs are. */
+static void set_program(struct samples *samples, struct sample *sample,
+			const struct profile_object *program)
+{
+	const struct sample_process *process = &samples->processes[sample->process];
+
+	program = program ?: profile_program(object_of_place(samples, sample->place));
+	if (program)
+		sample->process = samples_process_of(samples, samples->values.all[process->pid],
+						     profile_object_base(program));
+}
+
+/* All places are known by now. */
+static int settle_callers(struct build *build)
+{
+	const struct chain_frames frames = { add_cut, add_site, build };
+	struct samples *samples = build->samples;
+	const struct profile_object **programs;
+	struct sample *sample = samples->all;
+	int ret = profile_chains_add_contexts(build->chains, &frames);
+	size_t i;
+
+	if (ret || !build->profile->callers)
+		return ret;
+	programs = chain_tree_programs(&samples->callers, object_of_place, samples);
+	if (!programs)
+		return -ENOMEM;
+	for (i = 0; i < samples->nr; i++, sample++) {
+		/* Without a node it is PROFILE_NO_NODE. */
+		sample->callers = profile_chain_above(build->chains, sample->callers - 1);
+		if (!build->by_process)
+			set_program(samples, sample, programs[sample->callers]);
+	}
+	free(programs);
+	return samples_error(samples);
 }
 
 static int begin_walk(struct build *build)
 {
 	const struct profile *profile = build->profile;
-	const size_t nr_sites = build->samples->callers ? profile->callers->nr_sites : 0;
 	const size_t most = profile->nr_histograms + profile->nr_objects + 1;
 	size_t i;
 
@@ -215,42 +356,35 @@ static int begin_walk(struct build *build)
 	build->walked.histograms = calloc(most, sizeof(*build->walked.histograms));
 	build->origins = calloc(most, sizeof(struct profile_histogram *));
 	build->numbers = calloc(most, sizeof(*build->numbers));
-	build->site_bins = calloc(nr_sites + 1, sizeof(*build->site_bins));
-	if (!build->walked.histograms || !build->origins || !build->numbers || !build->site_bins)
+	if (!build->walked.histograms || !build->origins || !build->numbers)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++) {
 		if (!export_chosen(profile, build->options, &profile->histograms[i]))
 			continue;
+		build->by_process |= profile_histogram_is_split(profile, &profile->histograms[i]);
 		build->origins[build->walked.nr_histograms] = &profile->histograms[i];
 		build->walked.histograms[build->walked.nr_histograms++] = profile->histograms[i];
 	}
-	for (i = 0; i < nr_sites;)
-		i += add_sites(build, i);
+	if (begin_callers(build))
+		return -ENOMEM;
 	build->walk = bin_walk_new(&build->walked, NULL);
 	return build->walk ? 0 : -ENOMEM;
 }
 
-static int begin_callers(struct build *build)
+static void end_walk(struct build *build)
 {
-	const struct profile_callers *callers = build->options->callers ? build->profile->callers :
-									  NULL;
-	struct samples *samples = build->samples;
-	uint32_t i, *cuts;
-
-	samples->chains = profile_chains_new(build->profile, callers);
-	if (!samples->chains)
-		return -ENOMEM;
-	if (!callers)
-		return 0;
-	samples->callers =
-		calloc(callers->nr_sites + WALK_END_COUNT + 1, sizeof(*samples->callers));
-	if (!samples->callers)
-		return -ENOMEM;
-	cuts = &samples->callers[callers->nr_sites];
-	for (i = 0; i <= WALK_END_COUNT; i++)
-		if (profile_cut_names[i])
-			cuts[i] = samples_named_place(samples, "%s", profile_cut_names[i]);
-	return 0;
+	place_lines_end(&build->lines, build->options);
+	bin_walk_free(build->walk);
+	profile_chains_free(build->chains);
+	profile_weights_free(build->weights);
+	profile_index_free(build->index);
+	free(build->numbers);
+	free(build->origins);
+	free(build->walked.histograms);
+	free(build->wanted);
+	free(build->site_bins);
+	free(build->site_numbers);
+	free(build->site_places);
 }
 
 int samples_build(struct samples *samples, const struct profile *profile,
@@ -264,24 +398,17 @@ int samples_build(struct samples *samples, const struct profile *profile,
 	if (!ret && (!build.index || !build.weights))
 		ret = -ENOMEM;
 	if (!ret)
-		ret = begin_callers(&build);
-	if (!ret)
 		ret = begin_walk(&build);
 	if (!ret)
 		ret = put_sample_bins(&build);
+	if (!ret)
+		ret = settle_callers(&build);
 	if (!ret && !options->object && !options->binned_only)
 		samples_add_account(samples, build.weights, options);
 	if (!ret)
 		ret = samples_error(samples);
 	if (!ret)
 		samples_settle(samples);
-	place_lines_end(&build.lines, options);
-	free(build.numbers);
-	free(build.origins);
-	free(build.walked.histograms);
-	free(build.site_bins);
-	bin_walk_free(build.walk);
-	profile_weights_free(build.weights);
-	profile_index_free(build.index);
+	end_walk(&build);
 	return ret ? error_errno(err, ret, "samples") : 0;
 }

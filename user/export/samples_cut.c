@@ -19,7 +19,7 @@ enum level {
 struct copy {
 	struct samples *to;
 	const struct samples *from;
-	uint32_t *functions, *mappings, *processes, *places;
+	uint32_t *functions, *mappings, *processes, *places, *callers;
 };
 
 static uint32_t *numbers_new(size_t nr)
@@ -48,8 +48,10 @@ static int copy_begin(struct copy *copy, struct samples *to, const struct sample
 			       .functions = numbers_new(from->nr_functions),
 			       .mappings = numbers_new(from->nr_mappings),
 			       .processes = numbers_new(from->nr_processes),
-			       .places = numbers_new(from->nr_places) };
-	if (!copy->functions || !copy->mappings || !copy->processes || !copy->places)
+			       .places = numbers_new(from->nr_places),
+			       .callers = numbers_new(from->callers.nr + 1) };
+	if (!copy->functions || !copy->mappings || !copy->processes || !copy->places ||
+	    !copy->callers)
 		ret = -ENOMEM;
 	if (!ret)
 		copy_services(copy);
@@ -66,6 +68,7 @@ static int copy_end(struct copy *copy)
 	free(copy->mappings);
 	free(copy->processes);
 	free(copy->places);
+	free(copy->callers);
 	return ret;
 }
 
@@ -119,6 +122,21 @@ static uint32_t copy_place(struct copy *copy, uint32_t number)
 	return copy->places[number] = samples_exact_place(copy->to, &place, lines);
 }
 
+/* At most PROFILE_CHAIN_DEPTH deep. */
+static uint32_t copy_callers(struct copy *copy, uint32_t number)
+{
+	const struct chain_context *of = &copy->from->callers.all[number];
+	uint32_t parent, *copied = &copy->callers[number];
+
+	if (!number || *copied)
+		return *copied;
+	parent = copy_callers(copy, of->parent);
+	*copied = chain_tree_child(&copy->to->callers, parent, copy_place(copy, of->frame));
+	if (!*copied)
+		samples_fail(copy->to);
+	return *copied;
+}
+
 /* The name of the function that has the code of a place, in the texts. */
 static uint32_t outer_function(const struct samples *samples, const struct sample_place *place)
 {
@@ -159,6 +177,7 @@ static void copy_sample(struct copy *copy, const struct sample *sample, enum lev
 	struct sample copied = *sample;
 
 	copied.process = copy_process(copy, sample->process);
+	copied.callers = copy_callers(copy, sample->callers);
 	copied.place = level == LEVEL_SAME ? copy_place(copy, sample->place) :
 					     coarser_place(copy, sample->place, level);
 	samples_add(copy->to, &copied);
@@ -261,7 +280,8 @@ static int compare_groups(const void *left, const void *right)
 
 	order = order ? order : compare_u64(a->kind, b->kind);
 	order = order ? order : compare_u64(a->name, b->name);
-	return order ? order : compare_u64(a->sample->process, b->sample->process);
+	order = order ? order : compare_u64(a->sample->process, b->sample->process);
+	return order ? order : compare_u64(a->sample->callers, b->sample->callers);
 }
 
 /* Among those with equally many ticks too the order is always the same. */
