@@ -24,7 +24,7 @@ agree() {
 	local name=$1 profile=$2 format
 
 	python3 tests/cli/stacks.py report "$profile.json" "$bin" >"$profile.report"
-	for format in folded speedscope; do
+	for format in folded speedscope callgrind; do
 		"$bin" export --format $format -o "$profile.$format" "$profile.json" 2>"$work/err"
 	done
 	for format in otlp clickhouse; do
@@ -35,6 +35,11 @@ agree() {
 		compare "$name" $format "$profile"
 	done
 	[ -z "$3" ] || compare "$name" speedscope "$profile" "$3"
+	if command -v callgrind_annotate >/dev/null; then
+		compare "$name" callgrind "$profile"
+	else
+		echo "SKIP cli::${name}_callgrind: no callgrind_annotate in PATH"
+	fi
 }
 
 # The chains of processes whose ticks stand for different times.

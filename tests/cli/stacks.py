@@ -88,6 +88,23 @@ def sums(stacks):
     return own, inclusive
 
 
+def callgrind(path):
+    """What callgrind_annotate says; inlined code has the files that it is from, beside its function's own."""
+    result = []
+    # In a folder of the sources it would not recognize the files of callees.
+    for option, combine in ("no", int.__add__), ("yes", max):
+        command = ["callgrind_annotate", "--threshold=100", "--auto=no", "--inclusive=" + option, path]
+        of = collections.Counter()
+        for line in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd="/").stdout.split("\n"):
+            # TICKS (SHARE) [NS (SHARE)] FILE:FUNCTION [OBJECT]
+            row = re.match(r" *([0-9,]+) (?:\( *[0-9.]+%\))?(?: +[0-9,]+ (?:\( *[0-9.]+%\))?)? +([^:]*):(.*?)"
+                           r"(?: \[[^]]*\]?\])?$", line)
+            if row:
+                of[row[3]] = combine(of[row[3]], int(row[1].replace(",", "")))
+        result.append(of)
+    return result
+
+
 def report(path):
     own, inclusive = collections.Counter(), collections.Counter()
     command = [sys.argv[3], "report", "--format", "json", path]
@@ -98,7 +115,7 @@ def report(path):
 
 
 found = globals()[sys.argv[1]](sys.argv[2])
-own, inclusive = found if sys.argv[1] == "report" else sums(found)
+own, inclusive = found if sys.argv[1] in ("report", "callgrind") else sums(found)
 for name in sorted(inclusive):
     # Brackets are of what is no function.
     if name[0] != "[" and ".so" not in name:

@@ -122,6 +122,7 @@ Test(export, callgrind)
 {
 	assert_golden("callgrind", "tests/golden/profile.callgrind");
 	assert_split_golden("callgrind", "tests/golden/split.callgrind");
+	assert_callers_golden("callgrind", "tests/golden/callers.callgrind");
 }
 
 Test(export, folded)

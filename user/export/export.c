@@ -25,7 +25,6 @@ const struct export_format export_formats[] = {
 	{ .name = "callgrind",
 	  .description = "ticks by instruction and line, for kcachegrind",
 	  .takes = TAKES_PLACES,
-	  .flat = "they are in folded, speedscope and pprof",
 	  .write = export_callgrind },
 	{ .name = "folded",
 	  .description = "a line for each function or chain, for flame graphs",

@@ -1,160 +1,287 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Callgrind's profile format, version 1: a cost for each instruction, with its line. */
+/*
+ * Callgrind's profile format, version 1: a cost for each instruction, with its line, and for each call
+ * that ticks came by. callgrind_annotate takes the sum of the calls of a function for its inclusive
+ * cost, so each tick is in one call of each function of its chain, the outermost one. [all] calls the
+ * first frames.
+ */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/json_text.h"
-#include "export/bin_walk.h"
+#include "base/util.h"
 #include "export/export_impl.h"
-#include "export/place_lines.h"
-#include "export/texts.h"
-#include "profile/profile.h"
-#include "profile/profile_weights.h"
+#include "export/samples.h"
 
 /* What valgrind writes for an unknown file or function. */
 static const char unknown[] = "???";
 
-struct callgrind {
-	const struct profile *profile;
-	const struct profile_index *index;
-	const struct profile_object *object;
-	FILE *stream;
-	struct place_lines lines;
-	struct pointer_map files; /* the numbers of the object's files */
-	uint64_t nr_files;
-	uint64_t nr_functions;
-	const struct profile_function *function; /* the current one */
-	bool any_function; /* `function` has been set */
-	const char *own; /* the file of that function */
-	const char *file; /* the current one */
-	struct profile_weights *weights; /* NULL: only ticks are counted */
-	uint64_t total;
-	uint64_t total_ns;
-};
-
-/* An instruction, and the sum of its ticks in all histograms. */
-struct callgrind_cost {
-	const struct profile_function *function;
-	const struct source_line *line;
-	uint64_t offset;
+struct cost {
 	uint64_t ticks;
 	uint64_t ns;
 };
 
-static const char *file_of(const struct source_line *line)
+/*
+ * Something with a cost: they are numbered by the profile's functions, then there is the text of each
+ * object that has none, then each place that is no text, the first of which is [all].
+ */
+struct callee {
+	uint32_t place; /* the first one */
+	uint32_t seen; /* 1 + the last sample that it is in the chain of */
+	bool named;
+};
+
+/* The ticks that came by a call. */
+struct callgrind_call {
+	uint32_t place; /* of the call; 0: of [all] */
+	uint32_t callee;
+	struct cost cost;
+};
+
+struct callgrind {
+	const struct profile *profile;
+	const struct samples *samples;
+	FILE *stream;
+	bool with_ns; /* the CPU time is known */
+	struct cost *costs; /* by place: of itself */
+	struct callee *callees;
+	struct chain_tree pairs; /* of a call's place and callee, which number the calls */
+	struct callgrind_call *calls;
+	size_t nr_calls, room_calls;
+	bool *files, *objects; /* by number: it has been named */
+	int64_t object, callee, file; /* the current ones; -1: none yet */
+};
+
+static void add_cost(struct cost *sum, const struct sample *sample)
 {
-	return line && line->file ? line->file : unknown;
+	sum->ticks = add_saturating(sum->ticks, sample->ticks);
+	sum->ns = add_saturating(sum->ns, sample->ns);
 }
 
-/* Each name is preceded by a number, so that the name itself cannot be taken for one. */
-static void put_callgrind_name(FILE *stream, const char *key, uint64_t number, const char *name)
+/* The profile's number of objects stands for none. */
+static uint32_t object_of(const struct callgrind *callgrind, uint32_t number)
 {
-	fprintf(stream, "%s=(%" PRIu64 ") ", key, number);
-	export_text(stream, *name ? name : unknown, 0, NULL);
-	fputc('\n', stream);
+	const struct samples *samples = callgrind->samples;
+	const uint32_t mapping = samples->places[number].mapping;
+
+	return mapping ? samples->mappings[mapping].object :
+			 (uint32_t)callgrind->profile->nr_objects;
 }
 
-static int put_file(struct callgrind *callgrind, const char *key, const char *file)
+static uint32_t callee_of(const struct callgrind *callgrind, uint32_t number)
 {
-	uint64_t *number = pointer_map_at(&callgrind->files, file, NULL);
+	const struct sample_place *place = &callgrind->samples->places[number];
+	const struct profile *profile = callgrind->profile;
 
-	if (!number)
+	if (place->function)
+		return (uint32_t)(place->function - profile->functions);
+	return (uint32_t)profile->nr_functions + object_of(callgrind, number) +
+	       (place->mapping ? 0 : number);
+}
+
+/* --- costs --- */
+
+static int add_call(struct callgrind *callgrind, uint32_t place, uint32_t callee,
+		    const struct sample *sample)
+{
+	const uint32_t number = chain_tree_child(&callgrind->pairs, place, callee);
+
+	if (!number || GROW(callgrind->calls, callgrind->room_calls, number))
 		return -ENOMEM;
-	callgrind->file = file;
-	if (*number) {
-		fprintf(callgrind->stream, "%s=(%" PRIu64 ")\n", key, *number);
-		return 0;
-	}
-	*number = ++callgrind->nr_files;
-	put_callgrind_name(callgrind->stream, key, *number, file);
+	if (number > callgrind->nr_calls)
+		callgrind->calls[callgrind->nr_calls++] =
+			(struct callgrind_call){ .place = place, .callee = callee };
+	add_cost(&callgrind->calls[number - 1].cost, sample);
 	return 0;
 }
 
-static void put_callgrind_line(const struct callgrind *callgrind, uint64_t offset, uint32_t line,
-			       uint64_t ticks, uint64_t ns)
+static int add_chain(struct callgrind *callgrind, size_t i)
+{
+	const struct sample *sample = &callgrind->samples->all[i];
+	const struct chain_context *callers = callgrind->samples->callers.all;
+	uint32_t places[PROFILE_CHAIN_DEPTH + 2], at, caller = 0;
+	size_t nr = 0;
+	int ret = 0;
+
+	places[nr++] = sample->place;
+	for (at = sample->callers; at; at = callers[at].parent)
+		places[nr++] = callers[at].frame;
+	for (; !ret && nr--; caller = places[nr]) {
+		const uint32_t number = callee_of(callgrind, places[nr]);
+		struct callee *callee = &callgrind->callees[number];
+
+		if (callee->seen != i + 1)
+			ret = add_call(callgrind, caller, number, sample);
+		callee->seen = (uint32_t)i + 1;
+	}
+	return ret;
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct callgrind_call *a = left, *b = right;
+
+	return compare_u64(a->place, b->place) ?: compare_u64(a->callee, b->callee);
+}
+
+static int add_costs(struct callgrind *callgrind)
+{
+	const struct samples *samples = callgrind->samples;
+	size_t i;
+	int ret = 0;
+
+	for (i = samples->nr_places; i-- > 0;)
+		callgrind->callees[callee_of(callgrind, (uint32_t)i)].place = (uint32_t)i;
+	for (i = 0; !ret && i < samples->nr; i++) {
+		add_cost(&callgrind->costs[samples->all[i].place], &samples->all[i]);
+		if (callgrind->profile->callers)
+			ret = add_chain(callgrind, i);
+	}
+	SORT(callgrind->calls, callgrind->nr_calls, compare_calls);
+	return ret;
+}
+
+/* --- the file --- */
+
+/* A name is written where its number occurs first. */
+static void put_callgrind_name(FILE *stream, const char *key, uint32_t number, bool *named,
+			       const char *name)
+{
+	fprintf(stream, "%s=(%" PRIu64 ")", key, UINT64_C(1) + number);
+	if (!*named) {
+		fputc(' ', stream);
+		export_text(stream, *name ? name : unknown, 0, NULL);
+	}
+	*named = true;
+	fputc('\n', stream);
+}
+
+static void put_object(struct callgrind *callgrind, const char *key, uint32_t object)
+{
+	const struct profile *profile = callgrind->profile;
+
+	put_callgrind_name(callgrind->stream, key, object, &callgrind->objects[object],
+			   object < profile->nr_objects ? profile->objects[object].path : "");
+}
+
+static void put_file(struct callgrind *callgrind, const char *key, uint32_t file)
+{
+	put_callgrind_name(callgrind->stream, key, file, &callgrind->files[file],
+			   callgrind->samples->texts.all[file]);
+}
+
+static void put_callee(struct callgrind *callgrind, const char *key, uint32_t number)
+{
+	const struct samples *samples = callgrind->samples;
+	struct callee *callee = &callgrind->callees[number];
+	const struct sample_place *place = &samples->places[callee->place];
+	const char *name = unknown;
+
+	if (place->function)
+		name = place->function->name;
+	else if (!callee->place)
+		name = "[all]";
+	else if (!place->mapping)
+		name = samples->texts
+			       .all[samples->functions[samples->lines[place->first].function].name];
+	put_callgrind_name(callgrind->stream, key, number, &callee->named, name);
+}
+
+/* Where the code of a place was written; the outermost of its lines is the function's own. */
+static const struct sample_line *line_of(const struct callgrind *callgrind, uint32_t place,
+					 bool outermost)
+{
+	const struct sample_place *of = &callgrind->samples->places[place];
+
+	return &callgrind->samples->lines[of->first + (outermost && of->nr ? of->nr - 1 : 0)];
+}
+
+static uint32_t file_of(const struct callgrind *callgrind, uint32_t place, bool outermost)
+{
+	return callgrind->samples->functions[line_of(callgrind, place, outermost)->function].file;
+}
+
+/* The file of the current function. */
+static uint32_t own_file(const struct callgrind *callgrind)
+{
+	return file_of(callgrind, callgrind->callees[callgrind->callee].place, true);
+}
+
+static void put_callgrind_line(const struct callgrind *callgrind, uint32_t place, uint32_t line,
+			       const struct cost *cost)
 {
 	FILE *stream = callgrind->stream;
 
-	fprintf(stream, "0x%" PRIx64 " ", profile_object_address(callgrind->object, offset));
+	fprintf(stream, "0x%" PRIx64 " ", callgrind->samples->places[place].address);
 	json_text_u64(stream, line);
 	fputc(' ', stream);
-	json_text_u64(stream, ticks);
-	if (callgrind->weights) {
+	json_text_u64(stream, cost->ticks);
+	if (callgrind->with_ns) {
 		fputc(' ', stream);
-		json_text_u64(stream, ns);
+		json_text_u64(stream, cost->ns);
 	}
 	fputc('\n', stream);
 }
 
 /* A function belongs to the file in which its code was written, whatever was inlined there. */
-static int put_callgrind_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
+static void put_callgrind_function(struct callgrind *callgrind, uint32_t place)
 {
-	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
-	int ret;
+	const uint32_t callee = callee_of(callgrind, place), object = object_of(callgrind, place);
+	const struct cost none = { 0 };
 
-	callgrind->function = cost->function;
-	callgrind->any_function = true;
-	callgrind->own = file_of(line);
-	ret = put_file(callgrind, "fl", callgrind->own);
-	put_callgrind_name(callgrind->stream, "fn", ++callgrind->nr_functions,
-			   cost->function ? cost->function->name : unknown);
+	if (object != callgrind->object)
+		put_object(callgrind, "ob", object);
+	callgrind->object = object;
+	callgrind->callee = callee;
+	callgrind->file = own_file(callgrind);
+	put_file(callgrind, "fl", (uint32_t)callgrind->file);
+	put_callee(callgrind, "fn", callee);
 	/* callgrind_annotate fails on a file without a line. */
-	if (line && line != cost->line)
-		put_callgrind_line(callgrind, cost->offset, line->line, 0, 0);
-	return ret;
+	if (callgrind->samples->places[place].nr > 1)
+		put_callgrind_line(callgrind, place, line_of(callgrind, place, true)->line, &none);
 }
 
-static int put_callgrind_cost(struct callgrind *callgrind, const struct callgrind_cost *cost)
+static void put_call(struct callgrind *callgrind, const struct callgrind_call *call)
 {
-	const char *file = file_of(cost->line);
-	int ret = 0;
+	const uint32_t first = callgrind->callees[call->callee].place;
+	const uint32_t object = object_of(callgrind, first);
+	const uint32_t file = file_of(callgrind, first, true);
 
-	if (!callgrind->any_function || callgrind->function != cost->function)
-		ret = put_callgrind_function(callgrind, cost);
-	if (!ret && file != callgrind->file)
-		ret = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
-	put_callgrind_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks,
-			   cost->ns);
-	callgrind->total += cost->ticks;
-	callgrind->total_ns += cost->ns;
-	return ret;
+	if (object != callgrind->object)
+		put_object(callgrind, "cob", object);
+	/* callgrind_annotate takes a file in its own folder for another one where it is named here. */
+	if (file != callgrind->file || file != own_file(callgrind))
+		put_file(callgrind, "cfi", file);
+	put_callee(callgrind, "cfn", call->callee);
+	fputs("calls=", callgrind->stream);
+	json_text_u64(callgrind->stream, call->cost.ticks);
+	fprintf(callgrind->stream, " 0x%" PRIx64 " 0\n", callgrind->samples->places[first].start);
+	put_callgrind_line(callgrind, call->place, line_of(callgrind, call->place, false)->line,
+			   &call->cost);
 }
 
-static void add_callgrind_place(const struct callgrind *callgrind, const struct bin_place *place,
-				struct callgrind_cost *cost)
+/* Returns the first call of the next place. */
+static size_t put_place(struct callgrind *callgrind, uint32_t place, size_t call)
 {
-	cost->ticks += place->ticks;
-	if (callgrind->weights)
-		cost->ns +=
-			profile_weights_take(callgrind->weights, place->histogram, place->ticks);
-}
+	const struct cost *cost = &callgrind->costs[place];
+	const struct callgrind_call *calls = callgrind->calls;
+	const bool any = call < callgrind->nr_calls && calls[call].place == place;
+	const uint32_t file = file_of(callgrind, place, false),
+		       callee = callee_of(callgrind, place);
 
-static int put_callgrind_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
-{
-	struct callgrind_cost cost = { 0 };
-	struct bin_place place;
-	int ret;
-
-	callgrind->object = &callgrind->profile->objects[object];
-	callgrind->any_function = false;
-	pointer_map_clear(&callgrind->files);
-	put_callgrind_name(callgrind->stream, "ob", object + 1, callgrind->object->path);
-	ret = place_lines_load(&callgrind->lines, callgrind->object, walk);
-	while (!ret && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
-		if (place.again) {
-			add_callgrind_place(callgrind, &place, &cost);
-			continue;
-		}
-		if (cost.ticks)
-			ret = put_callgrind_cost(callgrind, &cost);
-		cost.line = place_lines_next(&callgrind->lines, &place);
-		cost.function = profile_bin_function(callgrind->index, place.histogram, place.bin);
-		cost.offset = place.offset;
-		cost.ticks = cost.ns = 0;
-		add_callgrind_place(callgrind, &place, &cost);
-	}
-	return ret || !cost.ticks ? ret : put_callgrind_cost(callgrind, &cost);
+	if (!cost->ticks && !any)
+		return call;
+	if (callgrind->callee != callee)
+		put_callgrind_function(callgrind, place);
+	if (callgrind->file != file)
+		put_file(callgrind, file == own_file(callgrind) ? "fe" : "fi", file);
+	callgrind->file = file;
+	if (cost->ticks)
+		put_callgrind_line(callgrind, place, line_of(callgrind, place, false)->line, cost);
+	for (; call < callgrind->nr_calls && calls[call].place == place; call++)
+		put_call(callgrind, &calls[call]);
+	return call;
 }
 
 static void put_callgrind_head(const struct callgrind *callgrind, uint64_t period)
@@ -170,7 +297,7 @@ static void put_callgrind_head(const struct callgrind *callgrind, uint64_t perio
 		export_text(stream, *word, 0, NULL);
 	}
 	fputs("\npositions: instr line\n", stream);
-	if (callgrind->weights)
+	if (callgrind->with_ns)
 		fputs("event: Ticks : Ticks of the clock\n"
 		      "event: ns : Nanoseconds of CPU time\nevents: Ticks ns\n",
 		      stream);
@@ -180,51 +307,74 @@ static void put_callgrind_head(const struct callgrind *callgrind, uint64_t perio
 			period);
 }
 
-static int put_callgrind(struct callgrind *callgrind, struct bin_walk *walk, uint64_t period,
-			 struct error *err)
+/* Places are in the order of their objects and addresses. */
+static int put_callgrind(struct callgrind *callgrind, uint64_t period, struct error *err)
 {
-	uint32_t object;
-	int ret = 0;
+	const struct samples *samples = callgrind->samples;
+	struct cost total = { 0 };
+	size_t i, call = 0;
 
 	errno = 0;
 	put_callgrind_head(callgrind, period);
-	while (!ret && bin_walk_object(walk, &object))
-		ret = put_callgrind_object(callgrind, walk, object);
-	fprintf(callgrind->stream, "totals: %" PRIu64, callgrind->total);
-	if (callgrind->weights)
-		fprintf(callgrind->stream, " %" PRIu64, callgrind->total_ns);
+	for (i = 0; i < samples->nr_places && !ferror(callgrind->stream); i++)
+		call = put_place(callgrind, (uint32_t)i, call);
+	for (i = 0; i < samples->nr; i++)
+		add_cost(&total, &samples->all[i]);
+	fprintf(callgrind->stream, "totals: %" PRIu64, total.ticks);
+	if (callgrind->with_ns)
+		fprintf(callgrind->stream, " %" PRIu64, total.ns);
 	fputc('\n', callgrind->stream);
-	return ret ? error_errno(err, ret, "callgrind") :
-		     export_end(callgrind->stream, "callgrind", err);
+	return export_end(callgrind->stream, "callgrind", err);
+}
+
+static int begin(struct callgrind *callgrind)
+{
+	const struct profile *profile = callgrind->profile;
+	const struct samples *samples = callgrind->samples;
+	const size_t callees = profile->nr_functions + profile->nr_objects + samples->nr_places;
+
+	callgrind->object = callgrind->callee = callgrind->file = -1;
+	callgrind->costs = calloc(samples->nr_places, sizeof(*callgrind->costs));
+	callgrind->callees = calloc(callees, sizeof(*callgrind->callees));
+	callgrind->files = calloc(samples->texts.nr, sizeof(*callgrind->files));
+	callgrind->objects = calloc(profile->nr_objects + 1, sizeof(*callgrind->objects));
+	if (!callgrind->costs || !callgrind->callees || !callgrind->files || !callgrind->objects)
+		return -ENOMEM;
+	return add_costs(callgrind);
+}
+
+static void end(struct callgrind *callgrind)
+{
+	free(callgrind->costs);
+	free(callgrind->callees);
+	free(callgrind->files);
+	free(callgrind->objects);
+	free(callgrind->calls);
+	chain_tree_free(&callgrind->pairs);
 }
 
 int export_callgrind(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err)
 {
-	struct callgrind callgrind = { .profile = profile, .stream = stream };
-	struct profile_index *index;
-	struct bin_walk *walk;
-	bool known;
+	struct export_options exact = *options;
+	struct samples samples;
+	struct callgrind callgrind = { .profile = profile, .samples = &samples, .stream = stream };
 	uint64_t period = 0;
 	int ret = 0;
 
-	known = export_knows_cpu_time(profile, options);
-	if (!known)
+	callgrind.with_ns = export_knows_cpu_time(profile, options);
+	if (!callgrind.with_ns)
 		ret = export_one_period(profile, options, "callgrind", &period, err);
 	if (ret)
 		return ret;
-	index = profile_index_new(profile);
-	walk = bin_walk_new(profile, options);
-	callgrind.index = index;
-	callgrind.weights = known ? profile_weights_new(profile) : NULL;
-	if (index && walk && (callgrind.weights || !known))
-		ret = put_callgrind(&callgrind, walk, period, err);
-	else
+	exact.detail = EXPORT_ADDRESS;
+	exact.binned_only = true;
+	ret = samples_build(&samples, profile, &exact, err);
+	if (!ret && begin(&callgrind))
 		ret = error_errno(err, -ENOMEM, "callgrind");
-	place_lines_end(&callgrind.lines, options);
-	pointer_map_clear(&callgrind.files);
-	bin_walk_free(walk);
-	profile_weights_free(callgrind.weights);
-	profile_index_free(index);
+	if (!ret)
+		ret = put_callgrind(&callgrind, period, err);
+	end(&callgrind);
+	samples_free(&samples);
 	return ret;
 }
