@@ -511,6 +511,10 @@ Test(fault, callers)
 		   judge_same_out);
 	try_reader("export pprof callers", ARGS("export", "--format", "pprof", profile), NULL,
 		   judge_same_out);
+	try_reader("export callgrind callers", ARGS("export", "--format", "callgrind", profile),
+		   NULL, judge_same_out);
+	try_reader("export otlp callers", ARGS("export", "--format", "otlp", profile), NULL,
+		   judge_same_out);
 }
 
 Test(fault, export)

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "export/export.h"
+#include "export/samples.h"
 #include "report/report.h"
 
 static void export_one(const struct profile *profile, const struct export_format *format,
@@ -36,6 +37,9 @@ static void export(const struct profile *profile, const struct export_format *fo
 		options.detail = EXPORT_FUNCTION;
 		if (format->takes & EXPORT_TAKES_DETAIL)
 			export_one(profile, format, &options);
+		options.programs = profile->callers;
+		if (format->takes & EXPORT_TAKES_PROGRAMS)
+			export_one(profile, format, &options);
 		return;
 	}
 	for (i = 0; i < profile->nr_objects; i++) {
@@ -43,6 +47,36 @@ static void export(const struct profile *profile, const struct export_format *fo
 		if (export_has_file(profile, &options, i))
 			export_one(profile, format, &options);
 	}
+}
+
+static uint64_t ticks_of(const struct samples *samples)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < samples->nr; i++)
+		ticks += samples->all[i].ticks;
+	return ticks;
+}
+
+/* As the agent does for a backend: nothing is dropped. */
+static void fold(const struct profile *profile)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS };
+	struct samples samples;
+	struct fuzz_text text;
+	struct error err;
+	uint64_t ticks;
+
+	if (!samples_build(&samples, profile, &options, &err)) {
+		ticks = ticks_of(&samples);
+		if (samples_fold(&samples, 3, 4096) || ticks_of(&samples) != ticks ||
+		    samples_write_otlp(&samples, fuzz_text_begin(&text)))
+			abort();
+		fuzz_text_end(&text);
+		fuzz_text_free(&text);
+	}
+	samples_free(&samples);
 }
 
 static void report(const struct profile *profile, enum report_by by, enum report_tree tree,
@@ -83,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (format = export_formats; format->name; format++)
 		export(profile, format);
+	fold(profile);
 	for (format_of = REPORT_TEXT; format_of <= REPORT_JSON; format_of++) {
 		for (by = REPORT_FUNCTIONS; by <= REPORT_COMMS; by++)
 			report(profile, by, TREE_NONE, format_of);

@@ -299,6 +299,40 @@ struct profile *sample_profile_of_services(size_t services, size_t nr)
 	return profile;
 }
 
+static void add_chains(struct profile_callers *callers, const struct profile_histogram *histogram)
+{
+	struct profile_root *root = &callers->roots[callers->nr_roots++];
+	const size_t base = callers->nr_nodes;
+	size_t i;
+
+	*root = (struct profile_root){ .pid = -1,
+				       .cgroup = copy(histogram->cgroup),
+				       .end = END_COMPLETE };
+	for (i = 0; i < histogram->nr_bins; i++)
+		callers->nodes[callers->nr_nodes++] = (struct profile_node){
+			.parent = i ? (int32_t)(base + (i - 1) / 4) : -(int32_t)callers->nr_roots,
+			.site = (uint32_t)i,
+			.ticks = histogram->bins[i].count,
+		};
+}
+
+struct profile *sample_profile_of_chains(size_t services, size_t nr)
+{
+	struct profile *profile = sample_profile_of_services(services, nr);
+	struct profile_callers *callers = need(calloc(1, sizeof(*callers)));
+	size_t i;
+
+	profile->callers = callers;
+	callers->sites = need(calloc(nr, sizeof(*callers->sites)));
+	callers->roots = need(calloc(services, sizeof(*callers->roots)));
+	callers->nodes = need(calloc(services * nr, sizeof(*callers->nodes)));
+	for (i = 0; i < nr; i++)
+		callers->sites[callers->nr_sites++] = (struct profile_site){ 0, i * 3 };
+	for (i = 0; i < services; i++)
+		add_chains(callers, &profile->histograms[i]);
+	return profile;
+}
+
 struct profile *sample_profile_of_names(const char *name)
 {
 	struct profile *profile = sample_profile();

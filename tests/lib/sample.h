@@ -32,6 +32,9 @@ struct profile *sample_profile_of_bins(size_t nr);
  */
 struct profile *sample_profile_of_services(size_t services, size_t nr);
 
+/* The same with callers: each bin but the first is called by the one of a quarter of its number. */
+struct profile *sample_profile_of_chains(size_t services, size_t nr);
+
 /*
  * The same as sample_profile(), but every name in it is `name`, and its first target has a process.
  * Names come from other people, so they may be anything.

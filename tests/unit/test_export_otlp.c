@@ -438,7 +438,8 @@ Test(export_otlp, folded_and_cut)
 {
 	struct profile *profiles[] = { sample_profile(), load("tests/golden/split.json"),
 				       load("tests/golden/callers.json"),
-				       sample_profile_of_services(4, 200) };
+				       sample_profile_of_services(4, 200),
+				       sample_profile_of_chains(2, 100) };
 	size_t i, most;
 
 	for (i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {

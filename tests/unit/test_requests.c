@@ -199,6 +199,21 @@ Test(requests, one_service_is_halved)
 	}
 }
 
+/* Stacks too are whole, or folded, or in pieces: each tick is sent once. */
+Test(requests, stacks)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_chains(3, 30000);
+	enum sink_kind kind;
+
+	for (kind = SINK_OTLP; kind <= SINK_PARCA; kind++) {
+		send_to(&accepted, kind, profile, EXPORT_FUNCTION, SIZE_MAX);
+		cr_assert_eq(accepted.lost, 0);
+		send_to(&accepted, kind, profile, EXPORT_ADDRESS, 64 << 10);
+		cr_assert_gt(accepted.requests, 4);
+		cr_assert_eq(accepted.lost, 0);
+	}
+}
+
 /* A backend that takes nothing is not asked for ever. */
 Test(requests, floor)
 {

@@ -9,6 +9,7 @@
 
 #include "base/cgroup_parts.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "export/resource.h"
 #include "pprof.pb-c.h"
 #include "profile/profile_io.h"
@@ -471,10 +472,158 @@ Test(samples, programs)
 	}
 	samples = build(profile, EXPORT_FUNCTION);
 	cr_expect_eq(ticks_of_stack(&samples, "__libc_start_call_main;main;spin steady"), 410);
-	cr_expect_eq(ticks_of_stack(&samples, "__libc_start_call_main;node::Start(int, char**) node"),
+	cr_expect_eq(ticks_of_stack(&samples,
+				    "__libc_start_call_main;node::Start(int, char**) node"),
 		     30);
 	/* Only a JIT's text is known of this one. */
 	cr_expect_eq(ticks_of_stack(&samples, "[cut: no rule];late "), 110);
 	samples_free(&samples);
 	profile_free(profile);
+}
+
+/* The ticks of all stacks of a service that begin with the frames that a hash is of. */
+struct prefix {
+	uint64_t hash;
+	uint64_t ticks;
+};
+
+static uint64_t hash_frame(const struct samples *samples, uint64_t hash, uint32_t place)
+{
+	const struct sample frame = { .place = place };
+	const char *name = name_of(samples, &frame);
+
+	return hash_bytes(hash, name, strlen(name) + 1);
+}
+
+static uint64_t hash_callers(const struct samples *samples, uint32_t service, uint32_t callers)
+{
+	const struct chain_context *context = &samples->callers.all[callers];
+
+	return callers ? hash_frame(samples, hash_callers(samples, service, context->parent),
+				    context->frame) :
+			 HASH_BEGIN + service;
+}
+
+static int compare_prefixes(const void *left, const void *right)
+{
+	const struct prefix *a = left, *b = right;
+
+	return compare_u64(a->hash, b->hash);
+}
+
+/* Returns how many there are. */
+static size_t find_prefixes(const struct samples *samples, struct prefix **result)
+{
+	struct prefix *all = NULL;
+	size_t i, nr = 0, room = 0, kept = 0;
+	uint32_t at;
+
+	for (i = 0; i < samples->nr; i++) {
+		const struct sample *sample = &samples->all[i];
+
+		cr_assert_eq(GROW(all, room, nr + PROFILE_CHAIN_DEPTH), 0);
+		all[nr++] = (struct prefix){
+			hash_frame(samples, hash_callers(samples, sample->service, sample->callers),
+				   sample->place),
+			sample->ticks
+		};
+		for (at = sample->callers; at; at = samples->callers.all[at].parent)
+			all[nr++] = (struct prefix){ hash_callers(samples, sample->service, at),
+						     sample->ticks };
+	}
+	SORT(all, nr, compare_prefixes);
+	for (i = 1; i < nr; i++) {
+		if (all[i].hash == all[kept].hash)
+			all[kept].ticks += all[i].ticks;
+		else
+			all[++kept] = all[i];
+	}
+	*result = all;
+	return kept + 1;
+}
+
+/* What is left has the same inclusive ticks as before. */
+static void assert_inclusive(const struct samples *before, const struct samples *after)
+{
+	struct prefix *all, *left;
+	size_t nr = find_prefixes(before, &all), nr_left = find_prefixes(after, &left), i;
+
+	cr_assert_lt(nr_left, nr);
+	for (i = 0; i < nr_left; i++) {
+		const struct prefix *same =
+			bsearch(&left[i], all, nr, sizeof(*all), compare_prefixes);
+
+		cr_assert_not_null(same);
+		cr_assert_eq(left[i].ticks, same->ticks);
+	}
+	free(all);
+	free(left);
+}
+
+Test(samples, coldest_leaves_become_their_callers)
+{
+	static const size_t limits[] = { 500, 90, 7, 1 };
+	cleanup_profile struct profile *profile = sample_profile_of_chains(2, PLACES / 2);
+	struct samples before = build(profile, EXPORT_FUNCTION), after, again;
+	size_t i, j;
+
+	cr_assert_gt(before.services[1].nr, 2000);
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		after = build(profile, EXPORT_FUNCTION);
+		again = build(profile, EXPORT_FUNCTION);
+		cr_assert_eq(samples_fold(&after, limits[i], SIZE_MAX), 0);
+		cr_assert_eq(samples_fold(&again, limits[i], SIZE_MAX), 0);
+		assert_sums(&after, profile);
+		for (j = 1; j <= 2; j++) {
+			cr_expect_leq(after.services[j].nr, limits[i]);
+			cr_expect_gt(after.services[j].nr, limits[i] * 9 / 10);
+		}
+		assert_inclusive(&before, &after);
+		cr_expect_eq(samples_of(&after, "[lost: exit]"), 1);
+		cr_expect_eq(after.nr, again.nr);
+		cr_expect_eq(memcmp(after.all, again.all, after.nr * sizeof(*after.all)), 0);
+		samples_free(&after);
+		samples_free(&again);
+	}
+	samples_free(&before);
+}
+
+/* What is folded is colder than what is left. */
+Test(samples, hot_leaves_stay)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_chains(1, PLACES / 2);
+	struct samples samples = build(profile, EXPORT_FUNCTION);
+	struct sample *hottest = samples.all, *sample;
+	struct prefix *left, hot;
+	size_t nr;
+
+	for (sample = samples.all; sample < samples.all + samples.nr; sample++)
+		if (sample->ticks > hottest->ticks)
+			hottest = sample;
+	cr_assert_neq(hottest->callers, 0);
+	hot.hash = hash_frame(&samples, hash_callers(&samples, hottest->service, hottest->callers),
+			      hottest->place);
+	cr_assert_eq(samples_fold(&samples, 500, SIZE_MAX), 0);
+	nr = find_prefixes(&samples, &left);
+	cr_assert_not_null(bsearch(&hot, left, nr, sizeof(*left), compare_prefixes));
+	free(left);
+	samples_free(&samples);
+}
+
+Test(samples, bytes_of_stacks)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_chains(2, PLACES / 2);
+	struct samples before = build(profile, EXPORT_FUNCTION);
+	struct samples after = build(profile, EXPORT_FUNCTION);
+	size_t i, most = pprof_bytes(&before, 1) / 3;
+
+	cr_assert_eq(samples_fold(&after, SAMPLES_MOST, most), 0);
+	assert_sums(&after, profile);
+	assert_inclusive(&before, &after);
+	for (i = 1; i <= 2; i++) {
+		cr_assert_leq(pprof_bytes(&after, i), most);
+		cr_assert_gt(pprof_bytes(&after, i), most / 2);
+	}
+	samples_free(&before);
+	samples_free(&after);
 }

@@ -130,7 +130,8 @@ void samples_free(struct samples *samples);
 
 /*
  * Makes services coarser that have more samples than `most`, or more bytes as pprof: the coldest
- * places become their function, and when that is not enough, the coldest functions their object.
+ * places become their function, and when that is not enough, the coldest leaves their callers, and
+ * at last the coldest functions their object.
  * The sums stay the same. One that is all objects stays as large as it is. The outcome depends on
  * the samples alone. Returns 0 or -ENOMEM; call samples_free() in any case.
  */

@@ -12,6 +12,7 @@
 enum level {
 	LEVEL_SAME,
 	LEVEL_FUNCTION,
+	LEVEL_CALLER,
 	LEVEL_OBJECT,
 };
 
@@ -125,11 +126,12 @@ static uint32_t copy_place(struct copy *copy, uint32_t number)
 /* At most PROFILE_CHAIN_DEPTH deep. */
 static uint32_t copy_callers(struct copy *copy, uint32_t number)
 {
-	const struct chain_context *of = &copy->from->callers.all[number];
+	const struct chain_context *of;
 	uint32_t parent, *copied = &copy->callers[number];
 
 	if (!number || *copied)
 		return *copied;
+	of = &copy->from->callers.all[number];
 	parent = copy_callers(copy, of->parent);
 	*copied = chain_tree_child(&copy->to->callers, parent, copy_place(copy, of->frame));
 	if (!*copied)
@@ -314,6 +316,18 @@ static void mark_coldest(struct member *members, size_t nr, size_t most, size_t 
 		members[i].folds = members[i].folds && sizes[members[i].group] > 1;
 }
 
+static int fold_callers(struct copy *copy, const struct sample_service *service, size_t most)
+{
+	cleanup_free struct sample *folded = calloc(service->nr, sizeof(*folded));
+	size_t i, nr;
+
+	if (!folded || samples_fold_leaves(copy->from, service, most, folded, &nr))
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		copy_sample(copy, &folded[i], LEVEL_SAME);
+	return samples_error(copy->to);
+}
+
 static int fold_service(struct copy *copy, const struct sample_service *service, size_t most,
 			enum level level)
 {
@@ -355,12 +369,14 @@ static int fold_level(struct samples *samples, const size_t *most, enum level le
 	size_t i;
 	int ret;
 
-	if (!any_above(samples, most))
+	if (!any_above(samples, most) || (level == LEVEL_CALLER && !samples->callers.nr))
 		return 0;
 	ret = copy_begin(&copy, &folded, samples);
 	for (i = 1; !ret && i < samples->nr_services; i++)
 		if (samples->services[i].nr)
-			ret = fold_service(&copy, &samples->services[i], most[i], level);
+			ret = level == LEVEL_CALLER ?
+				      fold_callers(&copy, &samples->services[i], most[i]) :
+				      fold_service(&copy, &samples->services[i], most[i], level);
 	ret |= copy_end(&copy);
 	if (ret) {
 		samples_free(&folded);
@@ -381,20 +397,31 @@ static size_t text_bytes(const struct texts *texts, uint32_t number)
 	return strlen(texts->all[number]);
 }
 
-/* As if no two samples had a text in common. */
-static size_t most_bytes(const struct samples *samples, const struct sample *sample)
+static size_t place_bytes(const struct samples *samples, uint32_t number)
 {
-	const struct sample_place *place = &samples->places[sample->place];
-	const struct sample_process *process = &samples->processes[sample->process];
+	const struct sample_place *place = &samples->places[number];
 	const struct sample_line *line = &samples->lines[place->first], *end = line + place->nr;
-	size_t size = 2 * NUMBER_BYTES + text_bytes(&samples->values, process->pid) +
-		      text_bytes(&samples->values, process->name) +
-		      text_bytes(&samples->texts, samples->mappings[place->mapping].file);
+	size_t size =
+		NUMBER_BYTES + text_bytes(&samples->texts, samples->mappings[place->mapping].file);
 
 	for (; line < end; line++)
 		size += NUMBER_BYTES +
 			text_bytes(&samples->texts, samples->functions[line->function].name) +
 			text_bytes(&samples->texts, samples->functions[line->function].file);
+	return size;
+}
+
+/* As if no two samples had a text in common. */
+static size_t most_bytes(const struct samples *samples, const struct sample *sample)
+{
+	const struct sample_process *process = &samples->processes[sample->process];
+	size_t size = NUMBER_BYTES + text_bytes(&samples->values, process->pid) +
+		      text_bytes(&samples->values, process->name) +
+		      place_bytes(samples, sample->place);
+	uint32_t at;
+
+	for (at = sample->callers; at; at = samples->callers.all[at].parent)
+		size += place_bytes(samples, samples->callers.all[at].frame);
 	return size;
 }
 
@@ -448,6 +475,7 @@ static int lower(const struct samples *samples, size_t bytes, size_t *most)
 int samples_fold(struct samples *samples, size_t most, size_t bytes)
 {
 	cleanup_free size_t *limits = calloc(samples->nr_services, sizeof(*limits));
+	enum level level;
 	size_t i;
 	int ret;
 
@@ -456,9 +484,8 @@ int samples_fold(struct samples *samples, size_t most, size_t bytes)
 	for (i = 0; i < samples->nr_services; i++)
 		limits[i] = most;
 	do {
-		ret = fold_level(samples, limits, LEVEL_FUNCTION);
-		if (!ret)
-			ret = fold_level(samples, limits, LEVEL_OBJECT);
+		for (level = LEVEL_FUNCTION, ret = 0; !ret && level <= LEVEL_OBJECT; level++)
+			ret = fold_level(samples, limits, level);
 		if (!ret)
 			ret = lower(samples, bytes, limits);
 	} while (ret > 0);

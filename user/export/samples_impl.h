@@ -40,6 +40,13 @@ void samples_add(struct samples *samples, const struct sample *sample);
 void samples_add_account(struct samples *samples, const struct profile_weights *weights,
 			 const struct export_options *options);
 
+/*
+ * The samples of a service as at most so many, as far as that is possible by folding leaves into their
+ * callers. result has room for all of them. Returns 0 or -ENOMEM.
+ */
+int samples_fold_leaves(const struct samples *samples, const struct sample_service *service,
+			size_t most, struct sample *result, size_t *nr);
+
 /* Call samples_free() in any case. Returns 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct profile *profile);
 

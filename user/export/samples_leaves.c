@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Fewer stacks of a service: the coldest leaves of its tree of calls become ticks of their callers. All
+ * callers keep their inclusive ticks, and what is lost is only what they called.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "export/samples_impl.h"
+
+/* A stack of a process, or one above it that has no ticks of its own yet. */
+struct stack_node {
+	struct sample sample;
+	uint32_t parent; /* 0: it has none that is text */
+	uint32_t children; /* that are still there */
+};
+
+struct stack_tree {
+	const struct samples *samples;
+	struct chain_tree stacks; /* pairs of callers and a place */
+	struct chain_tree numbers; /* pairs of a stack and a process, which number the nodes */
+	struct stack_node *nodes; /* from 1 on */
+	size_t nr, room;
+	uint32_t *heap; /* of the leaves that have a parent, the coldest on top */
+	size_t nr_heap;
+};
+
+/* The number of the sample's node, which is added if it is new; 0: out of memory. */
+static uint32_t find_node(struct stack_tree *tree, const struct sample *sample, bool *is_new)
+{
+	const uint32_t stack = chain_tree_child(&tree->stacks, sample->callers, sample->place);
+	const uint32_t number = stack ? chain_tree_child(&tree->numbers, stack, sample->process) :
+					0;
+
+	if (!number || GROW(tree->nodes, tree->room, number + 1))
+		return 0;
+	*is_new = number > tree->nr;
+	if (*is_new) {
+		tree->nr = number;
+		tree->nodes[number] = (struct stack_node){ .sample = *sample };
+		tree->nodes[number].sample.ticks = tree->nodes[number].sample.ns = 0;
+	}
+	return number;
+}
+
+/* The stack of the sample's caller; false: that is no text. */
+static bool go_up(const struct stack_tree *tree, struct sample *sample)
+{
+	const struct chain_context *context;
+
+	if (!sample->callers)
+		return false;
+	context = &tree->samples->callers.all[sample->callers];
+	if (tree->samples->places[context->frame].kind == PLACE_NONE)
+		return false;
+	sample->place = context->frame;
+	sample->callers = context->parent;
+	return true;
+}
+
+/* Adds nodes up to the first that is there already. */
+static int add_leaf(struct stack_tree *tree, const struct sample *sample)
+{
+	struct sample at = *sample;
+	bool is_new;
+	uint32_t number = find_node(tree, &at, &is_new), parent;
+
+	if (!number)
+		return -ENOMEM;
+	tree->nodes[number].sample = *sample;
+	for (; is_new && go_up(tree, &at); number = parent) {
+		parent = find_node(tree, &at, &is_new);
+		if (!parent)
+			return -ENOMEM;
+		tree->nodes[number].parent = parent;
+		tree->nodes[parent].children++;
+	}
+	return 0;
+}
+
+/* Among those with equally many ticks too the order is always the same. */
+static bool is_colder(const struct stack_tree *tree, uint32_t a, uint32_t b)
+{
+	const struct sample *x = &tree->nodes[a].sample, *y = &tree->nodes[b].sample;
+	const int order = compare_u64(x->ticks, y->ticks) ?: compare_u64(x->ns, y->ns);
+
+	return order ? order < 0 : a < b;
+}
+
+static void push(struct stack_tree *tree, uint32_t number)
+{
+	size_t hole = tree->nr_heap++;
+
+	for (; hole && is_colder(tree, number, tree->heap[(hole - 1) / 2]); hole = (hole - 1) / 2)
+		tree->heap[hole] = tree->heap[(hole - 1) / 2];
+	tree->heap[hole] = number;
+}
+
+static uint32_t pop(struct stack_tree *tree)
+{
+	const uint32_t top = tree->heap[0], last = tree->heap[--tree->nr_heap];
+	size_t hole = 0, child;
+
+	while ((child = 2 * hole + 1) < tree->nr_heap) {
+		if (child + 1 < tree->nr_heap &&
+		    is_colder(tree, tree->heap[child + 1], tree->heap[child]))
+			child++;
+		if (!is_colder(tree, tree->heap[child], last))
+			break;
+		tree->heap[hole] = tree->heap[child];
+		hole = child;
+	}
+	tree->heap[hole] = last;
+	return top;
+}
+
+static void push_leaf(struct stack_tree *tree, uint32_t number)
+{
+	if (tree->nodes[number].parent && !tree->nodes[number].children)
+		push(tree, number);
+}
+
+static bool has_cost(const struct sample *sample)
+{
+	return sample->ticks || sample->ns;
+}
+
+/* Returns whether there is one stack less: the caller may have had no ticks of its own. */
+static bool fold_leaf(struct stack_tree *tree, uint32_t number)
+{
+	struct stack_node *node = &tree->nodes[number], *parent = &tree->nodes[node->parent];
+	const bool had_cost = has_cost(&parent->sample);
+
+	parent->sample.ticks = add_saturating(parent->sample.ticks, node->sample.ticks);
+	parent->sample.ns = add_saturating(parent->sample.ns, node->sample.ns);
+	node->sample.ticks = node->sample.ns = 0;
+	parent->children--;
+	push_leaf(tree, node->parent);
+	return had_cost;
+}
+
+static int fold_tree(struct stack_tree *tree, size_t nr, size_t most)
+{
+	uint32_t i;
+
+	tree->heap = calloc(tree->nr + 1, sizeof(*tree->heap));
+	if (!tree->heap)
+		return -ENOMEM;
+	for (i = 1; i <= tree->nr; i++)
+		push_leaf(tree, i);
+	while (nr > most && tree->nr_heap)
+		nr -= fold_leaf(tree, pop(tree));
+	return 0;
+}
+
+int samples_fold_leaves(const struct samples *samples, const struct sample_service *service,
+			size_t most, struct sample *result, size_t *nr)
+{
+	struct stack_tree tree = { .samples = samples };
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < service->nr; i++)
+		ret = add_leaf(&tree, &samples->all[service->first + i]);
+	if (!ret)
+		ret = fold_tree(&tree, service->nr, most);
+	for (i = 1, *nr = 0; !ret && i <= tree.nr; i++)
+		if (has_cost(&tree.nodes[i].sample))
+			result[(*nr)++] = tree.nodes[i].sample;
+	chain_tree_free(&tree.stacks);
+	chain_tree_free(&tree.numbers);
+	free(tree.nodes);
+	free(tree.heap);
+	return ret;
+}
