@@ -7,7 +7,7 @@ HOSTILE_OUT := $(BUILD)/tests/hostile
 HOSTILE_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror)
 HOSTILE_BIN := $(addprefix $(HOSTILE_OUT)/,mapped maps neighbour silent tiny burn.so)
 
-LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(BIN)
+LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(HOSTILE_OUT)/faulty $(BIN)
 LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE_OUT)"'
 
 # Callers that profile themselves, as in tests/calls.
@@ -26,3 +26,8 @@ $(HOSTILE_OUT)/burn.so: tests/hostile/programs/burn.c tests/hostile/hostile.mk |
 $(HOSTILE_OUT)/tiny: tests/hostile/programs/tiny.c tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -static -nostdlib -o $@ $<
+
+# bpfprofil whose readers of files do what a hostile file could make them do.
+$(HOSTILE_OUT)/faulty: $(MAIN_OBJ) $(BUILD)/obj/tests/hostile/programs/reader_fault.o $(LIB) $(LD_STAMP) | $$(@D)/
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)

@@ -20,7 +20,7 @@ int answer_instructions(struct reader_call *call, struct error *err);
 
 void answer_symbols_forget(void);
 
-/* Sets err to that an answer makes no sense. Returns -EIO. */
-int reader_bad_answer(struct error *err);
+/* Sets err to that the answer makes no sense, for which the reader is ended. Returns -EIO. */
+int reader_bad_answer(struct reader_call *call, struct error *err);
 
 #endif

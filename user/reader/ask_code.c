@@ -36,9 +36,9 @@ int reader_code(int fd, uint64_t offset, size_t size, struct code *result, struc
 		result->size = wire_get_count(&call.answer, 1);
 		result->bytes = result->size > size ? NULL :
 						      wire_get_array(&call.answer, result->size, 1);
-		ret = result->bytes ? 0 : reader_bad_answer(err);
+		ret = result->bytes ? 0 : reader_bad_answer(&call, err);
 	}
-	wire_free(&call.answer);
+	reader_call_end(&call);
 	return ret;
 }
 
@@ -94,10 +94,11 @@ static bool get_instruction(struct wire *wire, size_t left, struct instruction *
 	return true;
 }
 
-static int get_instructions(struct wire *wire, size_t size, struct instruction **result, size_t *nr,
-			    struct error *err)
+static int get_instructions(struct reader_call *call, size_t size, struct instruction **result,
+			    size_t *nr, struct error *err)
 {
 	struct instruction *all = NULL;
+	struct wire *wire = &call->answer;
 	size_t room = 0;
 	int ret = 0;
 
@@ -113,7 +114,7 @@ static int get_instructions(struct wire *wire, size_t size, struct instruction *
 	if (!ret)
 		return 0;
 	free(all);
-	return ret == -EIO ? reader_bad_answer(err) : error_errno(err, ret, "instructions");
+	return ret == -EIO ? reader_bad_answer(call, err) : error_errno(err, ret, "instructions");
 }
 
 int reader_instructions(const struct code *code, uint64_t address, enum disasm_syntax syntax,
@@ -131,7 +132,7 @@ int reader_instructions(const struct code *code, uint64_t address, enum disasm_s
 	wire_put(&call.question, code->bytes + at, size);
 	ret = reader_call(&call, err);
 	if (!ret)
-		ret = get_instructions(&call.answer, size, result, nr, err);
-	wire_free(&call.answer);
+		ret = get_instructions(&call, size, result, nr, err);
+	reader_call_end(&call);
 	return ret;
 }

@@ -44,11 +44,22 @@ int answer_rules(struct reader_call *call, struct error *err)
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
+static bool is_known(const struct unwind_rule *rule, size_t number)
+{
+	return rule->ra <= UNWIND_RA_SCRATCH && rule->cfa <= UNWIND_REGISTER &&
+	       rule->fp <= UNWIND_FP_LOST && rule->call <= UNWIND_CALL_FRAMELESS &&
+	       !number == (rule->cfa == UNWIND_NONE) &&
+	       (rule->cfa != UNWIND_PLT || (rule->post >= 0 && rule->post < UNWIND_PLT_BYTES));
+}
+
 /* The kernel searches between an index and the next one, and takes a rule by its row's number. */
 static bool is_sound(const struct unwind_table *table)
 {
 	size_t i;
 
+	for (i = 0; i < table->rule_count; i++)
+		if (!is_known(&table->rules[i], i))
+			return false;
 	if (table->row_count > UNWIND_ROWS_MAX || table->rule_count > UNWIND_RULES_MAX ||
 	    table->granule_count > UNWIND_GRANULES_MAX ||
 	    table->granule_count > UINT32_MAX - table->first_granule)
@@ -59,7 +70,9 @@ static bool is_sound(const struct unwind_table *table)
 	for (i = 0; i < table->granule_count; i++)
 		if (table->index[i] > table->index[i + 1])
 			return false;
-	return !table->row_count || table->index[table->granule_count] == table->row_count;
+	return !table->row_count ||
+	       (!table->index[0] && table->rule_count && !(table->rows[0] >> UNWIND_RULE_BITS) &&
+		table->index[table->granule_count] == table->row_count);
 }
 
 static bool get_rules(struct wire *wire, struct unwind_table *result, struct unwind_go *go)
@@ -92,8 +105,8 @@ int reader_rules(int fd, struct unwind_table *result, struct unwind_go *go, stru
 	int ret = reader_call(&call, err);
 
 	if (!ret && !get_rules(&call.answer, result, go))
-		ret = reader_bad_answer(err);
-	wire_free(&call.answer);
+		ret = reader_bad_answer(&call, err);
+	reader_call_end(&call);
 	return ret;
 }
 
@@ -140,6 +153,6 @@ enum reader_maker reader_maker(int fd)
 
 	if (!reader_call(&call, &ignored))
 		maker = (enum reader_maker)wire_get_u64(&call.answer);
-	wire_free(&call.answer);
+	reader_call_end(&call);
 	return maker;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "reader/ask.h"
@@ -59,8 +58,8 @@ int reader_facts(int fd, struct elf_facts *result, struct error *err)
 	int ret = reader_call(&call, err);
 
 	if (!ret && !get_facts(&call.answer, result))
-		ret = reader_bad_answer(err);
-	wire_free(&call.answer);
+		ret = reader_bad_answer(&call, err);
+	reader_call_end(&call);
 	return ret;
 }
 
@@ -205,8 +204,9 @@ static int get_piece(struct wire *wire, struct symbol_piece **pieces, size_t *nr
 }
 
 /* NULL with 0: the object has no table. */
-static int get_table(struct wire *wire, struct symbol_table **result, struct error *err)
+static int get_table(struct reader_call *call, struct symbol_table **result, struct error *err)
 {
+	struct wire *wire = &call->answer;
 	struct symbol_piece *pieces = NULL;
 	size_t nr = 0, room = 0;
 	int ret = 0;
@@ -219,7 +219,7 @@ static int get_table(struct wire *wire, struct symbol_table **result, struct err
 	free(pieces);
 	if (ret == -ENOMEM)
 		return error_errno(err, ret, "symbols");
-	return ret || (nr && !*result) ? reader_bad_answer(err) : 0;
+	return ret || (nr && !*result) ? reader_bad_answer(call, err) : 0;
 }
 
 static struct reader_call symbols_call(enum reader_kind kind, const struct reader_symbols *request)
@@ -244,8 +244,8 @@ int reader_symbols(const struct reader_symbols *request, struct symbol_table **r
 	wire_put(&call.question, wanted->ranges, wanted->nr * sizeof(*wanted->ranges));
 	ret = reader_call(&call, err);
 	if (!ret)
-		ret = get_table(&call.answer, result, err);
-	wire_free(&call.answer);
+		ret = get_table(&call, result, err);
+	reader_call_end(&call);
 	return ret;
 }
 
@@ -282,8 +282,8 @@ int reader_symbol_named(const struct reader_symbols *request, const char *name,
 		result->start = wire_get_u64(&call.answer);
 		result->end = wire_get_u64(&call.answer);
 		if (call.answer.bad || result->end < result->start)
-			ret = reader_bad_answer(err);
+			ret = reader_bad_answer(&call, err);
 	}
-	wire_free(&call.answer);
+	reader_call_end(&call);
 	return ret;
 }

@@ -27,17 +27,23 @@ struct reader_call {
 	int fds[READER_FDS]; /* -1: none */
 	const char *path; /* for debug files, see reader_file */
 	const char *root;
-	bool trusted; /* the file is root's or ours, and may name others that are opened */
+	struct file_reader *reader; /* who answered; NULL: nobody, or this thread */
+	bool is_nonsense; /* what it answered */
+	bool trusted; /* a file of root or of our user may name others that the reader opens */
 };
 
 /*
- * Has a reader answer, and frees the question. Returns 0 with an answer, which the caller frees, or the error
- * that the reader answered, or one of its own.
+ * Has a reader answer, and frees the question. Returns 0 with an answer, or the error that the reader answered,
+ * or one of its own. Call reader_call_end() in any case, when the answer has been checked.
  */
 int reader_call(struct reader_call *call, struct error *err);
+void reader_call_end(struct reader_call *call);
 
 /* Answers here; this is what a reader runs. Returns 0 or an error. */
 int reader_answer(struct reader_call *call, struct error *err);
+
+/* What answers where readers are no processes: reader_answer(), unless a test has other answers. */
+extern int (*reader_here)(struct reader_call *call, struct error *err);
 
 /* Frees what reader_answer() keeps from one call to the next, as tests want it. */
 void reader_forget(void);
@@ -46,7 +52,7 @@ void reader_forget(void);
  * Only programs that tests link have this: it is called before a reader answers, and may do what a hostile file
  * could make a reader do.
  */
-void __attribute__((weak)) reader_fault(enum reader_kind kind);
+void __attribute__((weak)) reader_fault(const struct reader_call *call);
 
 /* Names the fault, for a reader of such a program. */
 #define READER_FAULT "BPFPROFIL_READER_FAULT"

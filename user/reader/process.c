@@ -33,18 +33,29 @@ enum {
 	KILLERS_MAX = 1024, /* files that are not read again */
 	WAIT_MS = 100,
 	IDLE_SECONDS = 3, /* a reader that takes no CPU time for so long is stuck in a file */
-	WORK_SECONDS = 40, /* CPU time for one answer: a file's lines may take 30 */
 	DEATH_SECONDS = 1, /* what a death counts as in its owner's allowance */
 	RETIRE_SECONDS = 120, /* CPU time after which a reader is replaced */
 	ANSWER_MAX = 64 << 20, /* bytes of an answer */
+};
+
+/* The CPU time that one answer may take. Reading lines bounds itself to 30 seconds, and says so. */
+static const unsigned int seconds[READ_KINDS] = {
+	[READ_FACTS] = 5,  [READ_SYMBOLS] = 20, [READ_NAMED] = 20, [READ_LINES] = 40,
+	[READ_RULES] = 20, [READ_MAKER] = 5,	[READ_CODE] = 5,   [READ_INSTRUCTIONS] = 10,
 };
 
 struct file_reader {
 	pid_t pid; /* 0: there is none */
 	int socket;
 	clockid_t clock; /* its CPU time */
-	bool trusted, code; /* what it was started for */
+	/*
+	 * What it was started for. Files of two users are never read by one process, so that what one of them may
+	 * have made of it says nothing of the other's.
+	 */
+	uid_t owner;
+	bool opens, code;
 	bool busy;
+	uint64_t used_ns; /* when it answered last */
 	int nice; /* that of the thread that asked last */
 };
 
@@ -63,6 +74,8 @@ static struct {
 	int refused; /* why no reader can be confined here; 0: one could, or none was tried */
 	struct error refusal;
 } readers = { .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER };
+
+int (*reader_here)(struct reader_call *call, struct error *err) = reader_answer;
 
 static _Thread_local uint64_t spent_ns;
 static _Atomic uint64_t deadline_ns;
@@ -124,7 +137,7 @@ static int start(struct file_reader *reader, struct error *err)
 	char flags[3] = "";
 	int sockets[2], ret;
 
-	snprintf(flags, sizeof(flags), "%s%s", reader->trusted ? (char[]){ READER_TRUSTED, 0 } : "",
+	snprintf(flags, sizeof(flags), "%s%s", reader->opens ? (char[]){ READER_TRUSTED, 0 } : "",
 		 reader->code ? (char[]){ READER_CODE, 0 } : "");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return error_errno(err, -errno, "a process that reads files");
@@ -186,6 +199,7 @@ void reader_enable(void)
 /* One call while it waits. */
 struct waiting {
 	const struct file_reader *reader;
+	unsigned int seconds;
 	uint64_t begun_cpu, last_cpu, last_ns;
 };
 
@@ -209,7 +223,7 @@ static int watch(struct waiting *waiting)
 		waiting->last_ns = now;
 	}
 	if (now - waiting->last_ns > IDLE_SECONDS * (uint64_t)SECOND_NS ||
-	    cpu - waiting->begun_cpu > WORK_SECONDS * (uint64_t)SECOND_NS)
+	    cpu - waiting->begun_cpu > waiting->seconds * (uint64_t)SECOND_NS)
 		return -ETIMEDOUT;
 	return 0;
 }
@@ -299,9 +313,11 @@ static int converse(const struct frame_line *line, struct reader_call *call, int
 	return ret;
 }
 
-static struct frame_line line_of(const struct file_reader *reader, struct waiting *waiting)
+static struct frame_line line_of(const struct file_reader *reader, enum reader_kind kind,
+				 struct waiting *waiting)
 {
 	*waiting = (struct waiting){ .reader = reader,
+				     .seconds = seconds[kind],
 				     .begun_cpu = cpu_of(reader),
 				     .last_ns = monotonic_ns() };
 	waiting->last_cpu = waiting->begun_cpu;
@@ -316,7 +332,7 @@ static int hear_hello(const struct file_reader *reader, struct error *err)
 {
 	struct reader_frame hello = { 0 };
 	struct waiting waiting;
-	const struct frame_line line = line_of(reader, &waiting);
+	const struct frame_line line = line_of(reader, READ_FACTS, &waiting);
 	int ret = frame_receive(&line, &hello);
 
 	if (!ret && hello.code < 0) {
@@ -332,9 +348,21 @@ static int hear_hello(const struct file_reader *reader, struct error *err)
 
 /* --- which reader -------------------------------------------------------------------------------- */
 
+/* Files of root and of who runs us are one owner's; so is code without its file, whose reader reads nothing else. */
+static struct file_reader kind_of_reader(const struct reader_call *call)
+{
+	struct file_reader kind = { .code = call->kind == READ_INSTRUCTIONS };
+	struct stat stat;
+
+	if (regular_file_stat(call->fds[0], &stat) && !regular_file_is_from(&stat, 0))
+		kind.owner = stat.st_uid;
+	kind.opens = call->trusted && !kind.owner;
+	return kind;
+}
+
 static struct file_reader *find(const struct reader_call *call)
 {
-	const bool code = call->kind == READ_INSTRUCTIONS;
+	const struct file_reader kind = kind_of_reader(call);
 	struct file_reader *reader, *none = NULL, *other = NULL;
 
 	for (reader = readers.all; reader < readers.all + READERS_MAX; reader++) {
@@ -342,21 +370,23 @@ static struct file_reader *find(const struct reader_call *call)
 			continue;
 		if (!reader->pid)
 			none = none ?: reader;
-		else if (reader->trusted == call->trusted && reader->code == code)
+		else if (reader->owner == kind.owner && reader->opens == kind.opens &&
+			 reader->code == kind.code)
 			return reader;
-		else
+		else if (!other || reader->used_ns < other->used_ns)
 			other = reader;
 	}
 	if (!none && other)
 		end(none = other);
 	if (none)
-		*none = (struct file_reader){ .trusted = call->trusted, .code = code };
+		*none = kind;
 	return none;
 }
 
 static void put_back(struct file_reader *reader, bool keep)
 {
 	pthread_mutex_lock(&readers.lock);
+	reader->used_ns = monotonic_ns();
 	if (keep && cpu_of(reader) < RETIRE_SECONDS * (uint64_t)SECOND_NS)
 		reader->busy = false;
 	else
@@ -432,8 +462,9 @@ static void note_killer(const struct reader_call *call)
 
 /* --- a call -------------------------------------------------------------------------------------- */
 
-int reader_bad_answer(struct error *err)
+int reader_bad_answer(struct reader_call *call, struct error *err)
 {
+	call->is_nonsense = true;
 	return error_set(err, -EIO, "the process that read it answered nonsense");
 }
 
@@ -453,6 +484,12 @@ static int explain(int code, struct error *err)
 	}
 }
 
+static void blame(const struct reader_call *call)
+{
+	spent_ns += DEATH_SECONDS * (uint64_t)SECOND_NS;
+	note_killer(call);
+}
+
 /* It reads with the priority of the thread that waits for it. If that is not allowed it keeps its own. */
 static void hurry(struct file_reader *reader)
 {
@@ -466,21 +503,21 @@ static void hurry(struct file_reader *reader)
 static int ask(struct reader_call *call, struct file_reader *reader, struct error *err)
 {
 	struct waiting waiting;
-	const struct frame_line line = line_of(reader, &waiting);
+	const struct frame_line line = line_of(reader, call->kind, &waiting);
 	int code = 0, ret;
 
 	hurry(reader);
 	ret = converse(&line, call, &code, err);
 
 	spent_ns += cpu_of(reader) - waiting.begun_cpu;
-	put_back(reader, !ret);
-	if (!ret)
+	if (!ret) {
+		call->reader = reader;
 		return code;
-	/* What was late for a deadline, or for want of our memory, may be harmless. */
-	if (ret != -ETIME && ret != -ENOMEM) {
-		spent_ns += DEATH_SECONDS * (uint64_t)SECOND_NS;
-		note_killer(call);
 	}
+	put_back(reader, false);
+	/* What was late for a deadline, or for want of our memory, may be harmless. */
+	if (ret != -ETIME && ret != -ENOMEM)
+		blame(call);
 	return explain(ret, err);
 }
 
@@ -493,7 +530,7 @@ static int call_here(struct reader_call *call, struct error *err)
 	if (!call->root)
 		call->root = "";
 	pthread_mutex_lock(&here);
-	ret = reader_answer(call, err);
+	ret = reader_here(call, err);
 	pthread_mutex_unlock(&here);
 	if (ret)
 		wire_free(&call->answer);
@@ -535,6 +572,16 @@ int reader_call(struct reader_call *call, struct error *err)
 		ret = call_here(call, err);
 	wire_free(&call->question);
 	return ret;
+}
+
+void reader_call_end(struct reader_call *call)
+{
+	wire_free(&call->answer);
+	if (call->reader)
+		put_back(call->reader, !call->is_nonsense);
+	if (call->reader && call->is_nonsense)
+		blame(call);
+	call->reader = NULL;
 }
 
 int reader_check(struct error *err)

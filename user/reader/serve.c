@@ -120,7 +120,7 @@ static bool serve_one(void)
 	call.root = wire_get_text(&call.question);
 	memcpy(call.fds, frame.fds, sizeof(call.fds));
 	if (reader_fault)
-		reader_fault(call.kind);
+		reader_fault(&call);
 	ret = reader_answer(&call, &err);
 	answer.body = call.answer;
 	if (ret)

@@ -32,6 +32,8 @@ const void *wire_get(struct wire *wire, size_t size)
 	wire->bad = wire->bad || size > wire->nr - wire->at;
 	if (wire->bad)
 		return NULL;
+	if (!size)
+		return "";
 	at = wire->bytes + wire->at;
 	wire->at += size;
 	return at;
@@ -50,10 +52,15 @@ uint64_t wire_get_u64(struct wire *wire)
 const char *wire_get_text(struct wire *wire)
 {
 	const size_t left = wire->nr - wire->at;
-	const char *at = (const char *)wire->bytes + wire->at;
-	const size_t length = wire->bad || !left ? left : strnlen(at, left);
+	const char *at;
+	size_t length;
 
-	wire->bad = wire->bad || length == left;
+	wire->bad = wire->bad || !left;
+	if (wire->bad)
+		return "";
+	at = (const char *)wire->bytes + wire->at;
+	length = strnlen(at, left);
+	wire->bad = length == left;
 	if (wire->bad)
 		return "";
 	wire->at += length + 1;
