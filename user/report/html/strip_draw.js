@@ -23,17 +23,6 @@ function stripColors() {
 	return colors;
 }
 
-function canvasOf(canvas, height) {
-	const scale = window.devicePixelRatio || 1, width = canvas.clientWidth;
-	const context = canvas.getContext('2d');
-
-	canvas.width = Math.round(width * scale);
-	canvas.height = Math.round(height * scale);
-	canvas.style.height = `${height}px`;
-	context.scale(scale, scale);
-	return { context, width };
-}
-
 // Ticks of each pixel column between two places; a bin that is wider is spread over what it covers.
 function columnsOf(strip, from, to, width) {
 	const columns = new Float64Array(width), scale = width / (to - from);

@@ -99,3 +99,14 @@ function choice(box, words, current, choose) {
 		return button;
 	}));
 }
+
+function canvasOf(canvas, height) {
+	const scale = window.devicePixelRatio || 1, width = canvas.clientWidth;
+	const context = canvas.getContext('2d');
+
+	canvas.width = Math.round(width * scale);
+	canvas.height = Math.round(height * scale);
+	canvas.style.height = `${height}px`;
+	context.scale(scale, scale);
+	return { context, width };
+}
