@@ -91,7 +91,7 @@ usage report_min_101 "bpfprofil: report: --min '101': is not a percentage from 0
 	report --tree --min 101
 usage report_inclusive_by "bpfprofil: report: --inclusive: only with --by functions, objects or lines
 try: leaving it out" report --inclusive --by process
-usage report_html_tree "bpfprofil: report: --html: takes no --tree, a page has no callers
+usage report_html_tree "bpfprofil: report: --html: takes no --tree, the page has it
 try: leaving it out" report --html page.html --tree
 usage meant_no_children "bpfprofil: report: unknown option '--no-children'
 try: leaving it out" report --no-children

@@ -507,6 +507,11 @@ Test(fault, callers)
 	try_reader("report callees",
 		   ARGS("report", "--callees", "main", "--format", "csv", profile), NULL,
 		   judge_same_out);
+	both((struct subject){ .name = "report html callers",
+			       .arguments = ARGS("report", "--html", "-", profile),
+			       .out_varies = true,
+			       .judge = judge_page },
+	     one_in(2, MEMORY));
 	try_reader("export folded callers", ARGS("export", "--format", "folded", profile), NULL,
 		   judge_same_out);
 	try_reader("export pprof callers", ARGS("export", "--format", "pprof", profile), NULL,

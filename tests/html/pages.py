@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """pages.py BUILD: clicks through the pages; a verdict a line."""
+import itertools
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import samples
 from browser import Browser, Failed
 
 GOLDEN = "tests/golden/profile.json"
+CALLERS = "tests/golden/callers.json" # a tree with cut chains and the kernel's frames
 SPLIT = "tests/golden/split.json" # with the CPU time of each process
 WINDOW = 1440, 3200 # high enough for all rows of a small profile
 
@@ -103,6 +105,64 @@ def rows_of(report):
     """As the table has them: ticks, function, object."""
     return sorted((row["ticks"], row["function"], os.path.basename(row["object"]))
                   for row in report["rows"])
+
+class Calls:
+    """The flame graph of the open page, by its keys and by what it says."""
+
+    def __init__(self, site):
+        self.browser = site.browser
+        self.browser.run("document.querySelector('#calls-canvas').focus()")
+
+    def at(self):
+        """The bar that keys are at: row, name, ticks, and which it is."""
+        row, node, name, text = self.browser.run("""(() => {
+            const status = document.querySelector('#calls-status'), name = status.querySelector('b').textContent;
+            return [Number(status.dataset.row), status.dataset.node, name, status.textContent.replace(name, '')];
+        })()""")
+        return row, name, number(re.search(r"([\d,]+) ticks?", text).group(1)), node
+
+    def key(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+        return self.at()
+
+    def sweep(self, key):
+        seen = [self.at()]
+        while self.key(key) != seen[-1]:
+            seen.append(self.at())
+        return seen
+
+    def bars(self, away="ArrowDown"):
+        """All bars that arrow keys reach on one side of the first: how far it is, name and ticks."""
+        found = []
+        self.key("Home")
+        while True:
+            self.sweep("ArrowLeft")
+            found += self.sweep("ArrowRight")
+            here = self.at()
+            while self.key(away)[0] == here[0]:
+                if self.key("ArrowLeft") == here:
+                    return sorted((abs(row), name, ticks) for row, name, ticks, _ in found)
+                here = self.at()
+
+    def color(self, x, row):
+        """Of the picture, at a share of its width."""
+        return self.browser.run(f"""(() => {{
+            const canvas = document.querySelector('#calls-canvas'), scale = canvas.width / canvas.clientWidth;
+            const pixel = new OffscreenCanvas(1, 1).getContext('2d');
+            pixel.drawImage(canvas, 6 - Math.round({x} * canvas.width), -({row} * 18 + 4) * scale);
+            return [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        }})()""")
+
+    def click(self, x, row):
+        left, top, width, _ = self.browser.box("#calls-canvas")
+        self.browser.click_at(left + x * width, top + row * 18 + 9)
+        return self.at()
+
+
+def bars_of(report, wanted=lambda row: True, below=0):
+    return sorted((row["depth"] + below, row["function"] + f" x {row['recursion']}" * (row.get("recursion", 1) > 1), row["inclusive_ticks"])
+                  for row in report["rows"] if wanted(row))
 
 
 # --- tests: each gets a site with nothing open -------------------------------------------------------
@@ -584,6 +644,12 @@ def themes_differ(site):
     browser.settle()
     same(ground(), dark, "the switch outlives the system's change")
     quiet(site)
+    site.open(CALLERS)
+    bar = Calls(site).color(0.2, 2)
+    browser.prefer("dark")
+    browser.settle()
+    true(sum(Calls(site).color(0.2, 2)) < sum(bar) / 2, "the flame graph follows")
+    browser.prefer("light")
 
 
 def phone_fits(site):
@@ -597,6 +663,12 @@ def phone_fits(site):
         true(-1 < site.browser.run("document.querySelector('#text').getBoundingClientRect().top") < 400,
              "and goes there")
         same(site.browser.run("document.documentElement.scrollWidth"), 390, "the width then")
+        site.open(CALLERS)
+        same(site.browser.run("document.documentElement.scrollWidth"), 390, "the width with callers")
+        true(site.browser.box("#table tr[data-row='0'] .inclusive")[2] > 30, "a column of them")
+        same(Calls(site).click(0.2, 2)[1], "node::Start(int, char**)", "a tap zooms in")
+        site.browser.click("#text-facts > button")
+        true(-1 < site.browser.box("#calls-canvas")[1] < 844, "a button shows the callers")
         quiet(site)
     finally:
         site.browser.size(*WINDOW)
@@ -619,11 +691,17 @@ def large_opens(site):
 
 
 def names_are_harmless(site):
-    with open(GOLDEN, encoding="utf-8") as file:
-        profile = json.load(file)
-    for name in samples.NAMES:
+    profiles = []
+    for source in (GOLDEN, CALLERS):
+        with open(source, encoding="utf-8") as file:
+            profiles.append(json.load(file))
+    for name, profile in itertools.product(samples.NAMES, profiles):
         page = site.open(site.write("names.json", samples.renamed(profile, name)))
         what = repr(name[:40])
+        if "callers" in profile:
+            calls = Calls(site)
+            true(calls.key("ArrowDown", "ArrowDown", "Enter")[0] == 2, what + ": frames")
+            calls.key("c", "ArrowUp")
         with open(page, "rb") as file:
             text = file.read()
         text.decode()  # all of it is UTF-8
@@ -667,11 +745,188 @@ def diff_sorts(site):
     same(len(site.all("#table td.side.new")), report["significant"], "beyond noise")
     quiet(site)
 
+def inclusive_ticks_are_the_reports(site):
+    called = site.path("called.json")
+    site.call("run", "-q", "-F", "4595", "--force", "--callers", "-o", called, "--", f"{site.workloads}/three", "300")
+    for profile in (CALLERS, called):
+        site.open(profile)
+        site.browser.click("#map-view [data-key=functions]") # room for all rows
+        cells = site.browser.run("""[...document.querySelectorAll('#table tr[data-row]')].map((row) =>
+            [row.querySelector('.name').textContent, row.querySelector('.inclusive').title, row.querySelector('.inclusive').textContent])""")
+        wanted = site.report("--limit", "0", profile)["rows"]
+        same(sorted((name, number(title.split(" tick")[0]), share) for name, title, share in cells),
+             sorted((row["function"], row["inclusive_ticks"], f"{row['inclusive_percent']:.2f}%") for row in wanted), "inclusive")
+    site.browser.click("#table th.inclusive button")
+    shares = [float(text.strip("%")) for text in site.all("#table td.inclusive")]
+    same(shares, sorted(shares, reverse=True), "sorted")
+    walks = next(line for line in site.call("report", called).decode().split("\n") if line.startswith("callers")).split(maxsplit=1)[1]
+    true(f"callers: {walks}" in site.all("#notes li"), "how the walks ended")
+    quiet(site)
+
+
+def code_of_a_jit_is_one_function(site):
+    """What a JIT compiled twice has two places and one name."""
+    with open(CALLERS, encoding="utf-8") as file:
+        profile = json.load(file)
+    next(function for function in profile["functions"] if function["name"] == "late")["name"] = "fib"
+    twice = site.write("twice.json", profile)
+    site.open(twice)
+    rows = site.report("--limit", "0", twice)["rows"]
+    same([site.all("#table td.ticks"), site.all("#table td.inclusive")],
+         [[str(row["ticks"]) for row in rows], [f"{row['inclusive_percent']:.2f}%" for row in rows]], "rows")
+    site.browser.click("#table tr[data-row='0']")
+    same(sorted(site.all("#code tr[data-ticks]", "dataset.ticks * 1")), [110, 250], "the bins of both")
+    quiet(site)
+
+
+def flame_graph_is_the_tree(site):
+    site.open(CALLERS)
+    true(("fib", 170) in [bar[1:] for bar in Calls(site).bars() if bar[0] == 5], "recursion as it is")
+    site.browser.click("#calls-fold") # as the report does
+    calls = Calls(site)
+    tree = site.report("--tree", "--min", "0", CALLERS)
+    top = sum(row["inclusive_ticks"] for row in tree["rows"] if not row["depth"])
+    same(calls.bars(), [(0, "all", top)] + bars_of(tree, below=1), "bars")
+    site.browser.click("#calls-flip")
+    calls = Calls(site)
+    same(calls.bars("ArrowUp"), [(0, "all", top)] + bars_of(tree, below=1), "upside down")
+    site.browser.click("#calls-flip")
+    options = site.all("#filter-comm option")
+    site.choose("comm", next(i for i, option in enumerate(options) if option.startswith("node ")) - 1)
+    tree = site.report("--tree", "--min", "0", "--comm", "node", CALLERS)
+    same(Calls(site).bars()[1:], bars_of(tree, below=1), "of one command")
+    quiet(site)
+
+
+def callers_stand_above_callees(site):
+    site.open(CALLERS)
+    site.browser.click("#calls-fold") # as the report does
+    for name in ("write", "fib", "node::Start(int, char**)"):
+        site.browser.click("#search")
+        site.browser.run("document.querySelector('#search').select()")
+        site.browser.type(name)
+        site.browser.key("Enter")
+        site.browser.key("c")
+        same(site.browser.run("document.activeElement.id"), "calls-canvas", "the focus")
+        calls = Calls(site)
+        # The report counts a recursion in the function's own row, too.
+        same(calls.bars("ArrowUp"), [(0, name, bar[2]) if not bar[0] else bar for bar in bars_of(site.report("--callers", name, "--min", "0", CALLERS))], f"callers of {name}")
+        same(calls.bars(), [(0, name, bar[2]) if not bar[0] else bar for bar in bars_of(
+            site.report("--callees", name, "--min", "0", CALLERS), lambda row: row["function"] != "[self]")], f"callees of {name}")
+    calls.key("Home", "ArrowUp")
+    same(calls.key("Enter")[1:3], ("__libc_start_call_main", 775), "Enter goes to a caller")
+    same(site.text("#text-path b"), "__libc_start_call_main", "and opens its code")
+    same(calls.key("Escape", "Escape")[1], "all", "Escape leaves the search, and goes back to all")
+    site.browser.click("#text-facts > button")
+    same(calls.at()[1], "__libc_start_call_main", "a button")
+    site.browser.click("#table tr[data-row='0'] td.name")
+    same(calls.at()[1], "fib", "the table")
+    quiet(site)
+
+
+def flame_graph_zooms(site):
+    site.open(CALLERS)
+    calls = Calls(site)
+    same(calls.click(0.2, 2)[1], "node::Start(int, char**)", "a click")
+    same(site.text("#text-path b"), "node::Start(int, char**)", "opens its code")
+    same(site.text("#calls-path"), "all › __libc_start_call_main › node::Start(int, char**)", "the way there")
+    color = calls.color(1, 2)
+    same(calls.color(0.1, 2), color, "it is as wide as the picture")
+    calls.key("ArrowDown", "Enter")
+    true(site.text("#calls-path").endswith("fib"), "Enter")
+    same([calls.key("ArrowUp", "ArrowUp")[1], calls.key("ArrowDown", "ArrowDown")[1]], ["__libc_start_call_main", "fib"], "up and down its callers")
+    same(calls.key("Escape")[1], "node::Start(int, char**)", "Escape")
+    calls.key("Home", "ArrowDown", "ArrowDown", "ArrowRight", "Enter")
+    same(site.text("#calls-path b"), "main", "what is not the widest")
+    same(calls.key("ArrowUp", "ArrowDown")[1], "main", "stays in view")
+    site.browser.click("#calls-path button")
+    same((calls.at()[1], site.text("#calls-path")), ("all", "all"), "the first of the path")
+    calls.key("ArrowDown", "ArrowDown", "o")
+    same(site.text("#text-path b"), "node::Start(int, char**)", "o opens the code")
+    quiet(site)
+
+
+def search_has_a_share_of_calls(site):
+    site.open(CALLERS)
+    everything = Calls(site).color(0.45, 2)
+    site.browser.key("/")
+    site.browser.type("write")
+    # fib, main and a cut chain called it; 99 % of the time are in the tree.
+    share = site.report("--callers", "write", "--min", "0", CALLERS)["rows"][0]
+    whole = sum(row["inclusive_percent"] for row in site.report("--tree", "--min", "0", CALLERS)["rows"] if not row["depth"])
+    wanted = next(row for row in site.report(CALLERS)["rows"] if row["function"] == "write")
+    same(share["inclusive_ticks"], wanted["inclusive_ticks"], "of all callers")
+    same(site.text("#calls-found"), f"3 found, {100 * wanted['inclusive_percent'] / whole:.2f}%", "the share")
+    true(Calls(site).color(0.45, 2) != everything, "others are faded")
+    site.browser.click("#search")
+    site.browser.key("Escape")
+    true(site.browser.run("document.querySelector('#calls-found').hidden"), "Escape")
+    same(Calls(site).color(0.45, 2), everything, "none is faded")
+    quiet(site)
+
+
+def recursion_folds(site):
+    stacks = {"main" + ";f" * 101 + ";g": 40, "main;f": 2, "main" + ";a;b" * 50: 30, "main" + ";a;b" * 9 + ";a;g": 20}
+    profile = site.write("recursion.json", samples.chains(stacks))
+    site.open(profile)
+    before = site.browser.run("[...document.querySelectorAll('#table td.inclusive')].map((cell) => cell.title)")
+    deep = site.browser.run("document.querySelector('#calls-space').offsetHeight / 18")
+    same(deep, 104, "rows")
+    site.browser.click("#calls-fold")
+    calls = Calls(site)
+    same(calls.bars(), [(0, "all", 92), (1, "main", 92), (2, "a", 50), (2, "f x 101", 42), (3, "b x 50", 50), (3, "g", 40),
+                        (4, "a", 20), (5, "g", 20)], "bars")
+    same(site.browser.run("[...document.querySelectorAll('#table td.inclusive')].map((cell) => cell.title)"), before, "inclusive ticks")
+    for name, ticks in (("f", 42), ("g", 60), ("b", 50)):
+        same(site.report("--callers", name, "--min", "0", profile)["rows"][0]["inclusive_ticks"], ticks, name)
+    site.browser.click("#calls-fold")
+    same(calls.browser.run("document.querySelector('#calls-space').offsetHeight / 18"), deep, "unfolded")
+    quiet(site)
+
+
+def pages_without_callers(site):
+    site.open(GOLDEN)
+    for key in ("f", "c"):
+        site.browser.key(key)
+        true(site.browser.run("document.querySelector('#calls').hidden"), "no flame graph")
+    same(site.all("#table th.inclusive"), [], "no column")
+    quiet(site)
+
+
+def large_flame_graph_draws_what_is_seen(site):
+    profile = samples.calls()
+    site.browser.size(1400, 900)
+    try:
+        site.open(site.write("calls.json", profile))
+        calls = Calls(site)
+        same(calls.at()[2], profile["ticks"]["total"], "ticks")
+
+        def drawn():
+            return int(site.browser.run("document.querySelector('#calls-canvas').dataset.drawn"))
+
+        whole = drawn()
+        # Half a pixel each, in the rows that are in view.
+        rows = site.browser.run("Math.ceil(document.querySelector('#calls-box').clientHeight / 18)")
+        true(500 < whole < 1400 * 2 * rows and whole < 10_000, f"{whole} bars of 100,000 are drawn")
+        true(site.browser.run("document.querySelectorAll('*').length") < 3000, "none is an element")
+        calls.key("ArrowDown", "ArrowDown", "ArrowDown", "Enter")
+        zoomed = site.browser.run("[...document.querySelectorAll('#calls-path b')].map((of) => of.textContent).join()")
+        true(drawn() != whole and zoomed, "zoomed in there are others")
+        site.browser.key("/")
+        site.browser.type("function_12")
+        found = number(site.text("#calls-found").split(" ")[0])
+        true(1000 < found < 2500, f"{found} found")
+    finally:
+        site.browser.size(*WINDOW)
+    quiet(site)
+
 
 TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
          links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
-         names_are_harmless, diff_sorts]
+         names_are_harmless, diff_sorts, inclusive_ticks_are_the_reports, code_of_a_jit_is_one_function, flame_graph_is_the_tree, callers_stand_above_callees,
+         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, pages_without_callers,
+         large_flame_graph_draws_what_is_seen]
 
 
 def sample(site):

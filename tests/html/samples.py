@@ -52,6 +52,8 @@ def renamed(profile, name):
         part["name"] = text
     for part in profile["histograms"]:
         part["pid"], part["process"], part["cgroup"] = 7, text, text
+    for i, part in enumerate(profile.get("callers", {"roots": []})["roots"]): # no two may be the same
+        part["pid"], part["process"], part["cgroup"] = 7 + i, text, text
     return profile
 
 
@@ -85,3 +87,70 @@ def large(bins=100_000, functions=8_000, objects=40, processes=50):
     profile["ticks"] = account(total)
     profile["targets"] = [{"id": 0, "kind": "system", "name": "all", "ticks": account(total)}]
     return profile
+
+
+def calls(nodes=100_000, functions=4_000, objects=40):
+    """Each node is a call of another function than its siblings; every third has ticks of its own."""
+    sites = [[f % objects, 4096 + f // objects * 512 + 16] for f in range(functions)]
+    order = sorted(range(functions), key=lambda f: sites[f])
+    numbers = {f: i for i, f in enumerate(order)}
+    tree, of, children, ticks = [], [], [], [0] * functions
+    for i in range(nodes):
+        # Wide near the top, and narrow chains below.
+        parent = -1 if i < 8 else i // 3 if i < nodes // 2 else i - nodes // 16
+        above = 0 if parent < 0 else of[parent]
+        f = (above * 31 + 13 * (i if parent < 0 else children[parent]) + 1) % functions
+        if parent >= 0:
+            children[parent] += 1
+        n = 1 + i * 7919 % 97 if i % 3 == 0 else 0
+        of.append(f)
+        children.append(0)
+        ticks[f] += n
+        tree.append([parent, numbers[f], n])
+    profile = dict(HEAD, duration_ns=10**11, command=["calls"], notes=[], histograms=[], functions=[
+        {"object": sites[f][0], "name": f"function_{f}", "offset": sites[f][1] - 16, "size": 512,
+         "ticks": ticks[f]} for f in sorted(range(functions), key=lambda f: -ticks[f])])
+    profile["objects"] = [{"id": o, "kind": "file", "path": f"/usr/lib/lib{o}.so", "build_id": None,
+                           "text": [{"offset": 4096, "address": 4096, "size": functions // objects * 512}]}
+                          for o in range(objects)]
+    for o in range(objects):
+        bins = sorted([sites[f][1] - 4096, ticks[f]] for f in range(functions) if sites[f][0] == o and ticks[f])
+        profile["histograms"].append({
+            "target": 0, "object": o, "pid": None, "process": None, "cgroup": None, "offset": 4096,
+            "size": functions // objects * 512, "width": 4, "scale": 131072, "bytes_per_bin": 1,
+            "overflow": False, "stopped": None, "bins": bins})
+    profile["callers"] = {"sites": [sites[f] for f in order], "nodes": tree, "roots": [
+        {"target": 0, "pid": None, "process": None, "cgroup": None, "end": "complete", "ticks": 0}]}
+    profile["ticks"] = account(sum(ticks))
+    profile["targets"] = [{"id": 0, "kind": "system", "name": "all", "ticks": account(sum(ticks))}]
+    return profile
+
+
+def chains(stacks):
+    """A profile of {"main;render;lookup": ticks}."""
+    names = sorted({name for stack in stacks for name in stack.split(";")})
+    sites = {name: (i, 4096 + i * 512 + 16) for i, name in enumerate(names)}
+    nodes, tree, ticks = {}, [], dict.fromkeys(names, 0)
+    for stack, n in stacks.items():
+        frames = stack.split(";")
+        ticks[frames[-1]] += n
+        for depth in range(1, len(frames) + 1):
+            way = tuple(frames[:depth])
+            if way not in nodes:
+                nodes[way] = len(tree)
+                tree.append([nodes[way[:-1]] if depth > 1 else -1, sites[way[-1]][0], 0])
+        tree[nodes[tuple(frames)]][2] += n
+    total, size = sum(ticks.values()), len(names) * 512
+    return dict(
+        HEAD, duration_ns=10**9, command=["chains"], notes=[], ticks=account(total),
+        targets=[{"id": 0, "kind": "system", "name": "all", "ticks": account(total)}],
+        objects=[{"id": 0, "kind": "file", "path": "/usr/bin/chains", "build_id": None,
+                  "text": [{"offset": 4096, "address": 4096, "size": size}]}],
+        functions=[{"object": 0, "name": name, "offset": sites[name][1] - 16, "size": 512, "ticks": ticks[name]}
+                   for name in sorted(names, key=lambda name: -ticks[name])],
+        histograms=[{"target": 0, "object": 0, "pid": None, "process": None, "cgroup": None,
+                     "offset": 4096, "size": size, "width": 4, "scale": 131072, "bytes_per_bin": 1,
+                     "overflow": False, "stopped": None,
+                     "bins": [[sites[name][1] - 4096, ticks[name]] for name in names if ticks[name]]}],
+        callers={"sites": [[0, sites[name][1]] for name in names], "nodes": tree, "roots": [
+            {"target": 0, "pid": None, "process": None, "cgroup": None, "end": "complete", "ticks": 0}]})

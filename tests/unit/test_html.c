@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_io.h"
 #include "report/html.h"
 #include "sample.h"
 
@@ -107,4 +108,19 @@ Test(html, counts_kernel_offsets_from_a_base)
 
 	cr_assert_eq(count_of(page, "\"base\": \"0xffffffff81000000\""), 1);
 	cr_assert_eq(count_of(page, "18446744071"), 0, "a number that JavaScript would round");
+}
+
+/* A call may be made below all ticks, from text in no function. */
+Test(html, counts_places_of_calls_from_a_base)
+{
+	struct error err = { 0 };
+	cleanup_profile struct profile *profile = NULL;
+	cleanup_free char *page = NULL;
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	cr_assert_eq(profile->callers->sites[8].object, 4);
+	profile->callers->sites[8].offset = 139999999999000;
+	page = page_of(profile);
+	cr_assert_eq(count_of(page, "\"places\": [[4,0,1]]"), 1);
+	cr_assert_eq(count_of(page, "18446744"), 0, "a number that JavaScript would round");
 }

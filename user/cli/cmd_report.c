@@ -308,13 +308,7 @@ static int write_html(const struct profile *profile, struct report_arguments *ar
 			     .syntax = arguments->syntax },
 	};
 
-	int status =
-		write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
-
-	if (!status && profile->callers)
-		print_message(NULL, "report: --html leaves out the callers, which the table and "
-				    "--tree have");
-	return status;
+	return write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
 }
 
 static int write_report(const struct profile *profile, struct report_arguments *arguments)
@@ -443,7 +437,7 @@ static bool check_page(const struct report_arguments *arguments)
 
 	if (!option) {
 		option = opt_first_given(of_callers);
-		why = "a page has no callers";
+		why = "the page has it";
 	}
 	if (!option)
 		return true;

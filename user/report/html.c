@@ -13,6 +13,7 @@
 #include "profile/profile_weights.h"
 #include "report/annotate.h"
 #include "report/annotate_write.h"
+#include "report/html_callers.h"
 #include "report/report.h"
 #include "report/render.h"
 #include "report/rows.h"
@@ -581,6 +582,8 @@ static uint64_t *html_object_bases(const struct profile *profile)
 		lower(&bases[profile->histograms[i].object], profile->histograms[i].offset);
 	for (i = 0; i < profile->nr_functions; i++)
 		lower(&bases[profile->functions[i].object], profile->functions[i].offset);
+	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
+		lower(&bases[profile->callers->sites[i].object], profile->callers->sites[i].offset);
 	return bases;
 }
 
@@ -748,7 +751,6 @@ static void put_histogram(const struct html_view *view, const struct profile_his
 	fputs(" }", data);
 }
 
-/* An overflow bin stands for no text; its ticks are in the account. */
 static void put_histograms(const struct html_view *view, const uint64_t *bases, FILE *data)
 {
 	const struct profile *profile = view->profile;
@@ -759,7 +761,7 @@ static void put_histograms(const struct html_view *view, const uint64_t *bases, 
 	fputs(",\n\"histograms\": [", data);
 	for (i = 0; i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
-		if (histogram->overflow || !profile_histogram_ticks(histogram))
+		if (!html_has_bins(histogram))
 			continue;
 		fputs(separator, data);
 		put_histogram(view, histogram, bases[histogram->object], data);
@@ -810,6 +812,19 @@ static int put_profile(const struct profile *profile, const uint64_t *bases,
 	return ret ? ret : end;
 }
 
+/* Writes who called whom. Returns 0 or -ENOMEM. */
+static int put_callers(const struct profile *profile, const uint64_t *bases, FILE *out)
+{
+	FILE *data = html_data_begin("callers", HTML_NO_NUMBER, out);
+	int ret, end;
+
+	if (!data)
+		return -ENOMEM;
+	ret = html_callers(profile, bases, false, data);
+	end = html_data_end(data, out);
+	return ret ? ret : end;
+}
+
 int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
 		struct error *err)
 {
@@ -823,6 +838,8 @@ int html_report(const struct profile *profile, const struct html_options *option
 	if (!ret) {
 		begin_page(html_report_page, out, &rest);
 		ret = put_profile(profile, bases, options->timeline, inlined, out);
+		if (!ret && profile->callers)
+			ret = put_callers(profile, bases, out);
 		ret = ret ? error_errno(err, ret, "html") :
 			    html_code(profile, options, bases, out, err);
 		fputs(rest, out);

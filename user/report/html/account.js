@@ -67,6 +67,8 @@ function showAccount(model) {
 		}
 	if (!profile.complete)
 		list.append(make('li', '', 'The profile is incomplete: its writer was stopped.'));
+	if (model.walks && model.filter.target === null)
+		list.append(make('li', '', `callers: ${visible(model.walks)}`));
 	for (const note of [...profile.notes, ...(profile.inlined_notes || [])])
 		list.append(make('li', '', short(note, 1000)));
 }

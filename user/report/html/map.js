@@ -99,11 +99,13 @@ class TreeMap {
 		for (const row of rows.functions) {
 			const group = groups.get(row.of.object);
 
-			if (group && skip-- > 0)
+			if (!group || !row.time)
+				continue;
+			if (skip-- > 0)
 				group.time -= row.time;
-			else if (group && cells++ < MAP_CELLS)
+			else if (cells++ < MAP_CELLS)
 				group.rows.push(row);
-			else if (group)
+			else
 				group.rest++;
 		}
 		return [...groups.values()];
@@ -142,6 +144,8 @@ class TreeMap {
 		for (const row of this.model.rows.functions) {
 			const dense = row.time / Math.max(1, row.of.size);
 
+			if (!row.time)
+				continue;
 			this.least = Math.min(this.least, dense);
 			this.most = Math.max(this.most, dense);
 		}

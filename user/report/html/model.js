@@ -15,7 +15,8 @@ function namesOf(of) {
 }
 
 class Model {
-	constructor(profile) {
+	// callers: who called whom, or null
+	constructor(profile, callers) {
 		this.profile = profile;
 		this.objects = profile.objects;
 		this.functions = profile.functions.map(([object, offset, size, name]) =>
@@ -26,9 +27,39 @@ class Model {
 				of.address = this.address(of.object, of.offset);
 		});
 		this.nrNamed = this.functions.length;
+		this.joinJit();
 		this.readBins();
+		if (callers)
+			this.readCallers(callers);
 		this.filter = { target: null, process: null, comm: null, cgroup: null };
 		this.choose({});
+	}
+
+	// A JIT compiles a function anew and again, each time to another place: as in report that is one.
+	joinJit() {
+		const first = new Map();
+
+		this.sameAs = Int32Array.from(this.functions, ({ id, object, name }) => {
+			const key = `${object} ${name}`;
+
+			if (this.objects[object].kind !== 'jit')
+				return id;
+			if (!first.has(key))
+				first.set(key, id);
+			return first.get(key);
+		});
+	}
+
+	readCallers(callers) {
+		const places = callers.places.map(([object, offset, size]) => this.place(object, offset, size));
+
+		this.calls = new Calls(callers, [...this.sameAs, ...places], this.functions.length);
+		this.walks = callers.walks;
+		this.histograms.forEach((h, i) => {
+			h.chains = callers.chains[i];
+		});
+		this.frames = [...this.functions.map(({ name, object }) => ({ name, object, path: this.objects[object].path })),
+			...callers.words.map((name) => ({ name, path: '' }))];
 	}
 
 	readBins() {
@@ -99,7 +130,7 @@ class Model {
 			place += h.bins[i] * size;
 			this.offsets[at] = place;
 			this.counts[at] = h.bins[i + 1];
-			this.owners[at] = owner >= 0 ? owner : this.place(h.object, place, size);
+			this.owners[at] = owner >= 0 ? this.sameAs[owner] : this.place(h.object, place, size);
 		}
 		return at;
 	}
@@ -182,6 +213,8 @@ class Model {
 		}
 		for (const r of this.chosenRests)
 			Model.addSplit(splits, r, 0, r.ns);
+		if (this.calls)
+			this.includeCalls(functions);
 		this.rows = {
 			functions: Model.rowsOf(functions, this.functions),
 			inlined: Model.rowsOf(sources, sources.ticks.length ? [...this.named, ...this.functions] : []),
@@ -190,6 +223,17 @@ class Model {
 			comm: Model.splitsOf(splits.comm),
 			cgroup: Model.splitsOf(splits.cgroup),
 		};
+	}
+
+	// What functions called counts for them too.
+	includeCalls(functions) {
+		this.own = this.calls.own(this.chosen.map((h) => h.chains));
+		this.tree = this.calls.tree(this.own, false, Model.widthOf);
+		[functions.inclusiveTicks, functions.inclusiveTime] = this.tree.inclusive(this.calls.nrFrames);
+	}
+
+	static widthOf([, time], node) {
+		return time[node];
 	}
 
 	static addSplit(splits, of, ticks, time) {
@@ -228,9 +272,10 @@ class Model {
 		const rows = [];
 
 		for (let id = 0; id < of.length; id++)
-			if (sums.ticks[id])
-				rows.push({ id, ticks: sums.ticks[id], time: sums.time[id], of: of[id] });
-		return rows.sort((a, b) => b.time - a.time);
+			if (sums.ticks[id] || sums.inclusiveTicks?.[id])
+				rows.push({ id, ticks: sums.ticks[id], time: sums.time[id], of: of[id],
+					inclusiveTicks: sums.inclusiveTicks?.[id], inclusiveTime: sums.inclusiveTime?.[id] });
+		return rows.sort((a, b) => b.time - a.time || b.inclusiveTime - a.inclusiveTime);
 	}
 
 	static splitsOf(sums) {

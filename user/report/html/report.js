@@ -4,6 +4,8 @@
 
 const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', comm: 'comm', cgroup: 'cgroups' };
 
+const LEGEND_OBJECTS = 4;
+
 const LINK_AFTER = 300; // ms
 
 function linkedName() {
@@ -15,8 +17,8 @@ function linkedName() {
 }
 
 class Page {
-	constructor(profile) {
-		this.model = new Model(profile);
+	constructor(profile, callers) {
+		this.model = new Model(profile, callers);
 		this.by = 'functions';
 		this.object = null; // in the map
 		this.skip = 0; // the hottest functions of it that the map leaves out
@@ -26,7 +28,10 @@ class Page {
 		this.codeView = 'rows';
 		this.map = new TreeMap(this.model, { open: (id) => this.openFunction(id, false, true), zoom: (id, skip) => this.zoom(id, skip) });
 		this.time = new TimeMap(this.model, { open: (id) => this.openFunction(id, false, true) });
-		this.mapView = this.time.parts.length ? 'time' : 'functions';
+		this.flame = new Flame({ tell: (place, of) => this.tellCalls(place, of), paint: (place, frame) => this.paintCalls(frame),
+			open: (frame, go) => this.openFrame(frame, go), look: (frame) => this.look(frame) });
+		this.centre = null; // whose callers and callees are shown: a frame
+		this.mapView = this.model.calls ? 'flame' : this.time.parts.length ? 'time' : 'functions';
 		this.table = new Table(byId('table'), { label: 'Ticks', columns: this.columns(),
 			open: (row, go) => this.openRow(row, go) });
 		this.strip = new Strip(this.model, { open: (id, stay) => this.openFunction(id, stay) });
@@ -40,10 +45,15 @@ class Page {
 		byId('search').addEventListener('input', (event) => this.search(event.target.value));
 		byId('filters').addEventListener('submit', (event) => event.preventDefault());
 		document.addEventListener('keydown', (event) => this.key(event));
+		for (const of of document.querySelectorAll('#keys .of-calls'))
+			of.hidden = !callers;
+		byId('table').classList.toggle('of-calls', Boolean(callers));
 		byId('help').addEventListener('click', () => byId('keys').showModal());
 		themeSwitch(() => {
 			this.strip.draw();
 			this.time.draw();
+			this.flame.draw();
+			this.showObjects();
 		});
 	}
 
@@ -90,6 +100,7 @@ class Page {
 		} else if (row) {
 			this.of = row.of;
 			this.textObject = row.of.object;
+			this.centre = row.of.id;
 		}
 	}
 
@@ -108,6 +119,12 @@ class Page {
 		const named = (title, name, full, value = full) => ({ title, name, value, text: value,
 			fill: (cell, row) => fillName(cell, value(row), full(row)) });
 
+		if (this.by === 'functions' && model.calls)
+			figures.splice(1, 0, { title: 'Inclusive', name: 'inclusive', down: true, value: (row) => row.inclusiveTime,
+				fill: (cell, row) => {
+					fillShare(cell, model.share({ time: row.inclusiveTime }));
+					cell.title = `with all that it called: ${ticksOf(row.inclusiveTicks)}, ${(row.inclusiveTime / 1e9).toFixed(3)} s`;
+				} });
 		if (this.isOfFunctions())
 			return [...figures, named('Function', 'name', (row) => row.of.address ? `${row.of.name}, at ${row.of.address}` : row.of.name, (row) => row.of.name),
 				named('Object', 'object', path, (row) => basename(path(row)))];
@@ -174,19 +191,100 @@ class Page {
 		this.showText();
 	}
 
-	showMap() {
-		const overTime = this.mapView === 'time', view = byId('map-view');
+	mapViews() {
+		return [...(this.model.calls ? [['flame', 'flame graph'], ['function', 'callers and callees']] : []), ['functions', 'functions'],
+			...(this.time.parts.length ? [['time', 'over time']] : [])];
+	}
 
-		view.hidden = !this.time.parts.length;
-		choice(view, [['functions', 'functions'], ['time', 'over time']], this.mapView, (word) => {
+	showMap() {
+		const overTime = this.mapView === 'time', view = byId('map-view'), words = this.mapViews();
+		const ofCalls = this.mapView === 'flame' || this.mapView === 'function';
+
+		view.hidden = words.length < 2;
+		choice(view, words, this.mapView, (word) => {
 			this.mapView = word;
 			this.showMap();
 		});
-		byId('map-cells').hidden = overTime;
-		byId('map-path').hidden = overTime;
+		byId('map-cells').hidden = overTime || ofCalls;
+		byId('map-path').hidden = overTime || ofCalls;
+		byId('map-legend').hidden = ofCalls;
+		byId('calls').hidden = !ofCalls;
+		byId('calls-legend').hidden = !ofCalls;
+		document.querySelector('main').classList.toggle('of-calls', ofCalls);
+		if (ofCalls)
+			this.showCalls();
 		byId('legend-unit').textContent = overTime ? 'more CPU time' : 'more ticks per byte';
 		this.time.show({ shown: overTime, matches: (row) => this.matches(row), chosen: this.of?.id });
 		this.map.show({ object: this.object, skip: this.skip, matches: (row) => this.matches(row), chosen: this.of?.id });
+	}
+
+	// --- calls --------------------------------------------------------------------------------------
+
+	showCalls() {
+		const { model } = this, { calls, own, tree, frames } = model;
+
+		this.showObjects();
+		this.flame.show({ calls, own, tree, frames, width: Model.widthOf }, this.mapView === 'flame' ? null : this.centre ?? -1,
+			this.query && ((frame) => isNamed(frame, this.query)));
+	}
+
+	// The objects with the most time have colours of their own; what is in no object, and all others, is grey.
+	showObjects() {
+		const rows = this.model.rows.objects.slice(0, FLAME_HUES.length);
+
+		this.hues = new Map(rows.map((row, i) => [row.id, FLAME_HUES[i]]));
+		byId('calls-legend').replaceChildren(...rows.slice(0, LEGEND_OBJECTS).flatMap((row) => {
+			const swatch = make('i');
+
+			swatch.style.background = this.paintCalls({ object: row.id });
+			return [swatch, make('span', '', short(basename(row.of.path), 24))];
+		}));
+	}
+
+	paintCalls(frame) {
+		const hue = this.hues.get(frame?.object);
+
+		if (hue === undefined)
+			return isDark() ? 'hsl(220 6% 30%)' : 'hsl(220 8% 87%)';
+		return isDark() ? `hsl(${hue} 34% 32%)` : `hsl(${hue} 58% 80%)`;
+	}
+
+	// of: the tree of the one function whose calls are shown, or null
+	tellCalls({ tree, node }, of) {
+		const { model } = this, [ticks, time] = tree.sums, words = [ticksOf(ticks[node]), percent(model.share({ time: time[node] }))];
+
+		if (of && node)
+			words.push(`${percent(time[node] / of.sums[1][0])} of it`);
+		words.push(`${(time[node] / 1e9).toFixed(3)} s`);
+		if (tree.self[node] && tree !== this.flame.up)
+			words.push(`itself ${ticksOf(tree.self[node])}`);
+		return words.join(' · ');
+	}
+
+	openFrame(frame, go) {
+		if (frame < this.model.functions.length)
+			this.openFunction(frame, false, go);
+	}
+
+	// Shows who called a frame, and what it called.
+	look(frame) {
+		if (!this.model.calls)
+			return;
+		this.mapView = 'function';
+		this.centre = frame;
+		if (frame < this.model.functions.length)
+			this.openFunction(frame);
+		else
+			this.showMap();
+		this.flame.canvas.focus();
+	}
+
+	showFlame() {
+		if (!this.model.calls)
+			return;
+		this.mapView = 'flame';
+		this.showMap();
+		this.flame.canvas.focus();
 	}
 
 	search(text) {
@@ -218,6 +316,7 @@ class Page {
 
 	// stay: the strip keeps its window, for it was there that the function was pointed at.
 	openFunction(id, stay, go) {
+		id = this.model.sameAs[id] ?? id;
 		this.open({ of: this.model.functions[id] });
 		this.showMap();
 		if (this.by === 'functions')
@@ -289,6 +388,14 @@ class Page {
 			});
 			facts.append(views);
 		}
+		if (of && model.calls) {
+			const button = make('button', '', 'callers and callees');
+
+			button.type = 'button';
+			button.title = 'Who called it, and what it called (c)';
+			button.addEventListener('click', () => this.look(of.id));
+			facts.append(button);
+		}
 	}
 
 	// --- keys ---------------------------------------------------------------------------------------
@@ -301,6 +408,9 @@ class Page {
 			this.search('');
 		} else if (target === search || target.tagName === 'SELECT') {
 			byId('table').focus();
+		} else if (target === this.flame.canvas) {
+			if (!this.flame.zoomOut())
+				this.showFlame();
 		} else if (!this.strip.isWhole() && target === this.strip.canvas) {
 			this.strip.act('whole');
 		} else if (this.object !== null) {
@@ -325,6 +435,10 @@ class Page {
 			byId('search').focus();
 		else if (key === '?')
 			byId('keys').showModal();
+		else if (key === 'f')
+			this.showFlame();
+		else if (key === 'c' && this.of)
+			this.look(this.of.id);
 		else if (key === 't')
 			byId('theme').click();
 		else if (key === 'n' || key === 'p')
@@ -337,4 +451,4 @@ class Page {
 	}
 }
 
-new Page(readJson('profile'));
+new Page(readJson('profile'), readJson('callers'));
