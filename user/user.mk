@@ -13,7 +13,7 @@ PROTO_H := $(BUILD)/gen/pprof.pb-c.h $(BUILD)/gen/otlp.pb-c.h
 # The scripts of a page, in order.
 PAGES := report diff
 PAGE_JS_report := text theme calls model table account filters map flame strip strip_draw time code report
-PAGE_JS_diff := text theme table diff
+PAGE_JS_diff := text theme calls table flame diff
 PAGE_C := $(PAGES:%=$(BUILD)/gen/html_%_page.c)
 SHELLS := bash zsh fish
 COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%.c)

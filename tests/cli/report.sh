@@ -71,7 +71,8 @@ for format in folded speedscope json; do
 	verdict $? "no_note_with_callers: $format"
 done
 [ -z "$("$bin" report --html "$work/callers.html" "$callers" 2>&1)" ] &&
-	grep -q 'id="callers"' "$work/callers.html"
+	[ -z "$("$bin" diff --html "$work/callers-diff.html" "$callers" "$callers" 2>&1)" ] &&
+	grep -q 'id="callers"' "$work/callers.html" && grep -q 'id="callers-new"' "$work/callers-diff.html"
 verdict $? html_has_callers
 "$bin" diff "$callers" "$callers" 2>&1 >"$work/out" |
 	grep -qx 'bpfprofil: diff: leaves out the callers, which report has'

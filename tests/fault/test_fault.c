@@ -512,6 +512,11 @@ Test(fault, callers)
 			       .out_varies = true,
 			       .judge = judge_page },
 	     one_in(2, MEMORY));
+	both((struct subject){ .name = "diff html callers",
+			       .arguments = ARGS("diff", "--html", "-", profile, profile),
+			       .out_varies = true,
+			       .judge = judge_page },
+	     one_in(2, MEMORY));
 	try_reader("export folded callers", ARGS("export", "--format", "folded", profile), NULL,
 		   judge_same_out);
 	try_reader("export pprof callers", ARGS("export", "--format", "pprof", profile), NULL,

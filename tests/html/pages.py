@@ -716,6 +716,13 @@ def names_are_harmless(site):
         true(not unseen, what + ": shown as it is")
         same(site.browser.run("document.documentElement.scrollWidth <= innerWidth"), True, what + ": too wide")
         quiet(site)
+        if "callers" not in profile:
+            continue
+        site.call("diff", "--html", site.path("names.html"), site.path("names.json"), site.path("names.json"))
+        site.browser.open(site.path("names.html"))
+        Calls(site).key("ArrowDown", "ArrowDown", "Enter", "c", "ArrowUp")
+        same(site.browser.run("typeof window.pwned"), "undefined", what + ": ran in a diff")
+        quiet(site)
 
 
 def diff_sorts(site):
@@ -884,7 +891,45 @@ def recursion_folds(site):
     quiet(site)
 
 
-def pages_without_callers(site):
+def flame_graph_of_a_diff(site):
+    old = site.write("old.json", samples.chains({"main;render;lookup": 1000, "main;parse;lookup": 6000, "main;rest": 3000}))
+    new = site.write("new.json", samples.chains({"main;render;lookup": 3000, "main;parse;lookup": 4000, "main;rest": 3030}))
+    page = site.path("diff.html")
+    site.call("diff", "--html", page, old, new)
+    site.browser.open(page)
+    calls = Calls(site)
+    red, _, blue = calls.color(0.99, 2)
+    same(calls.click(0.9, 2)[1], "render", "the third bar")
+    true(red > blue + 60, f"more is red: {red}, {blue}")
+    calls.key("Escape")
+    red, _, blue = calls.color(0.2, 2)
+    same(calls.click(0.2, 2)[1], "parse", "the first bar")
+    true(blue > red + 20, f"less is blue: {red}, {blue}")
+    calls.key("Escape")
+    red, green, blue = calls.color(0.6, 2)
+    true(max(red, green, blue) - min(red, green, blue) < 12, f"what chance explains has no colour: {red}, {green}, {blue}")
+    same(calls.click(0.6, 2)[1], "rest", "the second bar")
+    true("as chance may have it" in site.text("#calls-status"), "and says so")
+    same(len(site.all("#calls-legend i")), 7, "the legend")
+    row = next(i for i, name in enumerate(site.all("#table td.name")) if name == "lookup")
+    site.browser.click(f"#table tr[data-row='{row}']")
+    same(calls.at()[1], "lookup", "a row shows its callers and callees")
+    calls.key("ArrowUp")
+    true("60.00% → 39.88% of the time" in site.text("#calls-status"), "the caller: " + site.text("#calls-status"))
+    same(calls.key("ArrowRight")[1], "render", "the other caller")
+    true("10.00% → 29.91% of the time" in site.text("#calls-status"), "the caller: " + site.text("#calls-status"))
+    same(calls.key("Escape")[1], "all", "Escape shows all")
+    site.browser.key("/")
+    site.browser.type("render")
+    true(site.text("#calls-found").startswith("1 found"), "search")
+    quiet(site)
+
+
+def calls_of_one_side_only(site):
+    page = site.path("diff.html")
+    site.call("diff", "--html", page, GOLDEN, CALLERS)
+    site.browser.open(page)
+    true(site.browser.run("document.querySelector('#map').hidden"), "no flame graph")
     site.open(GOLDEN)
     for key in ("f", "c"):
         site.browser.key(key)
@@ -925,7 +970,7 @@ TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, tabl
          links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts, inclusive_ticks_are_the_reports, code_of_a_jit_is_one_function, flame_graph_is_the_tree, callers_stand_above_callees,
-         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, pages_without_callers,
+         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, calls_of_one_side_only,
          large_flame_graph_draws_what_is_seen]
 
 

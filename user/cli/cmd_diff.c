@@ -145,7 +145,7 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 				    put_page, diff);
 	else
 		status = write_table(diff, arguments);
-	if (!status && (diff->old->callers || diff->new->callers))
+	if (!status && !arguments->page.file && (diff->old->callers || diff->new->callers))
 		print_message(NULL, "diff: leaves out the callers, which report has");
 	if (!status && spared)
 		print_message(

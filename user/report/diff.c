@@ -119,6 +119,11 @@ static int compare_place(const void *left, const void *right)
 	return order ? order : compare_names(a, b);
 }
 
+struct diff_row diff_row_of_text(const struct diff_profile *side, const struct report_row *row)
+{
+	return make_row(side, row, REPORT_FUNCTIONS);
+}
+
 static void add_side(struct diff_side *sum, const struct diff_side *side)
 {
 	sum->ticks += side->ticks;

@@ -32,4 +32,10 @@ int diff_pair_objects(struct diff *diff, struct error *err);
  */
 int diff_match_lines(struct diff *diff, struct error *err);
 
+/*
+ * The text of a side as rows of functions compare it: without figures, and without a name where that is of
+ * one build only. The row has an object and a name.
+ */
+struct diff_row diff_row_of_text(const struct diff_profile *side, const struct report_row *row);
+
 #endif

@@ -812,15 +812,17 @@ static int put_profile(const struct profile *profile, const uint64_t *bases,
 	return ret ? ret : end;
 }
 
-/* Writes who called whom. Returns 0 or -ENOMEM. */
-static int put_callers(const struct profile *profile, const uint64_t *bases, FILE *out)
+/* Writes who called whom: of a profile, or of a side of a comparison. Returns 0 or -ENOMEM. */
+static int put_callers(const char *name, const struct profile *profile,
+		       const struct diff_profile *side, const uint64_t *bases, FILE *out)
 {
-	FILE *data = html_data_begin("callers", HTML_NO_NUMBER, out);
+	FILE *data = html_data_begin(name, HTML_NO_NUMBER, out);
 	int ret, end;
 
 	if (!data)
 		return -ENOMEM;
-	ret = html_callers(profile, bases, false, data);
+	ret = side ? html_diff_callers(side, bases, data) :
+		     html_callers(profile, bases, false, data);
 	end = html_data_end(data, out);
 	return ret ? ret : end;
 }
@@ -839,7 +841,7 @@ int html_report(const struct profile *profile, const struct html_options *option
 		begin_page(html_report_page, out, &rest);
 		ret = put_profile(profile, bases, options->timeline, inlined, out);
 		if (!ret && profile->callers)
-			ret = put_callers(profile, bases, out);
+			ret = put_callers("callers", profile, NULL, bases, out);
 		ret = ret ? error_errno(err, ret, "html") :
 			    html_code(profile, options, bases, out, err);
 		fputs(rest, out);
@@ -848,7 +850,14 @@ int html_report(const struct profile *profile, const struct html_options *option
 	return ret;
 }
 
-/* Writes the JSON of --format json, and a table to sort and search it. */
+static int put_side(const char *name, const struct diff_profile *side, FILE *out)
+{
+	cleanup_free uint64_t *bases = html_object_bases(side->profile);
+
+	return bases ? put_callers(name, side->profile, side, bases, out) : -ENOMEM;
+}
+
+/* Writes the JSON of --format json, and a table to sort and search it; and both profiles' callers. */
 int html_diff(const struct diff *diff, FILE *out, struct error *err)
 {
 	const struct report_options options = { .format = REPORT_JSON };
@@ -862,6 +871,9 @@ int html_diff(const struct diff *diff, FILE *out, struct error *err)
 		diff_write(diff, &options, data);
 		ret = html_data_end(data, out);
 	}
+	if (!ret && diff->old->callers && diff->new->callers)
+		ret = put_side("callers-old", &diff->text->old, out) ?:
+			      put_side("callers-new", &diff->text->new, out);
 	fputs(rest, out);
 	return ret ? error_errno(err, ret, "html") : 0;
 }

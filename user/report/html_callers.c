@@ -287,3 +287,59 @@ int html_callers(const struct profile *profile, const uint64_t *bases, bool coun
 	free(page.sums);
 	return ret;
 }
+
+/* [name, object], and what of the name is compared, if that is less; nothing is the name of text without */
+static int put_text(const struct diff_row *row, FILE *data)
+{
+	cleanup_free char *stem = strndup(row->name ?: "", row->stem);
+
+	putc('[', data);
+	json_text_string(data, row->name);
+	putc(',', data);
+	json_text_string(data, row->object);
+	if (stem && row->name && row->name[row->stem]) {
+		putc(',', data);
+		json_text_string(data, stem);
+	}
+	putc(']', data);
+	return stem ? 0 : -ENOMEM;
+}
+
+/* Of each function, and of text without one in each object. */
+static int put_texts(const struct diff_profile *side, FILE *data)
+{
+	const struct profile *profile = side->profile;
+	struct report_row text;
+	struct diff_row row;
+	int ret = 0;
+	size_t i;
+
+	fputs("\"texts\": [", data);
+	for (i = 0; !ret && i < profile->nr_functions + profile->nr_objects; i++) {
+		text = (struct report_row){ .object = (uint32_t)(i - profile->nr_functions) };
+		if (i < profile->nr_functions) {
+			text.object = profile->functions[i].object;
+			text.name = profile->functions[i].name;
+		}
+		row = diff_row_of_text(side, &text);
+		fputs(i ? ",\n" : "\n", data);
+		ret = put_text(&row, data);
+	}
+	putc(']', data);
+	return ret;
+}
+
+int html_diff_callers(const struct diff_profile *side, const uint64_t *bases, FILE *data)
+{
+	int ret;
+
+	fprintf(data, "{ \"ns\": %.0f, \"unit\": ", side->ns);
+	json_text_double(data, side->unit);
+	fprintf(data, ", \"functions\": %zu, ", side->profile->nr_functions);
+	ret = put_texts(side, data);
+	fputs(",\n\"callers\": ", data);
+	if (!ret)
+		ret = html_callers(side->profile, bases, true, data);
+	fputs(" }", data);
+	return ret;
+}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "profile/profile.h"
+#include "report/diff_impl.h"
 
 /* Whether a histogram is in a page. An overflow bin stands for no text; its ticks are in the account. */
 static inline bool html_has_bins(const struct profile_histogram *histogram)
@@ -23,5 +24,11 @@ static inline bool html_has_bins(const struct profile_histogram *histogram)
  * each object. Returns 0 or -ENOMEM.
  */
 int html_callers(const struct profile *profile, const uint64_t *bases, bool counted, FILE *data);
+
+/*
+ * The same for a side of a comparison, with what it is compared by: the time of all and of an average tick,
+ * and "texts", the names of its functions, and then of each object for what is in none.
+ */
+int html_diff_callers(const struct diff_profile *side, const uint64_t *bases, FILE *data);
 
 #endif

@@ -201,6 +201,23 @@ class Calls {
 		return [ticks, time];
 	}
 
+	// The contexts of two in one, and the ticks and time that each of them has there.
+	static join(sides) {
+		const tree = new CallTree(2 * sides.length, false);
+
+		sides.forEach(([calls, own], side) => {
+			const nodes = new Int32Array(calls.nr);
+
+			for (let i = 1; i < calls.nr; i++) {
+				nodes[i] = tree.child(nodes[calls.parent[i]], calls.frame[i]);
+				own.forEach((sums, k) => {
+					tree.sums[2 * side + k][nodes[i]] += sums[i];
+				});
+			}
+		});
+		return [Object.assign(Object.create(Calls.prototype), sides[0][0], { nr: tree.parent.length, parent: tree.parent, frame: tree.frame }), tree.sums];
+	}
+
 	// The same with all below.
 	include(own) {
 		return own.map((sums) => {
