@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """stacks.py FORMAT FILE [TICK_NS]: what an export with callers says of each function, or FORMAT report:
 what the report does. A line is "FUNCTION TICKS INCLUSIVE", of functions of one name together."""
+import base64
 import collections
+import gzip
 import json
 import re
 import subprocess
@@ -79,6 +81,23 @@ def otlp(path):
                     yield stacks[sample[1][0]][::-1], next(numbers(sample[4][0]))
 
 
+def pprof(data):
+    tables = fields(gzip.decompress(data))
+    texts = [text.decode() for text in tables[6]]
+    functions = {of[1][0]: texts[of[2][0]] for of in map(fields, tables[5])}
+    places = {of[1][0]: [functions[fields(line)[1][0]] for line in of[4]] for of in map(fields, tables[4])}
+    for sample in map(fields, tables[2]):
+        stack = [name for packed in sample[1] for place in numbers(packed) for name in places[place]]
+        yield stack[::-1], next(numbers(sample[2][0]))
+
+
+def push(path):
+    """What Pyroscope and Parca are sent."""
+    for series in json.load(open(path, encoding="utf-8"))["series"]:
+        for sample in series["samples"]:
+            yield from pprof(base64.b64decode(sample.get("rawProfile") or sample["raw_profile"]))
+
+
 def sums(stacks):
     own, inclusive = collections.Counter(), collections.Counter()
     for stack, ticks in stacks:
@@ -109,14 +128,15 @@ def report(path):
     own, inclusive = collections.Counter(), collections.Counter()
     command = [sys.argv[3], "report", "--format", "json", path]
     for row in json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["rows"]:
-        own[row["function"]] += row["ticks"]
-        inclusive[row["function"]] += row["inclusive_ticks"]
+        own[row["function"] or "[unknown]"] += row["ticks"]
+        inclusive[row["function"] or "[unknown]"] += row["inclusive_ticks"]
     return own, inclusive
 
 
-found = globals()[sys.argv[1]](sys.argv[2])
-own, inclusive = found if sys.argv[1] in ("report", "callgrind") else sums(found)
-for name in sorted(inclusive):
-    # Brackets are of what is no function.
-    if name[0] != "[" and ".so" not in name:
-        print(name.replace(" ", "_"), own[name], inclusive[name])
+if __name__ == "__main__":
+    found = globals()[sys.argv[1]](sys.argv[2])
+    of_own, of_all = found if sys.argv[1] in ("report", "callgrind") else sums(found)
+    for function in sorted(of_all):
+        # Brackets are of what is no function.
+        if function[0] != "[" and ".so" not in function:
+            print(function.replace(" ", "_"), of_own[function], of_all[function])

@@ -8,12 +8,13 @@
 set -uo pipefail
 . tests/fleet/lib.bash
 
-# A busy host with a service that is known, and one program by process.
+# A busy host with a service that is known, one program by process, and one with callers.
 profiles() {
 	"$three" 3000 >/dev/null &
 	"$bin" attach -q --force --all --split cgroup --duration 2 -o all.json
 	wait $!
 	"$bin" run -q --force --split process -o three.json "$three" 500 >/dev/null
+	"$bin" run -q --force --callers -F 997 -o stacks.json "$three" 500 >/dev/null
 }
 
 exports() {
@@ -27,7 +28,7 @@ exports() {
 tables() {
 	local profile detail
 
-	for profile in all three; do
+	for profile in all three stacks; do
 		for detail in address line function; do
 			exports $profile $detail
 			verdict $? "${profile}_${detail}_exports"

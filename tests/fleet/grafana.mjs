@@ -127,6 +127,19 @@ near(of_pod.cores, pod.Values[0] / 1e9 / (to - from));
 assert.deepEqual(ask('unnamed-services').filter(one => Number(one.nameless)).map(one => one.service), ['0123456789ab']);
 near(sum(ask('unnamed-services', '^twin$'), 'unknown'), seconds([...twins, alone], one => one.FunctionNames[0] === '[unknown]'));
 
+// A flame graph has all of the time at its top, and of a stack each frame below its caller.
+near(ask('flame-graph')[0].value, sum(ask('containers'), 'seconds'));
+const stacked = { ...structuredClone(pod), ServiceName: 'stacked', FunctionNames: ['inner', 'outer'] };
+stacked.SampleAttributes['process.executable.name'] = 'program';
+insert([stacked, { ...stacked, FunctionNames: ['outer'] }]);
+const stacks = ask('flame-graph', '^stacked$'), once = pod.Values[0] / 1e9;
+assert.deepEqual(stacks.map(row => `${row.level} ${row.label}`),
+	['0 all', '1 stacked', '2 web-1', '3 program', '4 outer', '5 inner']);
+for (const [i, row] of stacks.entries()) {
+	near(row.value, i < 5 ? 2 * once : once);
+	near(row.self, i < 4 ? 0 : once);
+}
+
 // At eleven in the evening, and at noon before that.
 const midnight = Number(session.query('SELECT toUnixTimestamp(toStartOfDay(now()))', 'TSV'));
 const night = [-1, -12].map(hours => ({ ...structuredClone(twins[0]), ServiceName: 'night',
@@ -144,7 +157,7 @@ const files = readdirSync(folder).filter(name => name.endsWith('.sql'));
 assert.deepEqual(asked[0].map(one => one.rawSql).sort(), files.map(name => read(name).replace(/^.*\n/, '').trim()).sort());
 assert.deepEqual(asked[1].map(one => one.expr).sort(),
 		 read('prometheus.promql').trim().split('\n').filter(line => !line.startsWith('#')).sort());
-assert.equal(files.length, 10);
+assert.equal(files.length, 11);
 for (const board of boards) {
 	const ids = board.panels.map(panel => panel.id);
 	assert.equal(new Set(ids).size, ids.length);

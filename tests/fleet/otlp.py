@@ -29,8 +29,9 @@ for of in request.resource_profiles:
         kind = tables.string_table[profile.sample_type.type_strindex]
         assert profile.period == doc["sampling"]["period_ns"]
         for sample in profile.samples:
-            (place,) = tables.stack_table[sample.stack_index].location_indices
-            assert tables.location_table[place].lines
+            places = tables.stack_table[sample.stack_index].location_indices
+            assert places and all(tables.location_table[place].lines for place in places)
+            assert len(places) == 1 or "callers" in doc
             assert len(sample.values) == len(sample.timestamps_unix_nano) == 1
             sums[kind] += sample.values[0]
             if kind == "samples":

@@ -33,7 +33,7 @@ import json, sys
 schema = json.load(open(sys.argv[1]))["properties"]["config"]
 options = set(open(sys.argv[2]).read().split())
 own = {"otlp", "pyroscope", "parca", "token-file", "headers-file", "ca", "cert", "key", "include", "exclude", "label",
-       "interval", "budget", "duty", "spool", "spool-size", "top-functions", "listen", "insecure-listen"}
+       "interval", "budget", "duty", "callers", "spool", "spool-size", "top-functions", "listen", "insecure-listen"}
 # Files that are in no volume, and what means nothing in a pod.
 none = {"listen-cert", "listen-key", "listen-token-file", "config", "color", "help", "version"}
 assert schema["additionalProperties"] is False

@@ -434,6 +434,10 @@ const struct opt sampling_agent_opts[] = {
 	  .fallback = "cgroup",
 	  .field = FIELD(split),
 	  .words = split_words },
+	{ .name = "callers",
+	  .help = "deliver stacks: count each tick with its chain of callers too, in a tree in the "
+		  "kernel",
+	  .field = FIELD(callers) },
 	{ .name = "memory",
 	  .arg = "SIZE",
 	  .help = "hard limit of kernel memory for histograms",

@@ -32,6 +32,9 @@ duty = {{ . }}
 {{- with .Values.budget }}
 budget = {{ . }}
 {{- end }}
+{{- if .Values.callers }}
+callers
+{{- end }}
 {{- with .Values.topFunctions }}
 top-functions = {{ . }}
 {{- end }}
