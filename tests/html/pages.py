@@ -667,7 +667,7 @@ def phone_fits(site):
         same(site.browser.run("document.documentElement.scrollWidth"), 390, "the width with callers")
         true(site.browser.box("#table tr[data-row='0'] .inclusive")[2] > 30, "a column of them")
         same(Calls(site).click(0.2, 2)[1], "node::Start(int, char**)", "a tap zooms in")
-        site.browser.click("#text-facts > button")
+        site.browser.click("#text-calls")
         true(-1 < site.browser.box("#calls-canvas")[1] < 844, "a button shows the callers")
         quiet(site)
     finally:
@@ -824,7 +824,7 @@ def callers_stand_above_callees(site):
     same(calls.key("Enter")[1:3], ("__libc_start_call_main", 775), "Enter goes to a caller")
     same(site.text("#text-path b"), "__libc_start_call_main", "and opens its code")
     same(calls.key("Escape", "Escape")[1], "all", "Escape leaves the search, and goes back to all")
-    site.browser.click("#text-facts > button")
+    site.browser.click("#text-calls")
     same(calls.at()[1], "__libc_start_call_main", "a button")
     site.browser.click("#table tr[data-row='0'] td.name")
     same(calls.at()[1], "fib", "the table")

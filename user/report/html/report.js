@@ -48,6 +48,7 @@ class Page {
 		for (const of of document.querySelectorAll('#keys .of-calls'))
 			of.hidden = !callers;
 		byId('table').classList.toggle('of-calls', Boolean(callers));
+		byId('text-calls').addEventListener('click', () => this.look(this.of.id));
 		byId('help').addEventListener('click', () => byId('keys').showModal());
 		themeSwitch(() => {
 			this.strip.draw();
@@ -346,6 +347,7 @@ class Page {
 		const { of, model } = this, nav = byId('text-path');
 
 		this.strip.show(this.textObject, of, stay);
+		byId('text-calls').hidden = !of || !model.calls;
 		if (this.textObject === null) {
 			nav.replaceChildren();
 			this.code.clear();
@@ -387,14 +389,6 @@ class Page {
 				this.code.show(of, view);
 			});
 			facts.append(views);
-		}
-		if (of && model.calls) {
-			const button = make('button', '', 'callers and callees');
-
-			button.type = 'button';
-			button.title = 'Who called it, and what it called (c)';
-			button.addEventListener('click', () => this.look(of.id));
-			facts.append(button);
 		}
 	}
 
