@@ -67,4 +67,118 @@ sed 's:/usr/bin/work:/usr/bin/play:; s:00ff12ab:11ff12ab:' "$a" >"$work/renamed"
 verdict $? diff_map
 expect diff_no_file 1 "bpfprofil: diff: $work/no: No such file or directory" "$bin" diff "$a" "$work/no"
 
+# With callers: what changed with all that it called, and by which call. 250 ticks move from spin to write.
+callers=$golden/callers.json
+sed 's/\[6,0,400\],\[7,4,50\]/[6,0,150],[7,4,300]/; s/\[\[4,410\]\]/[[4,160]]/; s/\[\[8308,80\]\]/[[8308,330]]/
+	s/\("name": "spin".*\)410/\1160/; s/\("name": "write".*\)100/\1350/' "$callers" >"$work/called"
+"$bin" diff --by calls "$callers" "$work/called" | grep -qE ' 3\.96% +20\.46% +\+16\.50 +<0\.0001 .* libc\.so\.6 +main -> write$'
+verdict $? diff_by_calls
+"$bin" diff --by calls --format csv "$callers" "$work/called" | sed -n '1p;3p' >"$work/out"
+printf '%s\n' "old_ticks,old_percent,new_ticks,new_percent,change,probability,significant,object,function,file,line,old_seconds,new_seconds,caller_object,caller" >"$work/expected"
+head -n 1 "$work/out" | cmp -s - "$work/expected" &&
+	grep -qE '^60,3\.9604,310,20\.4620,16\.5017,[^,]*,true,/usr/lib/libc\.so\.6,write,,,0\.060000000,0\.310000000,/usr/bin/steady,main$' "$work/out"
+verdict $? diff_calls_csv
+for options in --inclusive "--by calls" "--inclusive --by objects"; do
+	read -ra words <<<"$options"
+	"$bin" diff "${words[@]}" --format json "$callers" "$work/called" | python3 -c '
+import json, sys
+table = json.load(sys.stdin)
+rows = {(row.get("caller"), row.get("function"), row["object"]): row for row in table["rows"]}
+assert table["inclusive"] and table["of"] == len(rows) == len(table["rows"]), table
+assert table["by"] == sys.argv[1], table["by"]
+if table["by"] == "calls":
+    row = rows["main", "write", "/usr/lib/libc.so.6"]
+    assert row["caller_object"] == "/usr/bin/steady" and row["significant"], row
+    assert (row["old"]["ticks"], row["new"]["ticks"]) == (60, 310), row
+    assert rows["[cut: late]", "write", "/usr/lib/libc.so.6"]["caller_object"] is None
+elif table["by"] == "functions":
+    row = rows[None, "main", "/usr/bin/steady"]
+    assert (row["old"]["ticks"], row["new"]["ticks"], row["significant"]) == (470, 470, False), row
+else:
+    row = rows[None, None, "/usr/bin/steady"]
+    assert (row["old"]["ticks"], row["new"]["ticks"]) == (470, 470), row
+' "$(case $options in *calls) echo calls ;; *objects) echo objects ;; *) echo functions ;; esac)"
+	verdict $? "diff_json: $options"
+done
+"$bin" diff "$callers" "$work/called" >"$work/out"
+grep '^changed' "$work/out" >"$work/found"
+printf '%s\n' 'changed   2 of 9 functions, with all that they called, beyond noise' \
+	'changed   2 of 11 calls, beyond noise' \
+	'changed   2 of 7 functions beyond noise: those with a P, how probable it is by chance, below 1 % for all together' |
+	diff - "$work/found"
+verdict $? diff_three_tables
+"$bin" diff --by functions "$callers" "$work/called" | grep -c '^changed' | grep -qx 1
+verdict $? diff_one_table
+expect diff_without_callers 1 "bpfprofil: diff: $a: the profile has no callers
+try: sudo bpfprofil run --callers COMMAND, for both" "$bin" diff --by calls "$callers" "$a"
+expect diff_inclusive_lines 2 "bpfprofil: diff: --inclusive: not with --by lines
+try: leaving one of them out" "$bin" diff --inclusive --by lines "$callers" "$callers"
+expect diff_html_of_calls 2 "bpfprofil: diff: --html: takes no --by calls, the page shows all
+try: leaving it out" "$bin" diff --html "$work/page" --by calls "$callers" "$callers"
+
+# Real programs: in one build find() walks longer chains, and in another render() looks up three times as often.
+can_sample diff_of_builds || exit "$script_status"
+cat >"$work/table.c" <<'END'
+#define APART __attribute__((noinline, noclone))
+#define SPIN(name)                                                                                 \
+	APART static int name(int n)                                                               \
+	{                                                                                          \
+		volatile int i = 0;                                                                \
+                                                                                                   \
+		while (i < n)                                                                      \
+			i++;                                                                       \
+		return i;                                                                          \
+	}
+SPIN(read_in)
+SPIN(draw)
+SPIN(write_out)
+APART static int find(void)
+{
+	volatile int i = 0;
+
+	while (i < 20 * CHAIN)
+		i++;
+	return i;
+}
+APART static int lookup(void)
+{
+	return find() + 1;
+}
+APART static int render(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < RENDERED; i++)
+		n += lookup();
+	return n;
+}
+APART static int parse(void)
+{
+	return lookup() + lookup() + 1;
+}
+int main(void)
+{
+	long n = 0;
+
+	for (int i = 0; i < 600000; i++)
+		n += render() + parse() + read_in(200) + draw(200) + write_out(200);
+	return n < 0;
+}
+END
+build() {
+	gcc -O1 -fno-inline -DCHAIN="$2" -DRENDERED="$3" -o "$work/$1" "$work/table.c" &&
+		"$bin" run -q --callers -F 997 -o "$work/$1.json" -- "$work/$1"
+}
+build usual 5 2 && build long 10 2 && build more 5 6
+verdict $? diff_builds
+changes() {
+	"$bin" diff --map usual="$1" "${@:2}" --format csv "$work/usual.json" "$work/$1.json"
+}
+changes long --inclusive | sed -n 2p | cut -d, -f 7,9 | grep -qx 'true,find'
+verdict $? diff_of_longer_chains
+# That render() loops more is a change of its own, which its caller may pass on before it.
+changes more --by calls | awk -F, '$9 == "lookup" { print $5, $7, $15; exit }' |
+	grep -qx '[0-9.]* true render'
+verdict $? diff_of_more_calls
+
 exit "$script_status"

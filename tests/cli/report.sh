@@ -74,9 +74,6 @@ done
 	[ -z "$("$bin" diff --html "$work/callers-diff.html" "$callers" "$callers" 2>&1)" ] &&
 	grep -q 'id="callers"' "$work/callers.html" && grep -q 'id="callers-new"' "$work/callers-diff.html"
 verdict $? html_has_callers
-"$bin" diff "$callers" "$callers" 2>&1 >"$work/out" |
-	grep -qx 'bpfprofil: diff: leaves out the callers, which report has'
-verdict $? diff_without_callers
 "$bin" export --format gmon -o "$work/gmon" "$callers" 2>&1 |
 	grep -c 'gmon leaves out the callers: gprof wants counts of calls, which ticks are not$' | grep -qx 1
 verdict $? note_of_many_files

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 #include "report/html.h"
 
 #define TEXT_ROWS 40
+#define PART_ROWS 10 /* of each of several tables */
+
+/* What --by can name besides the first of enum report_by; not given, it is functions, and more as text. */
+enum { BY_CALLS = REPORT_LINES + 1, BY_DEFAULT = UINT_MAX };
 
 /* The values of all --map options. */
 struct diff_maps {
@@ -21,7 +26,8 @@ struct diff_maps {
 };
 
 struct diff_arguments {
-	unsigned int by; /* enum report_by; only the first three */
+	unsigned int by; /* the first three of enum report_by, BY_CALLS or BY_DEFAULT */
+	bool inclusive;
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
@@ -31,7 +37,7 @@ struct diff_arguments {
 	struct pager pager;
 };
 
-static const char *const by_words[] = { "functions", "objects", "lines", NULL };
+static const char *const by_words[] = { "functions", "objects", "lines", "calls", NULL };
 static const char *const format_words[] = { "text", "csv", "json", NULL };
 
 static int set_percent(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -64,11 +70,16 @@ static int set_map(const struct opt *opt, const char *value, void *field, struct
 
 static const struct opt diff_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines",
-	  .help = "a row for each of these; lines need the binaries of both profiles",
-	  .fallback = "functions",
+	  .arg = "functions|objects|lines|calls",
+	  .help = "a row for each of these; lines need the binaries of both profiles, and calls, of a "
+		  "function by another, their callers",
+	  .fallback = "functions; with callers in both, as text, also the other tables",
 	  .words = by_words,
 	  .field = FIELD(by) },
+	{ .name = "inclusive",
+	  .help = "compare functions or objects with all that they called, in profiles with callers",
+	  .fallback = "what each has by itself",
+	  .field = FIELD(inclusive) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
 	  .help = "how to write the rows",
@@ -78,7 +89,7 @@ static const struct opt diff_opts[] = {
 	{ .name = "limit",
 	  .arg = "N",
 	  .help = "the N first rows; 0 is all of them",
-	  .fallback = "40 as text, else all",
+	  .fallback = "40 as text, 10 of each of several tables, else all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
@@ -108,20 +119,59 @@ static const struct opt_group diff_groups[] = {
 	{ 0 },
 };
 
+/* The same two profiles in another way. */
+static int build_like(const struct diff *diff, const struct diff_options *options,
+		      struct diff *result)
+{
+	struct error err = { 0 };
+	int ret = diff_build(diff->old, diff->new, options, result, &err);
+
+	if (ret)
+		print_error(&err);
+	return ret;
+}
+
+static int write_all(const struct diff *diff, const struct report_options *options, FILE *out)
+{
+	struct diff_options of_calls = *diff->options, of_all = *diff->options;
+	struct diff calls = { 0 }, all = { 0 };
+	int ret;
+
+	of_all.inclusive = of_calls.inclusive = of_calls.calls = true;
+	ret = build_like(diff, &of_all, &all);
+	if (!ret)
+		ret = build_like(diff, &of_calls, &calls);
+	if (!ret)
+		diff_write_all(&all, &calls, diff, options, out);
+	diff_free(&calls);
+	diff_free(&all);
+	return ret;
+}
+
 static int write_table(const struct diff *diff, const struct diff_arguments *arguments)
 {
+	const bool all = arguments->by == BY_DEFAULT && !arguments->inclusive &&
+			 arguments->format == REPORT_TEXT && diff->old->callers &&
+			 diff->new->callers;
 	const struct report_options options = {
 		.format = arguments->format,
-		.limit = arguments->limit,
+		.limit = arguments->limit != UINT64_MAX	  ? arguments->limit :
+			 arguments->format != REPORT_TEXT ? 0 :
+			 all				  ? PART_ROWS :
+							    TEXT_ROWS,
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
 	struct pager pager = arguments->pager;
 	FILE *out;
+	int ret = 0;
 
 	out = pager_begin(&pager);
-	diff_write(diff, &options, out);
-	return pager_end(&pager, out, 0, "diff: standard output");
+	if (all)
+		ret = write_all(diff, &options, out);
+	else
+		diff_write(diff, &options, out);
+	return pager_end(&pager, out, ret, "diff: standard output");
 }
 
 static int put_page(const void *diff, FILE *out, struct error *err)
@@ -131,7 +181,7 @@ static int put_page(const void *diff, FILE *out, struct error *err)
 
 static int write_diff(const struct diff *diff, const struct diff_arguments *arguments)
 {
-	const char *rows = report_by_words[diff->options->by];
+	const char *rows = diff_word(diff);
 	size_t above = 0, spared = 0;
 	int status;
 
@@ -145,8 +195,6 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 				    put_page, diff);
 	else
 		status = write_table(diff, arguments);
-	if (!status && !arguments->page.file && (diff->old->callers || diff->new->callers))
-		print_message(NULL, "diff: leaves out the callers, which report has");
 	if (!status && spared)
 		print_message(
 			NULL,
@@ -160,10 +208,28 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	return EXIT_FAILURE;
 }
 
+/* Whether both have callers. */
+static bool check_callers(const struct profile *old, const char *old_name,
+			  const struct profile *new, const char *new_name)
+{
+	const struct profile *without = !old->callers ? old : !new->callers ? new : NULL;
+
+	if (without)
+		print_message("sudo bpfprofil run --callers COMMAND, for both",
+			      "diff: %.200s: the profile has no callers",
+			      without == old ? old_name : new_name);
+	return !without;
+}
+
 static int compare(const struct profile *old, const struct profile *new, char *const *names,
 		   const struct diff_arguments *arguments)
 {
-	const struct diff_options options = { .by = arguments->by,
+	const bool calls = arguments->by == BY_CALLS;
+	const struct diff_options options = { .by = arguments->by <= REPORT_LINES ?
+							    arguments->by :
+							    REPORT_FUNCTIONS,
+					      .inclusive = arguments->inclusive || calls,
+					      .calls = calls,
 					      .maps = arguments->maps.maps,
 					      .nr_maps = arguments->maps.nr,
 					      .old_name = names[0],
@@ -172,6 +238,8 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 	struct diff diff;
 	int status = EXIT_FAILURE;
 
+	if (options.inclusive && !check_callers(old, names[0], new, names[1]))
+		return EXIT_FAILURE;
 	if (diff_build(old, new, &options, &diff, &err))
 		print_error(&err);
 	else
@@ -186,12 +254,18 @@ static bool check_arguments(const struct diff_arguments *arguments, int files)
 	const struct opt_given not_of_page[] = { { "format", arguments->format },
 						 { "limit", arguments->limit != UINT64_MAX },
 						 { "wide", arguments->wide },
+						 { "inclusive", arguments->inclusive },
+						 { "by calls", arguments->by == BY_CALLS },
 						 { 0 } };
 	const char *option = opt_first_given(not_of_page);
 
 	if (files != 2) {
 		print_message("bpfprofil diff --help",
 			      "diff: takes two profiles, OLD and NEW, not %d", files);
+		return false;
+	}
+	if (arguments->inclusive && arguments->by == REPORT_LINES) {
+		print_message("leaving one of them out", "diff: --inclusive: not with --by lines");
 		return false;
 	}
 	if (!arguments->page.file || !option)
@@ -217,7 +291,9 @@ static int read_and_compare(char *const *names, const struct diff_arguments *arg
 
 static int run(int argc, char **argv)
 {
-	struct diff_arguments arguments = { .limit = UINT64_MAX, .fail_above = NAN };
+	struct diff_arguments arguments = { .by = BY_DEFAULT,
+					    .limit = UINT64_MAX,
+					    .fail_above = NAN };
 	int first, status;
 
 	if (!command_parse(&command_diff, argc, argv, &arguments, &first, &status))
@@ -226,8 +302,6 @@ static int run(int argc, char **argv)
 		status = EXIT_USAGE;
 		goto out;
 	}
-	if (arguments.limit == UINT64_MAX)
-		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
 	status = read_and_compare(argv + first, &arguments);
 out:
 	free(arguments.maps.maps);
@@ -240,6 +314,8 @@ static const struct command_example diff_examples[] = {
 	  "bpfprofil diff --fail-above 2 main.json branch.json" },
 	{ "two programs, of which one is the other's successor",
 	  "bpfprofil diff --map app-old=app-new before.json after.json" },
+	{ "which caller made it slower, in profiles with callers",
+	  "bpfprofil diff --by calls before.json after.json" },
 	{ "the same as a page to sort and search",
 	  "bpfprofil diff --html changes.html before.json after.json" },
 	{ 0 },
@@ -253,7 +329,7 @@ const struct command command_diff = {
 	.description =
 		"Reads the profiles OLD and NEW (- is standard input; a folder is the sum of "
 		"those in it) and shows which text takes another share of the time, and "
-		"which of these changes are noise.",
+		"which of these changes are noise; with callers, also by which calls.",
 	.groups = diff_groups,
 	.examples = diff_examples,
 	.run = run,

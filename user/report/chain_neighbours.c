@@ -118,3 +118,47 @@ int chain_neighbours(const struct chain_view *view, struct report_rows *rows)
 	rows->nr_neighbours = made.nr;
 	return ret;
 }
+
+static struct context_sum sum_of_row(const struct report_row *row)
+{
+	return (struct context_sum){ .ticks = row->ticks,
+				     .ns = row->ns,
+				     .squares = row->squares,
+				     .inclusive_ticks = row->inclusive_ticks,
+				     .inclusive_ns = row->inclusive_ns,
+				     .inclusive_squares = row->inclusive_squares };
+}
+
+/* Each function with its own sums on top, and in ids the context of each call below it. */
+static int find_calls(struct chain_view *view, uint32_t *ids)
+{
+	const struct chain_tree *all = &view->all->contexts;
+	const size_t nr = view->frames->nr;
+	uint32_t i, at;
+
+	for (i = 0; i < nr; i++) {
+		at = context_tree_child(&view->made, 0, i);
+		if (!at)
+			return -ENOMEM;
+		view->made.sums[at] = sum_of_row(&view->frames->rows[i]);
+	}
+	for (i = 0; i < all->nr; i++) {
+		ids[i] = NO_ROW;
+		if (!i || !all->all[i].parent || all->all[i].frame >= nr)
+			continue;
+		at = context_tree_child(&view->made, 0, all->all[i].frame);
+		ids[i] = context_tree_child(&view->made, at, all->all[all->all[i].parent].frame);
+		if (!ids[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int chain_calls(struct chain_view *view)
+{
+	cleanup_free uint32_t *ids = calloc(view->all->contexts.nr + 1, sizeof(*ids));
+	int ret = ids ? find_calls(view, ids) : -ENOMEM;
+
+	return ret ? ret :
+		     context_tree_sum(view->all, ids, view->made.contexts.nr, view->made.sums);
+}

@@ -30,4 +30,7 @@ struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
 /* Sets the neighbours of the wanted functions, whose callers were made. 0 or -ENOMEM. */
 int chain_neighbours(const struct chain_view *view, struct report_rows *rows);
 
+/* Makes the tree of all functions and their direct callers. 0 or -ENOMEM. */
+int chain_calls(struct chain_view *view);
+
 #endif

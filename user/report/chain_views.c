@@ -16,7 +16,7 @@ static double whole_ns(const struct chain_view *view, const struct context_tree 
 	double whole = 0;
 	size_t i;
 
-	if (view->options->tree == TREE_ALL)
+	if (view->options->tree >= TREE_ALL)
 		return rows_ns(view->profile, view->options);
 	for (i = 1; i < tree->contexts.nr; i++)
 		if (!tree->contexts.all[i].parent)
@@ -416,6 +416,8 @@ struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
 	row.ns = sum->ns;
 	row.inclusive_ticks = sum->inclusive_ticks;
 	row.inclusive_ns = sum->inclusive_ns;
+	row.squares = sum->squares;
+	row.inclusive_squares = sum->inclusive_squares;
 	row.recursion = sum->recursion;
 	row.inlined = 0;
 	return row;
@@ -520,6 +522,8 @@ static int make_view(struct chain_view *view, struct report_rows *rows)
 {
 	int ret = count_runs(view);
 
+	if (!ret && view->options->tree == TREE_CALLS)
+		return chain_calls(view);
 	if (ret || view->options->tree == TREE_ALL)
 		return ret ? ret : make_below(view);
 	view->wanted = calloc(rows->nr + 1, sizeof(*view->wanted));
@@ -557,7 +561,7 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 				   .frames = rows };
 	int ret = make_view(&view, rows);
 
-	if (!ret && options->tree != TREE_ALL && !view.made.contexts.nr) {
+	if (!ret && options->tree < TREE_ALL && !view.made.contexts.nr) {
 		ret = refuse(&view, rows, err);
 	} else if (!ret) {
 		ret = replace_rows(&view, rows);

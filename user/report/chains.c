@@ -68,7 +68,7 @@ static int add_site(void *of, const struct profile_site *site, uint32_t *context
 
 /* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
 static int count_bin(struct chains_build *build, const struct profile_histogram *histogram,
-		     size_t i, double weight)
+		     size_t i, double weight, double variance)
 {
 	const struct mark_place text = { .object = histogram->object,
 					 .offset = profile_bin_start(histogram, i),
@@ -77,7 +77,7 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 	const struct profile_chain *chain;
 	uint32_t context;
 	struct context_sum sum;
-	double ns;
+	double ns, squares;
 	size_t nr;
 
 	for (chain = profile_chains_of(build->chains, histogram, i, &nr); nr--; chain++) {
@@ -93,11 +93,15 @@ static int count_bin(struct chains_build *build, const struct profile_histogram 
 				return -ENOMEM;
 		}
 		ns = (double)chain->ticks * weight;
+		squares = ns * weight * variance;
 		if (chosen)
-			sum = (struct context_sum){ .ticks = chain->ticks, .ns = ns };
+			sum = (struct context_sum){ .ticks = chain->ticks,
+						    .ns = ns,
+						    .squares = squares };
 		else
 			sum = (struct context_sum){ .inclusive_ticks = chain->ticks,
-						    .inclusive_ns = ns };
+						    .inclusive_ns = ns,
+						    .inclusive_squares = squares };
 		context_sum_add(&build->tree.sums[context], &sum);
 	}
 	return 0;
@@ -120,7 +124,8 @@ static int count_chains(struct chains_build *build)
 			continue;
 		for (j = 0; !ret && j < histogram->nr_bins; j++)
 			ret = count_bin(build, histogram, j,
-					profile_weight(build->weights, histogram));
+					profile_weight(build->weights, histogram),
+					profile_tick_variance(profile, histogram->target));
 	}
 	if (!ret)
 		context_tree_include(&build->tree);
@@ -129,71 +134,27 @@ static int count_chains(struct chains_build *build)
 
 /* --- inclusive ticks ---------------------------------------------------------------------------- */
 
-/* A walk over the tree, which knows of each row how often it is on the way to where it is. */
-struct inclusion {
-	const struct context_tree *tree;
-	struct report_rows *rows;
-	uint32_t *first, *next; /* by context: its first child; its parent's next one; 0: none */
-	uint32_t *on; /* by row */
-};
-
-/* Only the outermost call of a recursive function counts. */
-static void enter(struct inclusion *walk, uint32_t context)
-{
-	const uint32_t frame = walk->tree->contexts.all[context].frame;
-	const struct context_sum *sum = &walk->tree->sums[context];
-
-	if (frame >= walk->rows->nr || walk->on[frame]++)
-		return;
-	walk->rows->rows[frame].inclusive_ticks += sum->inclusive_ticks;
-	walk->rows->rows[frame].inclusive_ns += sum->inclusive_ns;
-}
-
-static void leave(struct inclusion *walk, uint32_t context)
-{
-	const uint32_t frame = walk->tree->contexts.all[context].frame;
-
-	if (frame < walk->rows->nr)
-		walk->on[frame]--;
-}
-
-static void walk_tree(struct inclusion *walk)
-{
-	const struct chain_tree *contexts = &walk->tree->contexts;
-	uint32_t at = walk->first[0];
-
-	while (at) {
-		enter(walk, at);
-		if (walk->first[at]) {
-			at = walk->first[at];
-			continue;
-		}
-		leave(walk, at);
-		while (at && !walk->next[at]) {
-			at = contexts->all[at].parent;
-			if (at)
-				leave(walk, at);
-		}
-		at = at ? walk->next[at] : 0;
-	}
-}
-
 static int include_rows(const struct context_tree *tree, struct report_rows *rows)
 {
 	const size_t nr = tree->contexts.nr;
-	cleanup_free uint32_t *first = calloc(nr + 1, sizeof(*first));
-	cleanup_free uint32_t *next = calloc(nr + 1, sizeof(*next));
-	cleanup_free uint32_t *on = calloc(rows->nr + 1, sizeof(*on));
-	struct inclusion walk = { tree, rows, first, next, on };
-	uint32_t i;
+	cleanup_free uint32_t *ids = calloc(nr + 1, sizeof(*ids));
+	cleanup_free struct context_sum *sums = calloc(rows->nr + 1, sizeof(*sums));
+	size_t i;
 
-	if (!first || !next || !on)
+	if (!ids || !sums)
 		return -ENOMEM;
 	for (i = 1; i < nr; i++) {
-		next[i] = first[tree->contexts.all[i].parent];
-		first[tree->contexts.all[i].parent] = i;
+		ids[i] = tree->contexts.all[i].frame;
+		if (ids[i] >= rows->nr)
+			ids[i] = NO_ROW;
 	}
-	walk_tree(&walk);
+	if (context_tree_sum(tree, ids, rows->nr, sums))
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++) {
+		rows->rows[i].inclusive_ticks = sums[i].inclusive_ticks;
+		rows->rows[i].inclusive_ns = sums[i].inclusive_ns;
+		rows->rows[i].inclusive_squares = sums[i].inclusive_squares;
+	}
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report/context_tree.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -29,6 +30,8 @@ void context_sum_add(struct context_sum *sum, const struct context_sum *part)
 	sum->ns += part->ns;
 	sum->inclusive_ticks += part->inclusive_ticks;
 	sum->inclusive_ns += part->inclusive_ns;
+	sum->squares += part->squares;
+	sum->inclusive_squares += part->inclusive_squares;
 }
 
 void context_tree_include(struct context_tree *tree)
@@ -39,10 +42,80 @@ void context_tree_include(struct context_tree *tree)
 	for (i = 0; i < tree->contexts.nr; i++) {
 		tree->sums[i].inclusive_ticks += tree->sums[i].ticks;
 		tree->sums[i].inclusive_ns += tree->sums[i].ns;
+		tree->sums[i].inclusive_squares += tree->sums[i].squares;
 	}
 	for (i = tree->contexts.nr; i-- > 1;) {
 		sum = &tree->sums[tree->contexts.all[i].parent];
 		sum->inclusive_ticks += tree->sums[i].inclusive_ticks;
 		sum->inclusive_ns += tree->sums[i].inclusive_ns;
+		sum->inclusive_squares += tree->sums[i].inclusive_squares;
 	}
+}
+
+/* A walk over the tree, which knows of each id how often it is on the way to where it is. */
+struct inclusion {
+	const struct context_tree *tree;
+	const uint32_t *ids;
+	struct context_sum *sums;
+	uint32_t *first, *next; /* by context: its first child; its parent's next one; 0: none */
+	uint32_t *on; /* by id */
+};
+
+static void enter(struct inclusion *walk, uint32_t context)
+{
+	const struct context_sum *sum = &walk->tree->sums[context];
+	const uint32_t id = walk->ids[context];
+
+	if (id == NO_ROW || walk->on[id]++)
+		return;
+	walk->sums[id].inclusive_ticks += sum->inclusive_ticks;
+	walk->sums[id].inclusive_ns += sum->inclusive_ns;
+	walk->sums[id].inclusive_squares += sum->inclusive_squares;
+}
+
+static void leave(struct inclusion *walk, uint32_t context)
+{
+	if (walk->ids[context] != NO_ROW)
+		walk->on[walk->ids[context]]--;
+}
+
+static void walk_tree(struct inclusion *walk)
+{
+	const struct chain_tree *contexts = &walk->tree->contexts;
+	uint32_t at = walk->first[0];
+
+	while (at) {
+		enter(walk, at);
+		if (walk->first[at]) {
+			at = walk->first[at];
+			continue;
+		}
+		leave(walk, at);
+		while (at && !walk->next[at]) {
+			at = contexts->all[at].parent;
+			if (at)
+				leave(walk, at);
+		}
+		at = at ? walk->next[at] : 0;
+	}
+}
+
+int context_tree_sum(const struct context_tree *tree, const uint32_t *ids, size_t nr_ids,
+		     struct context_sum *sums)
+{
+	const size_t nr = tree->contexts.nr;
+	cleanup_free uint32_t *first = calloc(nr + 1, sizeof(*first));
+	cleanup_free uint32_t *next = calloc(nr + 1, sizeof(*next));
+	cleanup_free uint32_t *on = calloc(nr_ids + 1, sizeof(*on));
+	struct inclusion walk = { tree, ids, sums, first, next, on };
+	uint32_t i;
+
+	if (!first || !next || !on)
+		return -ENOMEM;
+	for (i = 1; i < nr; i++) {
+		next[i] = first[tree->contexts.all[i].parent];
+		first[tree->contexts.all[i].parent] = i;
+	}
+	walk_tree(&walk);
+	return 0;
 }

@@ -3,6 +3,7 @@
 #define BPFPROFIL_CONTEXT_TREE_H
 
 #include "profile/profile_chains.h"
+#include "report/row_marks.h"
 #include "report/rows.h"
 
 /* Ticks of a context: those that fell there, and with those of all contexts below it. */
@@ -11,6 +12,7 @@ struct context_sum {
 	uint64_t inclusive_ticks;
 	double ns;
 	double inclusive_ns;
+	double squares, inclusive_squares; /* the variances of these times */
 	uint32_t recursion; /* calls of a recursive function, one inside the other, that were folded into it; 0: one */
 };
 
@@ -40,6 +42,13 @@ void context_sum_add(struct context_sum *sum, const struct context_sum *part);
 
 /* Adds what fell in each context, and the inclusive sums of those below it, to its inclusive sum. */
 void context_tree_include(struct context_tree *tree);
+
+/*
+ * Adds up inclusive sums by id: ids[context] says what a context counts for, NO_ROW for nothing. Of contexts
+ * with one id, each below the other, only the outermost counts. 0 or -ENOMEM.
+ */
+int context_tree_sum(const struct context_tree *tree, const uint32_t *ids, size_t nr_ids,
+		     struct context_sum *sums);
 
 /* Replaces rows by those of the tree that the options ask for. */
 int rows_chains_view(const struct profile *profile, const struct report_options *options,

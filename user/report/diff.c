@@ -65,6 +65,39 @@ static const char *comparable_name(const struct diff_profile *side, const struct
 	return NULL;
 }
 
+/*
+ * Before chains are counted, because a tick counts once for all rows that are compared as one. Another
+ * build may have another copy of a function, or other parts of it apart.
+ */
+static int rename_row(void *of, struct report_row *row)
+{
+	struct diff_profile *side = of;
+	cleanup_free char *name = NULL;
+
+	row->name = comparable_name(side, row);
+	if (!row->name || side->one_build[row->object])
+		return 0;
+	name = strndup(row->name, name_stem(row->name));
+	row->name = name ? string_set_add(&side->names, name) : NULL;
+	return row->name ? 0 : -ENOMEM;
+}
+
+/* The rows that both profiles' objects were paired by are replaced by those with what they called. */
+static int load_inclusive(struct diff_profile *side, const struct diff_options *of,
+			  struct error *err)
+{
+	const struct report_options options = { .by = of->by,
+						.target = REPORT_ALL_TARGETS,
+						.callers = true,
+						.tree = TREE_CALLS,
+						.rename = of->by == REPORT_FUNCTIONS ? rename_row :
+										       NULL,
+						.rename_of = side };
+
+	rows_free(&side->rows);
+	return rows_build(side->profile, &options, &side->rows, err);
+}
+
 static struct diff_row make_row(const struct diff_profile *side, const struct report_row *row,
 				enum report_by by)
 {
@@ -80,19 +113,36 @@ static struct diff_row make_row(const struct diff_profile *side, const struct re
 	return made;
 }
 
+static void set_caller(const struct diff_profile *side, const struct report_row *caller,
+		       struct diff_row *row)
+{
+	row->caller = caller->name;
+	row->caller_object = caller->abstract ? NULL : side->as[caller->object]->path;
+}
+
+/* Of calls the rows are those of callers, below the functions that they called. */
 static void add_rows(struct diff *diff, const struct diff_profile *side, bool is_new)
 {
+	const bool inclusive = diff->options->inclusive;
 	size_t i;
 
 	for (i = 0; i < side->rows.nr; i++) {
-		const struct report_row *row = &side->rows.rows[i];
-		struct diff_row made = make_row(side, row, diff->options->by);
+		const struct report_row *row = &side->rows.rows[i], *of = row;
+		struct diff_row made;
 		struct diff_side *figures = is_new ? &made.new : &made.old;
 
-		figures->ticks = row->ticks;
-		figures->percent = row_percent(side->ns, row);
-		figures->ns = row->ns;
-		figures->squares = row->squares;
+		if (inclusive && row->depth != diff->options->calls)
+			continue;
+		if (diff->options->calls)
+			of = &side->rows.rows[row->parent];
+		made = make_row(side, of, diff->options->by);
+		if (diff->options->calls)
+			set_caller(side, row, &made);
+		figures->ticks = inclusive ? row->inclusive_ticks : row->ticks;
+		figures->ns = inclusive ? row->inclusive_ns : row->ns;
+		figures->squares = inclusive ? row->inclusive_squares : row->squares;
+		figures->percent = share_of(side->ns, figures->ns);
+		made.own_change = row_percent(side->ns, of) * (is_new ? 1 : -1);
 		diff->rows[diff->nr++] = made;
 	}
 }
@@ -107,7 +157,7 @@ static int compare_names(const struct diff_row *a, const struct diff_row *b)
 	return order ? order : (a->stem > b->stem) - (a->stem < b->stem);
 }
 
-static int compare_place(const void *left, const void *right)
+int diff_compare_place(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
 	int order = compare_text(a->object, b->object);
@@ -116,6 +166,10 @@ static int compare_place(const void *left, const void *right)
 		order = compare_text(a->file, b->file);
 	if (!order)
 		order = (a->line > b->line) - (a->line < b->line);
+	if (!order)
+		order = compare_text(a->caller_object, b->caller_object);
+	if (!order)
+		order = compare_text(a->caller, b->caller);
 	return order ? order : compare_names(a, b);
 }
 
@@ -136,11 +190,11 @@ static void add_up(struct diff *diff)
 {
 	size_t from, to = 0;
 
-	SORT(diff->rows, diff->nr, compare_place);
+	SORT(diff->rows, diff->nr, diff_compare_place);
 	for (from = 0; from < diff->nr; from++) {
 		struct diff_row *row = &diff->rows[from], *sum = to ? &diff->rows[to - 1] : NULL;
 
-		if (!sum || compare_place(sum, row)) {
+		if (!sum || diff_compare_place(sum, row)) {
 			diff->rows[to++] = *row;
 			continue;
 		}
@@ -148,8 +202,29 @@ static void add_up(struct diff *diff)
 			sum->name = row->name;
 		add_side(&sum->old, &row->old);
 		add_side(&sum->new, &row->new);
+		sum->own_change += row->own_change;
 	}
 	diff->nr = to;
+	for (from = 0; from < to; from++) {
+		struct diff_row *row = &diff->rows[from];
+
+		row->change = row->new.percent - row->old.percent;
+		row->rank = fabs(row->change);
+	}
+}
+
+int diff_fill_rows(struct diff *diff)
+{
+	const struct diff_text *text = diff->text;
+
+	diff->nr = 0;
+	diff->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*diff->rows));
+	if (!diff->rows)
+		return -ENOMEM;
+	add_rows(diff, &text->old, false);
+	add_rows(diff, &text->new, true);
+	add_up(diff);
+	return 0;
 }
 
 /* --- noise -------------------------------------------------------------------------------------- */
@@ -175,7 +250,7 @@ static double count(double ns, double unit)
 	return unit > 0 ? ns / unit : 0;
 }
 
-static struct noise_counts count_row(const struct diff_text *text, const struct diff_row *row)
+struct noise_counts diff_count_row(const struct diff_text *text, const struct diff_row *row)
 {
 	double old = row_unit(&text->old, &row->old, &text->new, &row->new);
 	double new = row_unit(&text->new, &row->new, &text->old, &row->old);
@@ -202,9 +277,8 @@ static int judge(struct diff *diff)
 		return -ENOMEM;
 	for (i = 0; i < diff->nr; i++) {
 		struct diff_row *row = &diff->rows[i];
-		const struct noise_counts counts = count_row(diff->text, row);
+		const struct noise_counts counts = diff_count_row(diff->text, row);
 
-		row->change = row->new.percent - row->old.percent;
 		row->probability = noise_probability(&counts);
 	}
 	SORT(diff->rows, diff->nr, compare_probability);
@@ -222,13 +296,19 @@ static int judge(struct diff *diff)
 static int compare_change(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
-	double x = fabs(a->change), y = fabs(b->change);
+	const double change = fabs(a->change) - fabs(b->change);
+	const double own = fabs(a->own_change) - fabs(b->own_change);
 
 	if (a->significant != b->significant)
 		return a->significant ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
-	return compare_place(left, right);
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	/* What has the change comes before what passes it on. */
+	if (change != 0)
+		return change < 0 ? -1 : 1;
+	if (own != 0)
+		return own > 0 ? -1 : 1;
+	return diff_compare_place(left, right);
 }
 
 static struct diff_total total_of(const struct diff_profile *old, const struct diff_profile *new)
@@ -243,11 +323,7 @@ static struct diff_total total_of(const struct diff_profile *old, const struct d
 	return total;
 }
 
-/*
- * Whether seconds can be compared. What was attached to may have been watched for unlike times, and sampled
- * seconds have noise.
- */
-static bool are_runs(const struct diff *diff)
+bool diff_is_of_runs(const struct diff *diff)
 {
 	return !diff->total.is_sampled && !strcmp(rows_command(diff->old), "run") &&
 	       !strcmp(rows_command(diff->new), "run");
@@ -260,7 +336,7 @@ static int note_total(struct diff *diff)
 {
 	double change = diff->total.new_ns / diff->total.old_ns - 1;
 
-	if (!are_runs(diff) || !(diff->total.old_ns > 0) || !(diff->total.new_ns > 0) ||
+	if (!diff_is_of_runs(diff) || !(diff->total.old_ns > 0) || !(diff->total.new_ns > 0) ||
 	    !(fabs(change) > RUN_CHANGE))
 		return 0;
 	return notes_add(
@@ -288,19 +364,22 @@ int diff_build(const struct profile *old, const struct profile *new,
 		ret = diff_pair_objects(result, err);
 	if (!ret && options->by == REPORT_LINES)
 		ret = diff_match_lines(result, err);
+	if (!ret && options->inclusive)
+		ret = load_inclusive(&text->old, options, err);
+	if (!ret && options->inclusive)
+		ret = load_inclusive(&text->new, options, err);
 	if (ret)
 		return ret;
-	result->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*result->rows));
-	if (!result->rows)
-		return error_errno(err, -ENOMEM, "diff");
 	result->total = total_of(&text->old, &text->new);
-	if (note_total(result))
-		return error_errno(err, -ENOMEM, "diff");
-	add_rows(result, &text->old, false);
-	add_rows(result, &text->new, true);
-	add_up(result);
-	if (judge(result))
-		return error_errno(err, -ENOMEM, "diff");
+	ret = note_total(result);
+	if (!ret)
+		ret = diff_fill_rows(result);
+	if (!ret && options->inclusive)
+		ret = diff_rank(result);
+	if (!ret)
+		ret = judge(result);
+	if (ret)
+		return error_errno(err, ret, "diff");
 	SORT(result->rows, result->nr, compare_change);
 	return 0;
 }
@@ -308,6 +387,7 @@ int diff_build(const struct profile *old, const struct profile *new,
 static void free_side(struct diff_profile *side)
 {
 	rows_free(&side->rows);
+	string_set_free(&side->names);
 	free(side->as);
 	free(side->one_build);
 	free(side->has_ticks);
@@ -331,7 +411,7 @@ void diff_free(struct diff *diff)
 
 size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared)
 {
-	const bool less = are_runs(diff) && diff->total.new_ns < diff->total.old_ns;
+	const bool less = diff_is_of_runs(diff) && diff->total.new_ns < diff->total.old_ns;
 	const struct diff_row *row = diff->rows;
 	size_t i, nr = 0;
 

@@ -23,10 +23,14 @@ struct diff_row {
 	/* Function; NULL: all text without a symbol of one object, or a row of an object. */
 	const char *name;
 	size_t stem; /* bytes of the name by which it is compared */
+	const char *caller,
+		*caller_object; /* for rows of calls: as name and object; or "[cut: late]", NULL */
 	const char *file; /* for rows of lines */
 	uint32_t line;
 	struct diff_side old, new;
 	double change; /* new.percent - old.percent */
+	double own_change; /* the same of the row's own ticks, where the figures are inclusive */
+	double rank; /* the change by which it is sorted: that of a callee, if it only passes that on */
 	double probability; /* that the change is noise, corrected for the number of rows */
 	bool significant;
 };
@@ -44,6 +48,8 @@ struct diff_map {
 
 struct diff_options {
 	enum report_by by; /* functions, objects or lines */
+	bool inclusive; /* a row has what it called, too; not lines; both profiles must have callers */
+	bool calls; /* a row for each function and direct caller of it; inclusive */
 	const struct diff_map *maps;
 	size_t nr_maps;
 	const char *old_name, *new_name; /* file names of the profiles for the reader; or NULL */
@@ -83,7 +89,17 @@ void diff_free(struct diff *diff);
  */
 size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared);
 
+/* What a row stands for: the word of --by. */
+const char *diff_word(const struct diff *diff);
+
 /* Uses these options: format, limit, color and width. */
 void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);
+
+/*
+ * Writes three tables of the same two profiles as text: with what functions called, by calls, and alone. Of the
+ * first two only rows beyond noise.
+ */
+void diff_write_all(const struct diff *inclusive, const struct diff *calls,
+		    const struct diff *alone, const struct report_options *options, FILE *out);
 
 #endif

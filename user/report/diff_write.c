@@ -60,9 +60,14 @@ static void heading_total(const struct diff *diff, FILE *out)
 		fputs("may be noise of sampling\n", out);
 }
 
+const char *diff_word(const struct diff *diff)
+{
+	return diff->options->calls ? "calls" : report_by_words[diff->options->by];
+}
+
 static void heading_changed(const struct diff *diff, FILE *out)
 {
-	const char *rows = report_by_words[diff->options->by];
+	const char *rows = diff_word(diff);
 
 	fprintf(out, "%-10s", "changed");
 	if (!diff->old->ticks.total || !diff->new->ticks.total)
@@ -75,9 +80,13 @@ static void heading_changed(const struct diff *diff, FILE *out)
 			diff->nr, rows);
 	else
 		fprintf(out,
-			"%zu of %zu %s beyond noise: those with a P, how probable it is by chance, below "
+			"%zu of %zu %s%s beyond noise: those with a P, how probable it is by chance, below "
 			"%g %% for all together\n\n",
-			diff->significant, diff->nr, rows, 100 * DIFF_LEVEL);
+			diff->significant, diff->nr, rows,
+			diff->options->inclusive && !diff->options->calls ?
+				", with all that they called," :
+				"",
+			100 * DIFF_LEVEL);
 }
 
 static void heading(const struct diff *diff, FILE *out)
@@ -89,16 +98,44 @@ static void heading(const struct diff *diff, FILE *out)
 	heading_total(diff, out);
 	for (i = 0; i < diff->nr_notes; i++)
 		text_labelled(out, "note", diff->notes[i]);
-	heading_changed(diff, out);
 }
 
 /* Text without a symbol is called as in a report, of which it has no single offset. */
+static const char *name_or_place(const char *name, const char *object, char text[NAME_MAX_BYTES])
+{
+	if (name || !object)
+		return name ? name : "";
+	snprintf(text, NAME_MAX_BYTES, "%.960s+0x...", text_basename(object));
+	return text;
+}
+
 static const char *name_of(const struct diff_row *row, char text[NAME_MAX_BYTES])
 {
-	if (row->name)
-		return row->name;
-	snprintf(text, NAME_MAX_BYTES, "%.960s+0x...", text_basename(row->object));
-	return text;
+	return name_or_place(row->name, row->object, text);
+}
+
+/* "CALLER -> FUNCTION" in at most width columns, of which each has what the other one leaves. */
+static void put_call(const struct diff_row *row, size_t width, FILE *out)
+{
+	char text[NAME_MAX_BYTES], of[NAME_MAX_BYTES];
+	const char *caller = name_or_place(row->caller, row->caller_object, of);
+	const char *name = name_of(row, text);
+	const size_t room = width > 12 ? width - 4 : 8;
+	size_t used = max_size(room / 2, room - min_size(room, text_columns(name)));
+
+	used = name_write(out, caller, width ? used : 0);
+	fputs(" -> ", out);
+	name_write(out, name, width ? room - used : 0);
+}
+
+static size_t name_columns(const struct diff *diff, const struct diff_row *row)
+{
+	char text[NAME_MAX_BYTES];
+	size_t columns = text_columns(name_of(row, text));
+
+	if (diff->options->calls)
+		columns += 4 + text_columns(name_or_place(row->caller, row->caller_object, text));
+	return columns;
 }
 
 /* Writes "FILE:LINE" in at most width columns. */
@@ -126,7 +163,6 @@ static size_t line_columns(const struct diff_row *row)
 static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
 	struct diff_layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
-	char text[NAME_MAX_BYTES];
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -134,7 +170,7 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 
 		layout.object = max_size(layout.object, text_columns(text_basename(row->object)));
 		layout.line = max_size(layout.line, line_columns(row));
-		layout.name = max_size(layout.name, text_columns(name_of(row, text)));
+		layout.name = max_size(layout.name, name_columns(diff, row));
 	}
 	if (diff->options->by != REPORT_LINES)
 		layout.line = 0;
@@ -195,7 +231,10 @@ static void place(const struct diff *diff, const struct diff_row *row,
 	    out);
 	if (diff->options->by == REPORT_LINES)
 		pad(put_line(row, layout->line, out), layout->line_pad, out);
-	name_write(out, name_of(row, text), layout->name);
+	if (diff->options->calls)
+		put_call(row, layout->name, out);
+	else
+		name_write(out, name_of(row, text), layout->name);
 }
 
 static void text_row(const struct diff *diff, const struct diff_row *row,
@@ -232,21 +271,50 @@ static void headings(const struct diff *diff, const struct diff_layout *layout, 
 	if (diff->options->by == REPORT_LINES)
 		fprintf(out, "%-*s  ", (int)layout->line_pad, "LINE");
 	if (diff->options->by != REPORT_OBJECTS)
-		fputs("FUNCTION", out);
+		fputs(diff->options->calls ? "CALLER -> FUNCTION" : "FUNCTION", out);
 	fprintf(out, "%s\n", layout->color ? COLOR_END : "");
+}
+
+/* The first rows of so many. */
+static void put_table(const struct diff *diff, const struct report_options *options, size_t of,
+		      FILE *out)
+{
+	size_t i, nr = report_limit(options, of);
+	const struct diff_layout layout = lay_out(diff, options, nr);
+
+	headings(diff, &layout, out);
+	for (i = 0; i < nr; i++)
+		text_row(diff, &diff->rows[i], &layout, out);
+	if (nr < of)
+		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, of);
 }
 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
 {
-	size_t i, nr = report_limit(options, diff->nr);
-	const struct diff_layout layout = lay_out(diff, options, nr);
-
 	heading(diff, out);
-	headings(diff, &layout, out);
-	for (i = 0; i < nr; i++)
-		text_row(diff, &diff->rows[i], &layout, out);
-	if (nr < diff->nr)
-		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, diff->nr);
+	heading_changed(diff, out);
+	put_table(diff, options, diff->nr, out);
+}
+
+void diff_write_all(const struct diff *inclusive, const struct diff *calls,
+		    const struct diff *alone, const struct report_options *options, FILE *out)
+{
+	const struct diff *const parts[] = { inclusive, calls };
+	static const char *const titles[] = { "functions, with all that they called", "calls" };
+	size_t i;
+
+	heading(alone, out);
+	for (i = 0; i < 2; i++) {
+		fprintf(out, "%-10s%zu of %zu %s, beyond noise%s\n", "changed",
+			parts[i]->significant, parts[i]->nr, titles[i],
+			parts[i]->significant ? "\n" : "");
+		if (!parts[i]->significant)
+			continue;
+		put_table(parts[i], options, parts[i]->significant, out);
+		fputc('\n', out);
+	}
+	heading_changed(alone, out);
+	put_table(alone, options, alone->nr, out);
 }
 
 /* --- CSV and JSON ------------------------------------------------------------------------------- */
@@ -256,8 +324,9 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 	size_t i, nr = report_limit(options, diff->nr);
 
 	fputs("old_ticks,old_percent,new_ticks,new_percent,change,probability,significant,object,"
-	      "function,file,line,old_seconds,new_seconds\n",
+	      "function,file,line,old_seconds,new_seconds",
 	      out);
+	fputs(diff->options->calls ? ",caller_object,caller\n" : "\n", out);
 	for (i = 0; i < nr; i++) {
 		const struct diff_row *row = &diff->rows[i];
 
@@ -267,7 +336,12 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 		render_csv_field(out, row->object);
 		render_csv_field(out, row->name);
 		render_csv_line(out, row->file, row->line);
-		fprintf(out, ",%.9f,%.9f\n", row->old.ns / 1e9, row->new.ns / 1e9);
+		fprintf(out, ",%.9f,%.9f", row->old.ns / 1e9, row->new.ns / 1e9);
+		if (diff->options->calls) {
+			render_csv_field(out, row->caller_object);
+			render_csv_field(out, row->caller);
+		}
+		fputc('\n', out);
 	}
 }
 
@@ -291,6 +365,10 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	render_json_text(out, "object", row->object);
 	if (diff->options->by != REPORT_OBJECTS)
 		render_json_text(out, "function", row->name);
+	if (diff->options->calls) {
+		render_json_text(out, "caller_object", row->caller_object);
+		render_json_text(out, "caller", row->caller);
+	}
 	if (row->file) {
 		render_json_text(out, "file", row->file);
 		render_json_u64(out, "line", row->line);
@@ -342,7 +420,8 @@ static void write_json(const struct diff *diff, const struct report_options *opt
 {
 	size_t i, nr = report_limit(options, diff->nr);
 
-	fprintf(out, "{ \"by\": \"%s\", \"level\": ", report_by_words[diff->options->by]);
+	fprintf(out, "{ \"by\": \"%s\", \"inclusive\": %s, \"level\": ", diff_word(diff),
+		diff->options->inclusive ? "true" : "false");
 	json_text_double(out, DIFF_LEVEL);
 	fputs(",\n  ", out);
 	json_profile(out, "old", diff->old, diff->options->old_name);

@@ -22,8 +22,11 @@ enum report_by {
 	REPORT_CPUS,
 	REPORT_TIME
 };
-/* A tree of who called whom instead of rows by hotness. */
-enum report_tree { TREE_NONE, TREE_CALLERS, TREE_CALLEES, TREE_ALL };
+/*
+ * A tree of who called whom instead of rows by hotness. In that of calls each function is on top, and below
+ * it are its direct callers, each with the ticks whose chains have that call.
+ */
+enum report_tree { TREE_NONE, TREE_CALLERS, TREE_CALLEES, TREE_ALL, TREE_CALLS };
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 
 /* The words of enum report_by, terminated by NULL: for --by, and for "by" in JSON. */
@@ -32,6 +35,7 @@ extern const char *const report_by_words[];
 #define REPORT_ALL_TARGETS PROFILE_ALL_TARGETS
 
 struct timeline;
+struct report_row;
 
 struct report_options {
 	enum report_by by;
@@ -48,6 +52,12 @@ struct report_options {
 	enum report_tree tree; /* of `function`, for callers and callees */
 	double min; /* per cent that a row of such a tree must have */
 	uint64_t depth; /* levels of such a tree; 0: all */
+	/*
+	 * Names rows before chains are counted: rows of one name in an object become one, or those of
+	 * none. 0 or -ENOMEM. NULL: rows keep their names and places.
+	 */
+	int (*rename)(void *of, struct report_row *row);
+	void *rename_of;
 	bool inclusive; /* rows are sorted by what they have with that */
 	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
 	bool hints_symfs; /* a note on a file that is not there says how to name another place */

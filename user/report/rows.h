@@ -32,6 +32,7 @@ struct report_row {
 	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
 	uint64_t inclusive_ticks; /* with callers: of it and of all that it called */
 	double inclusive_ns;
+	double inclusive_squares;
 	uint32_t first_mark, last_mark; /* of its text, by which chains know it; row_marks.h */
 	uint32_t depth; /* in a tree of chains; 0: at the top */
 	uint32_t parent; /* of such a row: its index; at the top none */

@@ -47,6 +47,24 @@ static void join_jit(const struct profile *profile, struct report_rows *rows)
 	rows_merge(rows, row_compare_source);
 }
 
+static int compare_names(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	return compare_u64(a->object, b->object) ?: compare_text(a->name, b->name);
+}
+
+static int rename_rows(const struct report_options *options, struct report_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		if (options->rename(options->rename_of, &rows->rows[i]))
+			return -ENOMEM;
+	rows_merge(rows, compare_names);
+	return 0;
+}
+
 static void by_objects(struct report_rows *rows)
 {
 	size_t i;
@@ -87,6 +105,8 @@ static int by_place(const struct profile *profile, const struct report_options *
 		ret = rows_by_lines(profile, &opener, rows, err);
 	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
 		join_jit(profile, rows);
+	if (!ret && options->rename && rename_rows(options, rows))
+		ret = error_errno(err, -ENOMEM, "report");
 	return ret || !rows->marks ? ret : rows_chains_finish(profile, options, rows, err);
 }
 
