@@ -179,6 +179,58 @@ NEIGHBOUR_TEST(rows_by_interval)
 	expect_complete(live, "victim_mapped");
 }
 
+/* Nobody's files, each of which takes long to read, while root's program begins. */
+NEIGHBOUR_TEST(queue)
+{
+	char offset[32], path[128], script[512];
+	struct hostile_rules wanted = { .rules = 10, .rows = 1900000 };
+
+	burn_offset(offset, sizeof(offset));
+	for (; wanted.seed < 14; wanted.seed++) {
+		snprintf(path, sizeof(path), "%s/nobody-%u", live->dir, wanted.seed);
+		hostile_make_rules(BURN, path, wanted);
+		cr_assert_eq(chown(path, 65534, 65534), 0);
+	}
+	snprintf(script, sizeof(script),
+		 NOBODY "$0/mapped %s 20000000 $0/nobody-*; $0/victim plain 3000", offset);
+	run(live, once, NULL, script);
+	expect_complete(live, "victim");
+}
+
+/* A user's process runs text in so many files, and then another user a program, while few files may be open. */
+static void run_limited(struct live *live, const char *descriptors, unsigned int files,
+			const char *user)
+{
+	char offset[32], script[512];
+
+	burn_offset(offset, sizeof(offset));
+	snprintf(live->profile, sizeof(live->profile), "%s/p.json", live->dir);
+	snprintf(
+		script, sizeof(script),
+		"i=0; while [ $i -lt %u ]; do i=$((i + 1)); cp $1 $0/many-$i; chown %s $0/many-$i; done;"
+		"for i in 1 2 3; do setpriv --reuid %s --regid %s --clear-groups"
+		" $0/mapped %s 2000000 $0/many-$i*; done; " ANOTHER "$0/victim plain 3000",
+		files, user, user, user, offset);
+	child_do(ARGS("sh", "-c", "ulimit -n $0; exec \"$@\"", descriptors, BPFPROFIL_BIN, "run",
+		      FAST, "-q", "--split", "process", "-o", live->profile, "--callers", "--",
+		      "sh", "-c", script, live->dir, BURN));
+	live->doc = doc_load(live->profile);
+}
+
+/* Descriptors of files are shared by owner. */
+NEIGHBOUR_TEST(descriptors)
+{
+	run_limited(live, "512", 600, "65534");
+	cr_expect_gt(doc_function(live->doc, "leaf", "/victim"), FEW_TICKS);
+}
+
+/* A file that may not stay open is read for its callers before. */
+NEIGHBOUR_TEST(few_descriptors)
+{
+	run_limited(live, "256", 200, "0");
+	expect_complete(live, "victim");
+}
+
 /* With 1 MiB there are 1,024 numbers. */
 #define FILES                                                                                      \
 	"mkdir -m 1777 $0/files; " NOBODY "$0/neighbour files $0/tiny $0/files 1500; "             \

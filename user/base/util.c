@@ -2,6 +2,7 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <locale.h>
 #include <math.h>
@@ -372,16 +373,21 @@ void raise_file_limit(uint64_t wanted)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The kernel gives the lowest free number, so all below fd are in use. */
-bool fd_may_stay(int fd)
+uint32_t fd_most_that_stay(void)
 {
 	struct rlimit limit;
 	rlim_t reserve;
 
-	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit))
-		return true;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return INT_MAX;
 	reserve = limit.rlim_cur / 4 < FDS_RESERVED ? limit.rlim_cur / 4 : FDS_RESERVED;
-	return (rlim_t)fd < limit.rlim_cur - reserve;
+	return limit.rlim_cur < INT_MAX ? (uint32_t)(limit.rlim_cur - reserve) : INT_MAX;
+}
+
+/* The kernel gives the lowest free number, so all below fd are in use. */
+bool fd_may_stay(int fd)
+{
+	return fd < 0 || (uint32_t)fd < fd_most_that_stay();
 }
 
 void close_fd(int *fd)

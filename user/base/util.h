@@ -192,6 +192,7 @@ void raise_file_limit(uint64_t wanted);
  * once, so that what we do ourselves never lacks one.
  */
 bool fd_may_stay(int fd);
+uint32_t fd_most_that_stay(void); /* all below this number */
 
 /* Closes *fd unless it is -1, which it is afterwards. */
 void close_fd(int *fd);

@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #include "base/opener.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "host/engine/callers_interned.h"
 #include "host/engine/extents.h"
 #include "shared/callers_abi.h"
-#include "naming/allowance.h"
 #include "reader/reader.h"
-#include "symbol/pclntab.h"
 #include "unwind/unwind_table.h"
 
 /*
@@ -41,10 +40,7 @@ struct callers_rules {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct wanted_rules *queue; /* first .. nr wait */
-	size_t first;
-	size_t nr;
-	size_t room;
+	struct rules_queue queue;
 	bool busy;
 	bool ending;
 	/* Only the thread uses these. */
@@ -58,7 +54,6 @@ struct callers_rules {
 	bool refused; /* a table found no room since one was given back */
 	struct interned interned;
 	struct grace_period grace;
-	struct allowance allowance;
 };
 
 void callers_rules_plan(struct chunked_array *lines, uint64_t bytes)
@@ -384,35 +379,40 @@ static bool may_hurry(const struct callers_rules *rules)
 }
 
 /*
- * Anybody may own the file: if it is broken it has no rules. One that cannot be read, or that its owner has
- * no time left for, may have some, so there is nothing to guess by.
+ * Anybody may own the file: if it is broken it has no rules. One that cannot be read may have some, so there is
+ * nothing to guess by.
  */
 static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
 {
 	struct unwind_table table = { 0 };
 	struct unwind_go go = { 0 };
-	struct allowance_turn turn;
 	struct error ignored;
-	uint32_t state;
 
-	if (fd < 0 || allowance_begin(&rules->allowance, fd, &turn, &ignored))
+	if (fd < 0)
 		return RULES_FULL;
-	set_nice(turn.counts || !may_hurry(rules) ? rules->nice : NICE);
-	state = store_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
-	set_nice(NICE);
-	allowance_end(&rules->allowance, &turn);
-	return state;
+	return store_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
 }
 
+/* Of what is far, the time counts that its owner lets us wait. */
 static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_rules *wanted,
 			     struct rules_of_text *place)
 {
-	cleanup_fd int copy = -1;
+	const uint64_t since_ns = reader_cpu_ns(), began_ns = monotonic_ns();
+	const bool far = wanted->far && wanted->fd >= 0;
+	cleanup_fd int copy = far ? opener_open(wanted->owner, wanted->fd, "", NULL) : -1;
+	uint64_t waited_ns = monotonic_ns() - began_ns;
+	uint32_t state;
 
-	if (!wanted->far || wanted->fd < 0)
-		return store_file(rules, wanted->fd, place);
-	copy = opener_open(wanted->owner, wanted->fd, "", NULL);
-	return store_file(rules, copy, place);
+	set_nice(wanted->counts || !may_hurry(rules) ? rules->nice : NICE);
+	state = store_file(rules, far ? copy : wanted->fd, place);
+	set_nice(NICE);
+	if (!wanted->counts)
+		return state;
+	pthread_mutex_lock(&rules->lock);
+	rules_queue_spend(&rules->queue, wanted->number, reader_cpu_ns() - since_ns + waited_ns,
+			  monotonic_ns());
+	pthread_mutex_unlock(&rules->lock);
+	return state;
 }
 
 void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like)
@@ -463,20 +463,22 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
 }
 
-/* The next text, with the lock held. */
+/* The next text, with the lock held. Those whose owners have no time wait until some comes back. */
 static bool await_wanted(struct callers_rules *rules, struct wanted_rules *result)
 {
-	while (rules->first == rules->nr && !rules->ending) {
-		rules->first = rules->nr = 0;
+	struct timespec until;
+
+	while (!rules->ending && !rules_queue_next(&rules->queue, monotonic_ns(), result)) {
 		rules->busy = false;
 		pthread_cond_broadcast(&rules->changed);
-		pthread_cond_wait(&rules->changed, &rules->lock);
+		until = timespec_of(monotonic_ns() + SECOND_NS);
+		if (rules->queue.nr)
+			pthread_cond_timedwait(&rules->changed, &rules->lock, &until);
+		else
+			pthread_cond_wait(&rules->changed, &rules->lock);
 	}
-	if (rules->ending)
-		return false;
-	*result = rules->queue[rules->first++];
-	rules->busy = true;
-	return true;
+	rules->busy = !rules->ending;
+	return rules->busy;
 }
 
 static void *make_tables(void *context)
@@ -503,16 +505,13 @@ static void *make_tables(void *context)
 
 static void free_rules(struct callers_rules *rules)
 {
-	while (rules->first < rules->nr)
-		close_fd(&rules->queue[rules->first++].fd);
-	free(rules->queue);
+	rules_queue_free(&rules->queue);
 	mapped_array_close(&rules->maps.rules);
 	mapped_array_close(&rules->maps.texts);
 	chunked_array_free(&rules->lines);
 	extents_free(&rules->free_words);
 	interned_free(&rules->interned);
 	grace_period_free(&rules->grace);
-	allowance_free(&rules->allowance);
 	pthread_mutex_destroy(&rules->lock);
 	pthread_cond_destroy(&rules->changed);
 	free(rules);
@@ -537,7 +536,6 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	rules->lines.outer_fd = maps->line_chunks_fd;
 	interned_init(&rules->interned, rules->maps.rules.at);
 	grace_period_init(&rules->grace);
-	rules->allowance.seconds = ALLOWANCE_NAMES;
 	pthread_mutex_init(&rules->lock, NULL);
 	cond_init_monotonic(&rules->changed);
 	ret = extents_init(&rules->free_words, max_words(rules));
@@ -555,15 +553,25 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	return NULL;
 }
 
+/* Root's, and of who runs us, is read in any case. */
+static bool time_counts(uint64_t owner)
+{
+	return !(owner & OWNER_OF_CGROUP) && !(owner < NO_UID && is_our_user((uid_t)owner));
+}
+
 /* False: out of memory. */
 static bool add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	bool has_room;
 
+	wanted.number = callers_rules_owner(rules, wanted.text);
+	wanted.counts = wanted.is_file && time_counts(rules->maps.owners[wanted.number].key);
 	pthread_mutex_lock(&rules->lock);
-	has_room = !GROW(rules->queue, rules->room, rules->nr + 1);
+	/* The number's next text must not get the table of this one. */
+	if (wanted.is_gone)
+		rules_queue_drop(&rules->queue, wanted.text);
+	has_room = !rules_queue_add(&rules->queue, &wanted);
 	if (has_room) {
-		rules->queue[rules->nr++] = wanted;
 		rules->busy = true;
 		pthread_cond_broadcast(&rules->changed);
 	} else {
@@ -586,6 +594,16 @@ void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 bool callers_rules_give_back(struct callers_rules *rules, uint32_t text)
 {
 	return add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
+}
+
+size_t callers_rules_waiting(struct callers_rules *rules)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&rules->lock);
+	nr = rules->queue.nr;
+	pthread_mutex_unlock(&rules->lock);
+	return nr;
 }
 
 bool callers_rules_are_short(const struct callers_rules *rules)
@@ -619,6 +637,9 @@ void callers_rules_end(struct callers_rules *rules)
 	rules->ending = true;
 	pthread_cond_broadcast(&rules->changed);
 	pthread_mutex_unlock(&rules->lock);
+	/* The table in hand is not wanted any more. */
+	reader_deadline(monotonic_ns());
 	pthread_join(rules->thread, NULL);
+	reader_deadline(0);
 	free_rules(rules);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "host/engine/maps.h"
+#include "host/engine/rules_queue.h"
 
 struct callers_rules;
 struct callers_state;
@@ -34,17 +35,7 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
-/* A text whose table is to be made. */
-struct wanted_rules {
-	uint32_t text;
-	int fd; /* -1: it cannot be read, or it is in no file */
-	bool is_file; /* else it has none */
-	bool far; /* fd only pins it: see opener.h */
-	uint64_t owner; /* whose it is then */
-	bool is_gone; /* it is to be given back with its number instead */
-};
-
-/* Has it made, and takes fd over. */
+/* Has the table of a text made, and takes fd over. Whose the text is need not be filled in. */
 void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 
 /* Charges an unused number that user space has taken to the owner of another one. */
@@ -68,7 +59,10 @@ bool callers_rules_give_back(struct callers_rules *rules, uint32_t text);
 /* Whether tables shall be given back, to have room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);
 
-/* Waits until all tables are made, at most so long. */
+/* Texts that wait, and may each have a descriptor. */
+size_t callers_rules_waiting(struct callers_rules *rules);
+
+/* Waits until all tables are made that may be now, at most so long. */
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);
 
 /* Bytes of kernel memory in use. */

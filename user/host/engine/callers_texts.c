@@ -67,18 +67,6 @@ static uint32_t unused_text(struct session *session)
 	return number < nr ? number : 0;
 }
 
-/* One of the last, as a rule: it was told just now. */
-static struct space_info *last_told(const struct spaces *spaces, const struct space *space)
-{
-	const struct space_info *known = spaces_find(spaces, space);
-	size_t i;
-
-	for (i = spaces->nr; i-- > spaces->sorted;)
-		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
-			return &spaces->list[i];
-	return known ? spaces->list + (known - spaces->list) : NULL;
-}
-
 /*
  * What the programs know of a text takes an element of a map whether it has a number or not. Numbers are shared
  * fairly, so that those without one must leave room for them, and for what is announced until they are stopped.
@@ -100,6 +88,20 @@ void session_forget_callers_text(struct session *session, const struct space_inf
 		limit_nameless(session, -1);
 }
 
+/* A few of what is reserved may wait, because their tables are made in a moment. */
+enum { WAITING_MAX = 32, WAIT_MS = 50 };
+
+static bool may_wait(struct session *session, const struct space_info *info, int fd)
+{
+	struct callers_rules *rules = session->callers.rules;
+
+	if (spaces_may_keep(&session->spaces, info, fd))
+		return true;
+	if (callers_rules_waiting(rules) >= WAITING_MAX)
+		callers_rules_wait(rules, WAIT_MS);
+	return callers_rules_waiting(rules) < WAITING_MAX;
+}
+
 void session_new_callers_text(struct session *session, const struct space *space)
 {
 	struct wanted_rules wanted = { .fd = -1, .is_file = space->kind == SPACE_FILE };
@@ -107,7 +109,7 @@ void session_new_callers_text(struct session *session, const struct space *space
 
 	if (!session->options.callers)
 		return;
-	info = last_told(&session->spaces, space);
+	info = spaces_last(&session->spaces, space);
 	if (!info)
 		return;
 	info->numbered = true;
@@ -119,7 +121,7 @@ void session_new_callers_text(struct session *session, const struct space *space
 	}
 	if (info->fd >= 0)
 		wanted.fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
-	if (wanted.fd >= 0 && !fd_may_stay(wanted.fd))
+	if (!may_wait(session, info, wanted.fd))
 		close_fd(&wanted.fd);
 	wanted.far = info->far;
 	wanted.owner = info->owner;

@@ -27,6 +27,7 @@ void session_forget_told(struct session *session, const struct space *space)
 static int add_space(struct session *session, const struct record *record)
 {
 	int ret = spaces_add(&session->spaces, record, &session->failure);
+	struct space_info *info;
 
 	if (ret > 0) {
 		session_tell_again(session, &record->space);
@@ -34,6 +35,9 @@ static int add_space(struct session *session, const struct record *record)
 	}
 	if (!ret)
 		session_new_callers_text(session, &record->space);
+	info = ret ? NULL : spaces_last(&session->spaces, &record->space);
+	if (info)
+		spaces_keep(&session->spaces, info);
 	if (!ret && record->space.kind == SPACE_FILE)
 		session_note_starting(session, record->tgid);
 	if (!ret && record->space.kind == SPACE_ANON)

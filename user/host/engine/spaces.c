@@ -19,9 +19,13 @@
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "reader/reader.h"
+#include "shared/share.h"
 
 /* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
 #define MAPPINGS_MAX 65530
+
+/* Sixteenths of the descriptors: see spaces_may_keep(). */
+enum { SHARE_LENT = 12, SHARE_RESERVED = 1 };
 
 /* How many processes a file is tried of. Each is another record, and anybody can end in time. */
 #define TRIES_MAX 64
@@ -132,7 +136,30 @@ static int open_named(const struct record *record, struct space_info *info)
 	return fd < 0 ? open_cached("/", info->path, record, info) : fd;
 }
 
-/* Anybody's programs make us open these. */
+/*
+ * Anybody's programs make us open these. Three quarters of all descriptors anyone may have, and beyond that nobody
+ * more than stay free for others.
+ */
+bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd)
+{
+	const uint32_t size = fd_most_that_stay(), part = size / 16;
+	uint32_t held = 0;
+	size_t i;
+
+	if (fd < 0 || (uint32_t)fd < SHARE_LENT * part)
+		return true;
+	for (i = 0; i < spaces->nr; i++)
+		held += spaces->list[i].fd >= 0 && spaces->list[i].owner == info->owner;
+	/* The kernel gives the lowest free number, so all below fd are in use. */
+	return share_admits(size, SHARE_LENT * part, SHARE_RESERVED * part, (uint32_t)fd, held, 1);
+}
+
+void spaces_keep(const struct spaces *spaces, struct space_info *info)
+{
+	if (!spaces_may_keep(spaces, info, info->fd))
+		close_fd(&info->fd);
+}
+
 static void keep(int *fd)
 {
 	if (!fd_may_stay(*fd))
@@ -210,7 +237,6 @@ static int open_file(const struct record *record, struct space_info *info)
 		info->fd = open_named(record, info);
 	if (info->fd < 0)
 		return info->tries < TRIES_MAX && ++info->tries;
-	keep(&info->fd);
 	return 0;
 }
 
@@ -282,6 +308,17 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	if (!info->path)
 		return error_no_memory(err, "files");
 	return open_file(record, info);
+}
+
+struct space_info *spaces_last(const struct spaces *spaces, const struct space *space)
+{
+	const struct space_info *known = spaces_find(spaces, space);
+	size_t i;
+
+	for (i = spaces->nr; i-- > spaces->sorted;)
+		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
+			return &spaces->list[i];
+	return known ? spaces->list + (known - spaces->list) : NULL;
 }
 
 static int compare_infos(const void *a, const void *b)

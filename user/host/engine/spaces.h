@@ -62,6 +62,13 @@ char *record_path(const struct record *record);
  */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
 
+/* Whether a descriptor of a file may stay open, as others need some too; and closes the file's own if not. */
+bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
+void spaces_keep(const struct spaces *spaces, struct space_info *info);
+
+/* The space that was added last, or told again, as a rule; NULL: it is not there. */
+struct space_info *spaces_last(const struct spaces *spaces, const struct space *space);
+
 /* Call before spaces are looked up. It changes their indices in the list. */
 void spaces_sort(struct spaces *spaces);
 
