@@ -105,6 +105,23 @@ LIVE_TEST(hostile_reader, crash)
 	check_record(live, "crash", READ_RULES, false);
 }
 
+/* A file that takes long has no names in a series, whose next profile is due. */
+LIVE_TEST(hostile_reader, late)
+{
+	char offset[32];
+
+	NEED_ROOT();
+	set_fault("loop", READ_SYMBOLS);
+	burn_offset(offset, sizeof(offset));
+	child_do(ARGS(FAULTY, "run", "-q", "--interval", "1", "-F", "497", "-o",
+		      live_path(live, "p-%t.json"), "--", MAPPED, offset, BURN_COUNT,
+		      make_file(live, "hostile.so", true), live_copy(live, BURN, "honest.so")));
+	child_do(ARGS("sh", "-c",
+		      "grep -q 'no names of .*hostile.so: not read in time' $0/p-*.json &&"
+		      " cat $0/p-*.json | grep -q '\"burn\"'",
+		      live->dir));
+}
+
 LIVE_TEST(hostile_reader, leave)
 {
 	NEED_ROOT();

@@ -444,6 +444,30 @@ Test(listen, config_that_is_not_in_force)
 	start_run(REQUEST_MS);
 }
 
+/* Kubelet restarts an agent that makes no profiles. */
+Test(listen, health)
+{
+	_Atomic uint64_t cut_ns = monotonic_ns();
+	const struct listen_options options = { .address = "0", .request_ms = REQUEST_MS };
+	const struct listen_sources sources = { .figures = &figures,
+						.scrapes = &scrapes,
+						.cut_ns = &cut_ns,
+						.late_ns = 1000 * SECOND_NS };
+	struct error err = { 0 };
+	char reply[1024];
+
+	stop_run();
+	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
+	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
+	cr_expect_eq(status_of("/healthz", reply, sizeof(reply)), 200);
+	cut_ns -= 1001 * SECOND_NS;
+	cr_expect_eq(status_of("/healthz", reply, sizeof(reply)), 503);
+	cut_ns = monotonic_ns();
+	cr_expect_eq(status_of("/healthz", reply, sizeof(reply)), 200);
+	stop_run();
+	start_run(REQUEST_MS);
+}
+
 /* As kubelet asks: a wrong URL is never ready, and a backend that is away changes nothing. */
 Test(listen, readiness)
 {

@@ -28,6 +28,7 @@
 #include "base/util.h"
 #include "host/engine/sched_tick.h"
 #include "host/record/sample_loop.h"
+#include "host/record/symbolizer.h"
 #include "profile/profile_head.h"
 
 /* What to keep in addition to what sampling always needs. */
@@ -118,6 +119,7 @@ struct run {
 	bool ended; /* nothing is sampled any more */
 	int note_fd; /* expires when to note what the next agent goes on with; -1: never */
 	struct listener *listener; /* NULL: no address to listen on */
+	_Atomic uint64_t cut_ns; /* when the last part of a profile was made */
 	struct sink **sinks; /* those of the options, until the agent has them */
 	size_t nr_sinks;
 };
@@ -208,6 +210,7 @@ static void observe(void *context, struct profile *part)
 	struct session_live live;
 	struct session_cost cost;
 
+	run->cut_ns = monotonic_ns();
 	if (choice_label(&run->options->choice, part))
 		print_message(NULL, "agent: out of memory: some labels are missing");
 	identities_turn(run->agent->identities);
@@ -416,18 +419,27 @@ static int open_wake(struct run *run, struct error *err)
 	return 0;
 }
 
+/* One interval may be late on a busy host. */
+enum { LATE_INTERVALS = 3 };
+
 /* Opened only when there is something to serve. */
 static int open_listener(struct run *run, struct error *err)
 {
-	const struct listen_sources sources = { .figures = &run->agent->figures,
-						.config_error = run->agent->config_error.text,
-						.scrapes = &run->scrapes,
-						.sinks = run->sinks,
-						.nr_sinks = run->nr_sinks,
-						.identities = run->agent->identities };
+	const uint64_t interval = run->options->sampling.interval_ns;
+	const struct listen_sources sources = {
+		.cut_ns = &run->cut_ns,
+		.late_ns = LATE_INTERVALS * (interval > NAMES_LEAST_NS ? interval : NAMES_LEAST_NS),
+		.figures = &run->agent->figures,
+		.config_error = run->agent->config_error.text,
+		.scrapes = &run->scrapes,
+		.sinks = run->sinks,
+		.nr_sinks = run->nr_sinks,
+		.identities = run->agent->identities
+	};
 
 	if (!run->options->listen.address)
 		return 0;
+	run->cut_ns = monotonic_ns();
 	return listener_open(&run->options->listen, &sources, &run->listener, err);
 }
 

@@ -628,6 +628,17 @@ static bool may_ask(struct listener *listener, struct MHD_Connection *connection
 	return may;
 }
 
+static enum MHD_Result get_health(const struct listener *listener,
+				  struct MHD_Connection *connection)
+{
+	const struct listen_sources *from = &listener->sources;
+
+	if (from->cut_ns && monotonic_ns() - *from->cut_ns > from->late_ns)
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			   "no profile was made in the last three intervals\n");
+	return say(connection, MHD_HTTP_OK, "ok\n");
+}
+
 static enum MHD_Result get(const struct listener *listener, struct MHD_Connection *connection,
 			   const char *url, bool head)
 {
@@ -666,7 +677,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
 	}
 	if (!strcmp(url, "/healthz"))
-		return say(connection, MHD_HTTP_OK, "ok\n");
+		return get_health(listener, connection);
 	if (!may_ask(listener, connection))
 		return say(connection, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong\n");
 	return get(listener, connection, url, !strcmp(method, "HEAD"));

@@ -25,6 +25,8 @@ struct listen_sources {
 	struct scrapes *scrapes;
 	struct sink *const *sinks;
 	size_t nr_sinks;
+	const _Atomic uint64_t *cut_ns; /* when the last profile was made; NULL: that is not known */
+	uint64_t late_ns; /* how long after that it says that it is not well */
 	const struct identities *identities; /* NULL: it is not known whether pods have names */
 };
 

@@ -25,7 +25,9 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-enum { SOCKET = 3, OPENERS_MAX = 32 };
+enum { SOCKET = 3, OPENERS_MAX = 32, PATIENCE_SHARE = 4 };
+
+#define PATIENCE_NS (3 * (uint64_t)SECOND_NS)
 
 /* What a copy is of: the user, device and inode of the file. */
 #define COPY_FORMAT "bpfprofil-copy:%u:%" PRIx64 ":%" PRIx64
@@ -188,6 +190,8 @@ struct opener {
 	int fd;
 	unsigned int waiting; /* questions that it has not done with */
 	bool late; /* one of these was not answered in time */
+	uint64_t waited_ns; /* how long it has let us wait, less what has come back since */
+	uint64_t at_ns; /* when that was so much */
 	uint64_t used; /* number of its last question */
 };
 
@@ -274,6 +278,16 @@ static struct opener *find_opener(uint64_t owner)
 	return start(place, owner) ? NULL : place;
 }
 
+/* Whoever waits for a slow one has others to wait for: it has some seconds, and a part of the time. */
+static uint64_t waited(struct opener *opener)
+{
+	const uint64_t now = monotonic_ns(), back = (now - opener->at_ns) / PATIENCE_SHARE;
+
+	opener->waited_ns -= back < opener->waited_ns ? back : opener->waited_ns;
+	opener->at_ns = now;
+	return opener->waited_ns;
+}
+
 /* Returns the descriptor that the answer will come from, or -errno. */
 static int ask(uint64_t owner, int place, struct question *question)
 {
@@ -286,7 +300,7 @@ static int ask(uint64_t owner, int place, struct question *question)
 	fds[1] = place;
 	pthread_mutex_lock(&lock);
 	opener = find_opener(owner);
-	if (!opener || opener->late)
+	if (!opener || opener->late || waited(opener) > PATIENCE_NS)
 		ret = -ETIMEDOUT;
 	else if (exchange(opener->fd, question, sizeof(*question), fds, 2, true) < 0)
 		ret = errno == EAGAIN ? -ETIMEDOUT : -errno;
@@ -302,14 +316,17 @@ static int ask(uint64_t owner, int place, struct question *question)
 	return ret;
 }
 
-static void note_late(uint64_t owner)
+static void note_wait(uint64_t owner, uint64_t ns, bool late)
 {
 	size_t i;
 
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < OPENERS_MAX; i++)
-		if (openers[i].pid && openers[i].owner == owner && look_after(&openers[i]))
-			openers[i].late = openers[i].waiting > 0;
+	for (i = 0; i < OPENERS_MAX; i++) {
+		if (!openers[i].pid || openers[i].owner != owner || !look_after(&openers[i]))
+			continue;
+		openers[i].waited_ns = waited(&openers[i]) + ns;
+		openers[i].late = late && openers[i].waiting;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -357,13 +374,14 @@ int opener_ask(uint64_t owner, int place, const char *path, const struct regular
 
 int opener_answer(uint64_t owner, int *asked, unsigned int ms)
 {
+	const uint64_t began = monotonic_ns();
+	const bool came = await(*asked, ms && is_late(owner) ? 0 : ms);
 	int code, copy = -1;
 
-	if (!await(*asked, ms && is_late(owner) ? 0 : ms)) {
-		if (ms)
-			note_late(owner);
+	if (ms)
+		note_wait(owner, monotonic_ns() - began, !came);
+	if (!came)
 		return -EAGAIN;
-	}
 	if (exchange(*asked, &code, sizeof(code), &copy, 1, false) != sizeof(code))
 		code = -EIO; /* the process has ended */
 	close_fd(asked);

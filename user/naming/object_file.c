@@ -46,6 +46,8 @@ static int begin_request(uint32_t id, const struct object_opener *opener, char r
 		fd = opener->open(opener->ctx, id, root, PATH_MAX);
 	if (fd == -ETIMEDOUT)
 		return error_set(why, -EIO, "did not answer");
+	if (fd == -ETIME)
+		return error_set(why, fd, "not read in time");
 	if (fd < 0)
 		return error_errno(why, fd, "%.256s", object->path);
 	request->file.fd = fd;

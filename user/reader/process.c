@@ -78,16 +78,23 @@ static struct {
 int (*reader_here)(struct reader_call *call, struct error *err) = reader_answer;
 
 static _Thread_local uint64_t spent_ns;
-static _Atomic uint64_t deadline_ns;
+static _Thread_local const _Atomic uint64_t *deadline;
 
 uint64_t reader_cpu_ns(void)
 {
 	return thread_cpu_ns() + spent_ns;
 }
 
-void reader_deadline(uint64_t monotonic_ns)
+void reader_deadline(const _Atomic uint64_t *until_ns)
 {
-	deadline_ns = monotonic_ns;
+	deadline = until_ns;
+}
+
+static bool is_too_late(void)
+{
+	const uint64_t until = deadline ? *deadline : 0;
+
+	return until && monotonic_ns() > until;
 }
 
 /* --- starting and ending ------------------------------------------------------------------------- */
@@ -214,9 +221,8 @@ static uint64_t cpu_of(const struct file_reader *reader)
 static int watch(struct waiting *waiting)
 {
 	const uint64_t cpu = cpu_of(waiting->reader), now = monotonic_ns();
-	const uint64_t until = deadline_ns;
 
-	if (until && now > until)
+	if (is_too_late())
 		return -ETIME;
 	if (cpu != waiting->last_cpu) {
 		waiting->last_cpu = cpu;
@@ -566,7 +572,9 @@ int reader_call(struct reader_call *call, struct error *err)
 	int ret;
 
 	err = err ?: &ignored;
-	if (readers.owner)
+	if (is_too_late())
+		ret = explain(-ETIME, err);
+	else if (readers.owner)
 		ret = call_process(call, err);
 	else
 		ret = call_here(call, err);

@@ -44,10 +44,10 @@ int reader_check(struct error *err);
 uint64_t reader_cpu_ns(void);
 
 /*
- * From now on no call waits longer than until then, by the monotonic clock: it returns -ETIME, so that what
- * waits for names can end. 0: there is no such time.
+ * From now on no call of this thread waits longer than until then, by the monotonic clock: it returns -ETIME, so
+ * that what waits for names can end. 0, or NULL: there is no such time. Another thread may change it.
  */
-void reader_deadline(uint64_t monotonic_ns);
+void reader_deadline(const _Atomic uint64_t *until_ns);
 
 /* A file to read. path and root are where the debug files that it names are looked for. */
 struct reader_file {

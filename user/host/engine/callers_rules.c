@@ -43,6 +43,7 @@ struct callers_rules {
 	struct rules_queue queue;
 	bool busy;
 	bool ending;
+	_Atomic uint64_t until_ns; /* no file is read longer; 0: there is no such time */
 	/* Only the thread uses these. */
 	int nice; /* that it was started with */
 	uint64_t since_ns;
@@ -488,6 +489,7 @@ static void *make_tables(void *context)
 
 	rules->nice = getpriority(PRIO_PROCESS, 0);
 	rules->since_ns = monotonic_ns();
+	reader_deadline(&rules->until_ns);
 	set_nice(NICE);
 	pthread_mutex_lock(&rules->lock);
 	while (await_wanted(rules, &wanted)) {
@@ -638,8 +640,7 @@ void callers_rules_end(struct callers_rules *rules)
 	pthread_cond_broadcast(&rules->changed);
 	pthread_mutex_unlock(&rules->lock);
 	/* The table in hand is not wanted any more. */
-	reader_deadline(monotonic_ns());
+	rules->until_ns = monotonic_ns();
 	pthread_join(rules->thread, NULL);
-	reader_deadline(0);
 	free_rules(rules);
 }

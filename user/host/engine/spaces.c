@@ -515,8 +515,6 @@ int object_describe(const struct space *space, const struct space_info *info,
 		break;
 	default:
 		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);
-		if (info && !info->far)
-			object_describe_file(info->fd, &object);
 	}
 	*result = object;
 	return object.path ? 0 : error_no_memory(err, "objects");

@@ -102,8 +102,8 @@ int space_open_jit_dump(const struct space_info *info);
 void spaces_free(struct spaces *spaces);
 
 /*
- * Makes the profile_object of a space: path, and if it is not far build id and text. info is NULL if the space was
- * never announced.
+ * Makes the profile_object of a space: its path, and of what is in no file its build id and text. info is NULL if
+ * the space was never announced.
  */
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *result, struct error *err);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,12 @@
 #include "base/opener.h"
 #include "base/util.h"
 #include "host/engine/spaces.h"
+#include "reader/reader.h"
 #include "symbol/symbol_cache.h"
+
+/* How long the names of a profile are looked for, and how often is looked whether to end. */
+#define NAMES_MOST_NS (30 * SECOND_NS)
+enum { LOOK_MS = 100 };
 
 /* An object's file, opened by the thread that owns the session. */
 struct symbolizer_source {
@@ -75,6 +81,7 @@ struct profile *symbolizer_give(struct symbolizer *symbolizer)
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
+	symbolizer->work.until_ns = monotonic_ns();
 	if (symbolizer->has_thread)
 		pthread_join(symbolizer->thread, NULL);
 	drop_symbolized(&symbolizer->work);
@@ -122,6 +129,8 @@ static int open_object_source(void *ctx, uint32_t object, char *root, size_t roo
 	if (source->fd < 0)
 		return source->fd;
 	snprintf(root, root_size, "%s", source->root);
+	if (source->far && named->until_ns && monotonic_ns() > named->until_ns)
+		return -ETIME;
 	if (source->far)
 		return opener_open(source->owner, source->fd, "", NULL);
 	fd = dup(source->fd);
@@ -150,19 +159,20 @@ struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 									   symbolizer->symbols };
 }
 
-/* In this thread, because it may have to wait for users' programs. */
-static void describe_far(const struct symbolized *named)
+/* In this thread, because it may have to wait for a reader, and for users' programs. */
+static void describe_files(struct symbolized *named)
 {
+	char ignored[PATH_MAX];
 	uint32_t i;
 
 	for (i = 0; i < named->profile->nr_objects; i++) {
-		const struct symbolizer_source *source = &named->sources[i];
+		struct profile_object *object = &named->profile->objects[i];
 		cleanup_fd int fd = -1;
 
-		if (!source->far || source->fd < 0)
+		if (object->kind != PROFILE_FILE || named->sources[i].fd < 0)
 			continue;
-		fd = opener_open(source->owner, source->fd, "", NULL);
-		object_describe_file(fd, &named->profile->objects[i]);
+		fd = open_object_source(named, i, ignored, sizeof(ignored));
+		object_describe_file(fd, object);
 	}
 }
 
@@ -174,11 +184,13 @@ static void *name(void *ctx)
 					.ctx = &symbolizer->work,
 					.cache = symbolizer->symbols };
 
-	describe_far(&symbolizer->work);
+	reader_deadline(&symbolizer->work.until_ns);
+	describe_files(&symbolizer->work);
 	symbolizer->result = sampling_name_places(symbolizer->options, &opener,
 						  symbolizer->work.profile, &symbolizer->why);
 	if (symbolizer->symbols)
 		symbol_cache_age(symbolizer->symbols);
+	reader_deadline(NULL);
 	eventfd_write(symbolizer->done_fd, 1);
 	return NULL;
 }
@@ -233,6 +245,25 @@ int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
 	return 0;
 }
 
+/* What is asked to end, or to do something else, has no more time for names. */
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+}
+
+/* Of a series, what comes next must not wait long. */
+static uint64_t time_for_names(const struct sampling_options *options)
+{
+	const uint64_t ns = options->interval_ns;
+
+	if (!ns || ns > NAMES_MOST_NS)
+		return NAMES_MOST_NS;
+	return ns < NAMES_LEAST_NS ? NAMES_LEAST_NS : ns;
+}
+
 /*
  * Serves the session until the names are found. An error of the session is seen again at the next
  * poll.
@@ -244,8 +275,10 @@ static void hear_session(struct symbolizer *symbolizer)
 	struct error ignored;
 
 	while (!fds[1].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
 			return;
+		if (is_interrupted())
+			symbolizer->work.until_ns = monotonic_ns();
 		if (fds[0].revents && session_poll(symbolizer->session, &ignored))
 			fds[0].fd = -1;
 	}
@@ -260,6 +293,7 @@ int symbolizer_once(struct session *session, const struct sampling_options *opti
 	if (ret)
 		return ret;
 	symbolizer.symbols = symbols;
+	symbolizer.work.until_ns = monotonic_ns() + time_for_names(options);
 	ret = start_symbolizing(&symbolizer, profile, err);
 	if (!ret) {
 		hear_session(&symbolizer);

@@ -22,7 +22,11 @@ struct symbol_cache;
 struct symbolized {
 	struct profile *profile; /* NULL: there is none */
 	struct symbolizer_source *sources; /* by object */
+	_Atomic uint64_t until_ns; /* what has no name by then gets none; 0: there is no such time */
 };
+
+/* A series of profiles has so much time for the names of one, even if its interval is shorter. */
+#define NAMES_LEAST_NS (5 * SECOND_NS)
 
 struct symbolizer {
 	struct session *session;
