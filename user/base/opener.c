@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/abandoned.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 
@@ -234,11 +234,9 @@ static int start(struct opener *opener, uint64_t owner)
 	return -ret;
 }
 
-/* Without waiting for it; what cannot end yet is left to whoever takes over our children. */
 static void abandon(struct opener *opener)
 {
-	kill(opener->pid, SIGKILL);
-	waitpid(opener->pid, NULL, WNOHANG);
+	abandon_process(opener->pid);
 	close_fd(&opener->fd);
 	*opener = (struct opener){ .fd = -1 };
 }
@@ -275,7 +273,7 @@ static struct opener *find_opener(uint64_t owner)
 		return NULL;
 	if (place->pid)
 		abandon(place);
-	return start(place, owner) ? NULL : place;
+	return abandoned_processes() == ABANDONED_MAX || start(place, owner) ? NULL : place;
 }
 
 /* Whoever waits for a slow one has others to wait for: it has some seconds, and a part of the time. */

@@ -16,9 +16,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/abandoned.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "reader/ask.h"
@@ -29,7 +29,6 @@
 
 enum {
 	READERS_MAX = 8,
-	ABANDONED_MAX = 64, /* killed readers that still wait for a file's server in the kernel */
 	KILLERS_MAX = 1024, /* files that are not read again */
 	WAIT_MS = 100,
 	IDLE_SECONDS = 3, /* a reader that takes no CPU time for so long is stuck in a file */
@@ -55,6 +54,7 @@ struct file_reader {
 	uid_t owner;
 	bool opens, code;
 	bool busy;
+	bool greeted; /* it has said that it has no rights */
 	uint64_t used_ns; /* when it answered last */
 	int nice; /* that of the thread that asked last */
 };
@@ -63,9 +63,8 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t freed;
 	pid_t owner; /* 0: the calling threads read */
+	bool prepared;
 	struct file_reader all[READERS_MAX];
-	pid_t abandoned[ABANDONED_MAX];
-	size_t nr_abandoned;
 	struct {
 		dev_t dev;
 		ino_t inode;
@@ -150,26 +149,16 @@ static int start(struct file_reader *reader, struct error *err)
 		return error_errno(err, -errno, "a process that reads files");
 	ret = spawn(sockets[1], flags, &reader->pid);
 	close(sockets[1]);
-	if (!ret && clock_getcpuclockid(reader->pid, &reader->clock))
-		ret = -ESRCH;
+	if (ret) {
+		reader->pid = 0;
+		close(sockets[0]);
+		return error_errno(err, ret, "a process that reads files");
+	}
 	reader->socket = sockets[0];
-	if (!ret)
-		return 0;
-	close(sockets[0]);
-	return error_errno(err, ret, "a process that reads files");
-}
-
-/* With the lock held. What waits in the kernel for the server of a file ends when that answers. */
-static void reap(pid_t pid)
-{
-	size_t i, kept = 0;
-
-	if (pid && readers.nr_abandoned < ABANDONED_MAX)
-		readers.abandoned[readers.nr_abandoned++] = pid;
-	for (i = 0; i < readers.nr_abandoned; i++)
-		if (!waitpid(readers.abandoned[i], NULL, WNOHANG))
-			readers.abandoned[kept++] = readers.abandoned[i];
-	readers.nr_abandoned = kept;
+	reader->nice = getpriority(PRIO_PROCESS, 0);
+	/* Without its clock it would not seem to work at all, and be ended soon. */
+	clock_getcpuclockid(reader->pid, &reader->clock);
+	return 0;
 }
 
 /* With the lock held. */
@@ -180,9 +169,8 @@ static void end(struct file_reader *reader)
 	if (!pid)
 		return;
 	close(reader->socket);
-	kill(pid, SIGKILL);
 	*reader = (struct file_reader){ 0 };
-	reap(pid);
+	abandon_process(pid);
 }
 
 /* A copy of this process, as one that is about to run another program, has none. */
@@ -334,7 +322,7 @@ static struct frame_line line_of(const struct file_reader *reader, enum reader_k
 }
 
 /* A reader begins by saying that it has given up its rights, or why it could not. */
-static int hear_hello(const struct file_reader *reader, struct error *err)
+static int hear_hello(struct file_reader *reader, struct error *err)
 {
 	struct reader_frame hello = { 0 };
 	struct waiting waiting;
@@ -349,6 +337,7 @@ static int hear_hello(const struct file_reader *reader, struct error *err)
 		return readers.refused;
 	}
 	wire_free(&hello.body);
+	reader->greeted = !ret;
 	return ret ? error_errno(err, ret, "a process that reads files") : 0;
 }
 
@@ -401,37 +390,59 @@ static void put_back(struct file_reader *reader, bool keep)
 	pthread_mutex_unlock(&readers.lock);
 }
 
+/* With the lock held: one that is free, and perhaps has just been started. */
+static int choose(const struct reader_call *call, struct file_reader **result, struct error *err)
+{
+	struct file_reader *reader;
+	int ret = readers.refused;
+
+	if (ret) {
+		*err = readers.refusal;
+		return ret;
+	}
+	while (!(reader = find(call)))
+		pthread_cond_wait(&readers.freed, &readers.lock);
+	if (!reader->pid && abandoned_processes() == ABANDONED_MAX)
+		ret = error_set(err, -EIO, "too many files did not answer");
+	else if (!reader->pid)
+		ret = start(reader, err);
+	*result = reader;
+	return ret;
+}
+
 /* The reader is the caller's until put_back(). */
 static int take(const struct reader_call *call, struct file_reader **result, struct error *err)
 {
 	struct file_reader *reader;
-	bool fresh;
-	int ret = 0;
+	int ret;
 
 	pthread_mutex_lock(&readers.lock);
-	reap(0);
-	if (readers.refused) {
-		*err = readers.refusal;
-		pthread_mutex_unlock(&readers.lock);
-		return readers.refused;
-	}
-	while (!(reader = find(call)))
-		pthread_cond_wait(&readers.freed, &readers.lock);
-	fresh = !reader->pid;
-	if (fresh && readers.nr_abandoned == ABANDONED_MAX)
-		ret = error_set(err, -EIO, "too many files did not answer");
-	if (fresh && !ret)
-		ret = start(reader, err);
-	reader->busy = !ret;
+	ret = choose(call, &reader, err);
+	if (!ret)
+		reader->busy = true;
 	pthread_mutex_unlock(&readers.lock);
-	*result = reader;
-	if (!fresh || ret)
+	if (ret)
 		return ret;
-	reader->nice = getpriority(PRIO_PROCESS, 0);
-	ret = hear_hello(reader, err);
+	*result = reader;
+	if (!reader->greeted)
+		ret = hear_hello(reader, err);
 	if (ret)
 		put_back(reader, false);
 	return ret;
+}
+
+void reader_prepare(void)
+{
+	const struct reader_call call = { .kind = READ_FACTS, .fds = { -1, -1 } };
+	struct file_reader *reader;
+	struct error ignored;
+
+	if (!readers.owner || readers.prepared)
+		return;
+	readers.prepared = true;
+	pthread_mutex_lock(&readers.lock);
+	choose(&call, &reader, &ignored);
+	pthread_mutex_unlock(&readers.lock);
 }
 
 /* --- files that kill ----------------------------------------------------------------------------- */

@@ -31,6 +31,9 @@
 #define READER_COMMAND "__read"
 void reader_enable(void);
 
+/* Starts the first of them, which takes some 3 ms, before it is needed. It does not wait. */
+void reader_prepare(void);
+
 /* Runs as such a process. Returns the exit status. */
 int reader_main(int argc, char **argv);
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -139,6 +140,7 @@ static int prepare(const char *flags, struct error *err)
 
 	close_range(STDERR_FILENO + 1, UINT_MAX, 0);
 	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, "bpfprofil-read");
 	ret = limit_all(err);
 	if (ret)
 		return ret;

@@ -304,6 +304,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 		read_status(record->tgid, info);
 		return 0;
 	}
+	reader_prepare();
 	info->path = record_path(record);
 	if (!info->path)
 		return error_no_memory(err, "files");
