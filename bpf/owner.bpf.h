@@ -64,11 +64,8 @@ static __always_inline struct user_namespace *outermost(struct user_namespace *n
 	return ns;
 }
 
-/*
- * The key of whatever belongs to a uid in a namespace, and of root's the key of the task's cgroup. A namespace
- * that root made is charged itself.
- */
-static __always_inline u64 owner_key(struct user_namespace *ns, u32 uid, struct task_struct *task)
+/* The key of whatever belongs to a uid in a namespace; 0: it is root's. A namespace that root made is charged itself. */
+static __always_inline u64 user_key(struct user_namespace *ns, u32 uid)
 {
 	ns = outermost(ns);
 	if (BPF_CORE_READ(ns, level)) {
@@ -76,9 +73,19 @@ static __always_inline u64 owner_key(struct user_namespace *ns, u32 uid, struct 
 		if (!uid)
 			return OWNER_OF_NAMESPACE | BPF_CORE_READ(ns, ns.inum);
 	}
-	if (uid)
-		return first_subordinate(uid);
-	return OWNER_OF_CGROUP | cgroup_id(task_cgroup(task));
+	return uid ? first_subordinate(uid) : 0;
+}
+
+/* Global and with numbers alone, so that its loops are verified once and not at each call. */
+__noinline u64 user_key_of(u64 ns, u32 uid)
+{
+	return user_key((void *)ns, uid);
+}
+
+/* Of root's it is the key of the task's cgroup. */
+static __always_inline u64 owner_key(u64 user, struct task_struct *task)
+{
+	return user ? user : OWNER_OF_CGROUP | cgroup_id(task_cgroup(task));
 }
 
 /* 0: there are none left. */
@@ -116,28 +123,21 @@ __noinline u32 owner_number(u64 key)
 	return key & OWNER_OF_CGROUP ? OWNER_ROOT : OWNER_OTHERS;
 }
 
-/* A process is its real uid's, because a program that sets its user is charged to the user who runs it. */
-static __always_inline u64 process_owner(struct task_struct *task)
-{
-	return owner_key(BPF_CORE_READ(task, cred, user_ns), BPF_CORE_READ(task, cred, uid.val),
-			 task);
-}
-
 /*
- * The owner of a file, or of a process if there is none. A file of FUSE has the uid that the server of the file
- * system chose, so it is charged to the process that maps it.
+ * The owner of a file, or of a process if there is none. A process is its real uid's, because a program that sets
+ * its user is charged to the user who runs it. A file of FUSE has the uid that the server of the file system chose, so
+ * it is charged to the process that maps it.
  */
-static __always_inline u64 key_of(struct inode *inode, struct task_struct *task)
-{
-	if (!inode || BPF_CORE_READ(inode, i_sb, s_magic) == FUSE_MAGIC)
-		return process_owner(task);
-	return owner_key(BPF_CORE_READ(inode, i_sb, s_user_ns), BPF_CORE_READ(inode, i_uid.val),
-			 task);
-}
-
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 {
-	return owner_number(key_of(inode, task));
+	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns);
+	u32 uid = BPF_CORE_READ(task, cred, uid.val);
+
+	if (inode && BPF_CORE_READ(inode, i_sb, s_magic) != FUSE_MAGIC) {
+		ns = BPF_CORE_READ(inode, i_sb, s_user_ns);
+		uid = BPF_CORE_READ(inode, i_uid.val);
+	}
+	return owner_number(owner_key(user_key(ns, uid), task));
 }
 
 static __always_inline bool may_hang(struct super_block *sb)
@@ -164,35 +164,40 @@ static __always_inline bool is_far(struct file *file, const struct path *path,
 			 may_hang(BPF_CORE_READ(file, f_path.dentry, d_sb))));
 }
 
-/*
- * Who keeps those waiting who open what is far: of what runs in namespaces that root made, the cgroup, because its
- * root can make any number of them.
- */
-static __always_inline u64 far_owner(struct task_struct *task)
-{
-	u64 owner = process_owner(task);
-
-	return owner & OWNER_OF_NAMESPACE ? OWNER_OF_CGROUP | cgroup_id(task_cgroup(task)) : owner;
-}
-
-/* Notes whose the text is, and where user space is to open it. */
-static __noinline int note_owner(struct record *record, struct file *file, struct task_struct *task)
+/* Notes where user space is to open a file, or what is below the root of a process. */
+static __noinline int note_place(struct record *record, struct file *file, struct task_struct *task)
 {
 	const struct path *path = file ? opened_path(file) : NULL;
-	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 
-	if (is_far(file, path, task)) {
+	if (is_far(file, path, task))
 		record->flags |= RECORD_FAR;
-		record->owner = far_owner(task);
-	} else {
-		record->owner = key_of(inode, task);
-	}
 	if (!file)
 		return 0;
 	record->mount = mount_of(path);
-	if (BPF_CORE_READ(path, dentry, d_sb) != BPF_CORE_READ(inode, i_sb))
+	if (BPF_CORE_READ(path, dentry, d_sb) != BPF_CORE_READ(file, f_inode, i_sb))
 		record->flags |= RECORD_STACKED;
 	return 0;
+}
+
+/*
+ * Notes whose the text is; of what is far, who keeps those waiting who open it: in namespaces that root made that is
+ * the cgroup, because its root can make any number of them.
+ */
+static __always_inline void note_owner(struct record *record, struct file *file,
+				       struct task_struct *task)
+{
+	const bool by_process = !file || record->flags & RECORD_FAR;
+	u64 user;
+
+	if (by_process)
+		user = user_key_of((u64)BPF_CORE_READ(task, cred, user_ns),
+				   BPF_CORE_READ(task, cred, uid.val));
+	else
+		user = user_key_of((u64)BPF_CORE_READ(file, f_inode, i_sb, s_user_ns),
+				   BPF_CORE_READ(file, f_inode, i_uid.val));
+	if (record->flags & RECORD_FAR && user & OWNER_OF_NAMESPACE)
+		user = 0;
+	record->owner = owner_key(user, task);
 }
 
 #endif

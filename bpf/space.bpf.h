@@ -165,6 +165,7 @@ static __always_inline bool announce(const struct mapping *mapping, struct task_
 		record->size = BPF_CORE_READ(file, f_inode, i_size);
 		read_path(file, record);
 	}
+	note_place(record, file, task);
 	note_owner(record, file, task);
 	bpf_ringbuf_submit(record, 0);
 	return true;
