@@ -45,6 +45,26 @@ same callers_neighbours "$golden/callers-of-fib.txt" env LC_ALL=C.UTF-8 "$bin" r
 verdict $? tree_depth
 "$bin" report --tree --limit 4 "$callers" | sed '1,/^$/d' >"$work/out" && [ "$(grep -c '%' "$work/out")" -eq 4 ]
 verdict $? tree_limit
+# Of files of which one has no callers the sum has none, and a note says which files have them.
+mkdir "$work/mixed" && cp "$callers" "$work/mixed/a.json" && cp "$callers" "$work/mixed/b.json" &&
+	python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+del doc["callers"]
+doc["functions"] = [function for function in doc["functions"] if function["ticks"]]
+print(json.dumps(doc))' \
+		<"$callers" >"$work/mixed/c.json"
+"$bin" report "$work/mixed" >"$work/out" &&
+	grep -qx "note      callers are left out: 2 of 3 files have them, all but $work/mixed/c.json" "$work/out" &&
+	grep -q '^ticks     2790 = ' "$work/out" && ! grep -q INCLUSIVE "$work/out"
+verdict $? report_of_mixed_files
+"$bin" report "$work/mixed/a.json" "$work/mixed/c.json" |
+	grep -qx "note      callers are left out: 1 of 2 files have them, $work/mixed/a.json"
+verdict $? report_of_a_file_with_callers
+"$bin" report "$work/mixed/a.json" "$work/mixed/b.json" | grep -q INCLUSIVE
+verdict $? report_of_files_with_callers
+expect report_tree_of_mixed_files 1 "bpfprofil: report: --tree: the profile has no callers
+try: only the files that have them; report without it names them" "$bin" report --tree "$work/mixed"
 # Names are cut at the terminal's width, at 200 columns in a pipe, and with --wide not at all.
 long=$(printf 'long%.0s' {1..100})
 sed "s/node::Start/$long::Start/" "$callers" >"$work/long"

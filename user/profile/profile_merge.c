@@ -421,8 +421,7 @@ static int fold_when_large(struct profile_merger *merger, struct error *err)
 	return 0;
 }
 
-/* Whether it has ticks that would be in its callers if anybody had asked for them. */
-static bool has_no_callers(const struct profile *profile)
+bool profile_lacks_callers(const struct profile *profile)
 {
 	size_t i;
 
@@ -436,13 +435,24 @@ static bool has_no_callers(const struct profile *profile)
 	return false;
 }
 
+static void drop_callers(struct profile *profile)
+{
+	profile_callers_free(profile->callers);
+	profile->callers = NULL;
+}
+
 /* In a sum of both kinds nobody could say whom the ticks without callers would count for. */
 static int check_callers(const struct profile_merger *merger, const struct profile_merger *part,
 			 struct error *err)
 {
-	if (!(merger->sum->callers && has_no_callers(part->sum)) &&
-	    !(part->sum->callers && has_no_callers(merger->sum)))
+	if (!(merger->sum->callers && profile_lacks_callers(part->sum)) &&
+	    !(part->sum->callers && profile_lacks_callers(merger->sum)))
 		return 0;
+	if (merger->drops_callers) {
+		drop_callers(merger->sum);
+		drop_callers(part->sum);
+		return 0;
+	}
 	return error_with_hint(err, -EINVAL,
 			       "one sum of those with callers, another of those without",
 			       part->sum->callers ? "%.200s: callers, and %.200s has none" :
@@ -477,7 +487,7 @@ int profile_merger_add(struct profile_merger *merger, struct profile *part, cons
 	one.sum = part;
 	one.first = name;
 	one.hierarchy_of = part->sampling.hierarchy ? name : NULL;
-	one.callers_of = part->callers || has_no_callers(part) ? name : NULL;
+	one.callers_of = part->callers || profile_lacks_callers(part) ? name : NULL;
 	if (!ret && !merger->sum) {
 		*merger = one;
 		return 0;

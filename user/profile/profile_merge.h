@@ -18,7 +18,11 @@ struct profile_merger {
 	const char *first; /* the name of its first part, */
 	const char *hierarchy_of; /* of the first one with a hierarchy, NULL: none has one, */
 	const char *callers_of; /* and of the first one with callers, or with ticks that lack them */
+	bool drops_callers; /* the sum has none if a part lacks them; otherwise such a part is refused */
 };
+
+/* Whether it has ticks that would be in its callers if anybody had asked for them. */
+bool profile_lacks_callers(const struct profile *profile);
 
 /*
  * Adds a part and takes it over, even on failure. name is used in messages and must outlive the

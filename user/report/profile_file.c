@@ -121,11 +121,32 @@ int file_names_of(int nr, char *const *operands, struct file_names *names, struc
 	return ret;
 }
 
+/* The files of a sum with callers, or those that lack them. */
+struct caller_files {
+	const char *first; /* the first of these */
+	size_t nr;
+};
+
+/* Says which files have callers, if not all do. */
+static int note_callers(struct profile *sum, const struct caller_files *with,
+			const struct caller_files *without)
+{
+	const bool few = with->nr <= without->nr;
+	const struct caller_files *named = few ? with : without;
+
+	if (!with->nr || !without->nr)
+		return 0;
+	return profile_note(sum, "callers are left out: %zu of %zu files have them, %s%s%s",
+			    with->nr, with->nr + without->nr, few ? "" : "all but ", named->first,
+			    named->nr > 1 ? " and others" : "");
+}
+
 /* Each profile is read, added and freed before the next one. timeline: NULL if none is wanted. */
 static int add_up(const struct file_names *names, struct timeline *timeline,
 		  struct profile **result, struct error *err)
 {
-	struct profile_merger merger = { 0 };
+	struct profile_merger merger = { .drops_callers = true };
+	struct caller_files with = { 0 }, without = { 0 }, *of;
 	struct symbol_cache *cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	struct profile *part;
 	int ret = 0;
@@ -137,6 +158,10 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 		ret = load_named(names->names[i], cache, &part, err);
 		if (ret)
 			break;
+		of = part->callers ? &with : &without;
+		if (!of->nr)
+			of->first = names->names[i];
+		of->nr += part->callers || profile_lacks_callers(part);
 		if (timeline)
 			ret = timeline_add(timeline, part, names->names[i], err);
 		if (ret)
@@ -146,6 +171,11 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 	}
 	if (!ret)
 		ret = profile_merger_finish(&merger, result, err);
+	if (!ret && note_callers(*result, &with, &without)) {
+		profile_free(*result);
+		*result = NULL;
+		ret = error_errno(err, -ENOMEM, "report");
+	}
 	profile_merger_free(&merger);
 	symbol_cache_free(cache);
 	if (timeline)

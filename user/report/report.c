@@ -84,8 +84,11 @@ int report_write(const struct profile *profile, const struct report_options *opt
 
 	if (needs_callers(options) && !profile->callers) {
 		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
-		error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
-			   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
+		if (options->timeline)
+			error_hint(err, "only the files that have them; report without it names them");
+		else
+			error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
+				   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
 		return -EINVAL;
 	}
 	ret = build_rows(&view, options, &rows, err);
