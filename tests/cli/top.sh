@@ -102,6 +102,17 @@ tables() {
 	done
 }
 
+# With callers a table has what functions called, too, and those that only call others.
+"$workloads/callers" plain 100000000 >/dev/null &
+caller=$!
+timeout 60 "$bin" top --pid "$caller" --callers -F 997 -d 0.5 -n 2 --rows 0 >"$work/plain" 2>"$work/err"
+[ ! -s "$work/err" ] && grep -qE '^ +NOW +ALL +INCL +TICKS +OBJECT +FUNCTION$' "$work/plain" &&
+	grep -qE '^ +[0-9.]+% +[0-9.]+% +[0-9]+ +callers +leaf$' "$work/plain" &&
+	awk '/^overall/ { all = 1 } all && $NF == "first" { first = $2 + 0 } all && $NF == "main" { main = $2 + 0 }
+		END { exit !(first > 30 && first < 70 && main > 90) }' "$work/plain"
+verdict $? top_plain_callers
+kill "$caller"
+
 # SIGTERM ends it with a table of everything so far.
 tables "$target"
 kill $! && wait $! && account_is_exact "$work/plain"
@@ -197,6 +208,18 @@ shows '^function  (alpha|beta|delta)$' && shows '^object .*/three$' && shows '[0
 verdict $? top_screen_annotates
 press h && shows '^q .*quit' && press x && shows alpha
 verdict $? top_screen_helps
+press C && shows 'No callers were counted: begin with --callers'
+verdict $? top_screen_without_callers
+"$workloads/callers" plain 100000000 >/dev/null &
+caller=$!
+begin 100 40 "env LC_ALL=C.UTF-8 TERM=tmux-256color $bin top --pid $caller --callers -F 997 -d 0.3"
+shows '  callers +leaf *$' && press / && press -l leaf && press Enter && shows 'filter: leaf$' && press C &&
+	shows '^ +[0-9.]+% +[0-9]+  called by  first' && shows '^ +100\.00% +[0-9]+ +leaf' &&
+	screen | grep -qE '^ +[0-9.]+% +[0-9]+ +second' && press Escape && shows '  callers +leaf *$'
+verdict $? top_screen_callers
+kill "$caller"
+begin 80 24 "TERM=tmux-256color $top"
+shows '  three +alpha *$'
 for size in 132x43 20x5 1x1 200x3 80x2 132x43; do
 	"${tmux[@]}" resize-window -t top -x "${size%x*}" -y "${size#*x}"
 	sleep 0.5

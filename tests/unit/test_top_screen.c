@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "base/text.h"
+#include "profile/profile_io.h"
 #include "sample.h"
 #include "host/top/line.h"
 
@@ -219,6 +220,38 @@ Test(top_screen, sorts)
 	press("s");
 	draw(24, 80);
 	cr_assert_str_eq(line(6), " 60.00%  60.00%       600  gzip       longest_match");
+}
+
+/* With callers functions and objects have a column more, by which they can be sorted, and other rows not. */
+Test(top_screen, inclusive)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	ui.choice.callers = true;
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	add(profile);
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL     INCL     TICKS  OBJECT     FUNCTION");
+	cr_assert_str_eq(line(6), " 40.25%  40.25%   43.47%       250  [jit 200]  fib");
+	press("ss");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "    NOW     ALL    INCL\u25bc     TICKS  OBJECT     FUNCTION");
+	cr_assert_str_eq(line(6),
+			 "  0.00%   0.00%   79.98%         0  libc.so.6  __libc_start_call_main");
+	press("o");
+	draw(24, 80);
+	cr_assert_str_eq(line(6),
+			 "  8.50%   8.50%   81.30%       100  file     /usr/lib/libc.so.6");
+	press("p");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  PID      PROCESS");
+	press("C");
+	cr_expect_not(ui.wants_callers, "a process has none");
+	press("f");
+	draw(24, 80);
+	press("C");
+	cr_expect(ui.wants_callers);
 }
 
 Test(top_screen, filters)

@@ -207,6 +207,7 @@ static const struct opt_group top_groups[] = {
 	TARGET_GROUP(FIELD(targets)),
 	{ .title = "View", .opts = view_opts },
 	{ .title = "Sampling", .opts = sampling_rate_opts, .base = FIELD(sampling) },
+	{ .title = "Callers", .opts = sampling_callers_opts, .base = FIELD(sampling) },
 	{ .title = "Histograms", .opts = sampling_histogram_opts, .base = FIELD(sampling) },
 	{ 0 },
 };
@@ -215,6 +216,8 @@ static const struct command_example top_examples[] = {
 	{ "What is this host doing?", "sudo bpfprofil top --all" },
 	{ "Two processes, a look every half second", "sudo bpfprofil top --pid 4711,4712 -d 0.5" },
 	{ "Which control group uses the processors?", "sudo bpfprofil top --all --by cgroups" },
+	{ "Which functions send the time, and who calls them",
+	  "sudo bpfprofil top --pid 4711 --callers" },
 	{ "Ten tables, one a minute, into a file",
 	  "sudo bpfprofil top --unit nginx -d 60 -n 10 >nginx.txt" },
 	{ "A look that can be looked at again, with report",

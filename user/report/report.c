@@ -85,7 +85,8 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	if (needs_callers(options) && !profile->callers) {
 		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
 		if (options->timeline)
-			error_hint(err, "only the files that have them; report without it names them");
+			error_hint(err,
+				   "only the files that have them; report without it names them");
 		else
 			error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
 				   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
@@ -100,6 +101,21 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	}
 	if (!ret)
 		render[options->format](&report, out);
+	rows_free(&rows);
+	return ret;
+}
+
+int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
+		struct error *err)
+{
+	struct report_rows rows;
+	struct report report;
+	int ret = rows_build(profile, options, &rows, err);
+
+	if (!ret) {
+		report = make_report(profile, options, &rows);
+		render_tree(&report, out);
+	}
 	rows_free(&rows);
 	return ret;
 }

@@ -17,6 +17,10 @@
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err);
 
+/* Writes only the tree that options->tree asks for, of a profile with callers. */
+int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
+		struct error *err);
+
 /* Writes only the account of a run: what was sampled, the identity, the notes. */
 void report_account(const struct profile *profile, FILE *out);
 

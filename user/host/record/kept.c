@@ -197,6 +197,24 @@ int kept_save(struct kept *kept, struct profile **last, time_t now, struct error
 	return ret;
 }
 
+int kept_show(struct kept *kept, struct profile **last,
+	      int (*show)(const struct profile *profile, void *of, struct error *err), void *of,
+	      struct error *err)
+{
+	int ret = add_last(kept, last, err);
+	struct error ignored;
+	struct profile *sum;
+
+	if (!ret)
+		ret = profile_merger_finish(&kept->sum, &sum, err);
+	if (ret)
+		return ret;
+	ret = show(sum, of, err);
+	if (profile_merger_add(&kept->sum, sum, "top", &ignored) && !ret)
+		ret = error_no_memory(err, "profile");
+	return ret;
+}
+
 const char *kept_name(const struct kept *kept)
 {
 	return kept->files.nr_kept ? kept->files.kept[kept->files.nr_kept - 1] : NULL;

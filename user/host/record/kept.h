@@ -37,6 +37,11 @@ int kept_add(struct kept *kept, struct profile *last, struct error *err);
  */
 int kept_save(struct kept *kept, struct profile **last, time_t now, struct error *err);
 
+/* Calls show() with all of it, as kept_save() writes it. */
+int kept_show(struct kept *kept, struct profile **last,
+	      int (*show)(const struct profile *profile, void *of, struct error *err), void *of,
+	      struct error *err);
+
 /* The name of the file written last; NULL: there is none. */
 const char *kept_name(const struct kept *kept);
 

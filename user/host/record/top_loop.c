@@ -17,9 +17,19 @@
 #include "host/record/sample_loop.h"
 #include "base/text.h"
 #include "host/top/page.h"
+#include "report/report.h"
 
 #define LAST_ROWS 10 /* of the table that is printed when the screen is closed */
 #define FILE_DEFAULT "bpfprofil-top-%t.json"
+
+/* Of a function's callers, as report shows them. */
+#define CALLERS_ROWS 40
+#define CALLERS_MIN 0.5
+
+struct callers_page {
+	const struct report_options *options;
+	FILE *out;
+};
 
 /* ^Z is left to ncurses, which restores the terminal while we are stopped. */
 static int open_resizes(struct error *err)
@@ -47,6 +57,8 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	top_model_init(&loop->model);
 	top_ui_init(&loop->ui, by);
 	loop->plain.choice.threads = loop->ui.choice.threads = options->split == SPLIT_THREAD;
+	loop->plain.choice.callers = loop->ui.choice.callers = options->callers;
+	loop->plain.width = terminal_width(stdout);
 	loop->save = file;
 	/*
 	 * Checked at the start, so that a user who asked for a file learns at once that it cannot
@@ -204,6 +216,52 @@ static int open_annotation(struct top_loop *loop, struct error *err)
 	return hot_text ? 0 : error_no_memory(err, "top");
 }
 
+static int put_callers(const struct profile *profile, void *of, struct error *err)
+{
+	const struct callers_page *page = of;
+
+	return report_tree(profile, page->options, page->out, err);
+}
+
+/* Of all that was counted, as report --callers shows them. */
+static int open_callers(struct top_loop *loop, struct error *err)
+{
+	const struct top_row *row = top_ui_row(&loop->ui);
+	const char *object = row ? row->object : NULL;
+	const struct report_options options = { .callers = true,
+						.tree = TREE_CALLERS,
+						.function = row ? row->name : NULL,
+						.objects = &object,
+						.nr_objects = object ? 1 : 0,
+						.target = REPORT_ALL_TARGETS,
+						.min = CALLERS_MIN,
+						.limit = CALLERS_ROWS,
+						.color = true,
+						.width = (unsigned int)loop->screen.columns };
+	struct callers_page page = { .options = &options };
+	struct error why = { 0 };
+	char *text = NULL;
+	size_t size;
+
+	loop->ui.wants_callers = false;
+	if (!loop->options->callers || !row || !loop->symbolizer.last.profile) {
+		snprintf(loop->ui.message, sizeof(loop->ui.message), "No callers were counted%s.",
+			 loop->options->callers ? " yet" : ": begin with --callers");
+		return 0;
+	}
+	page.out = open_memstream(&text, &size);
+	if (!page.out)
+		return error_no_memory(err, "top");
+	if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put_callers, &page, &why))
+		text_write(page.out, why.text, 0);
+	if (fclose(page.out)) {
+		free(text);
+		return error_no_memory(err, "top");
+	}
+	top_page_open(&loop->ui.page, text, NULL);
+	return 0;
+}
+
 static void save_file(struct top_loop *loop)
 {
 	struct profile **last = &loop->symbolizer.last.profile;
@@ -229,6 +287,8 @@ static int read_keys(struct top_loop *loop, struct error *err)
 		if (top_ui_key(&loop->ui, key))
 			return 1;
 		if (loop->ui.wants_page && open_annotation(loop, err))
+			return -ENOMEM;
+		if (loop->ui.wants_callers && open_callers(loop, err))
 			return -ENOMEM;
 		if (loop->ui.wants_file)
 			save_file(loop);

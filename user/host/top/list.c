@@ -39,7 +39,7 @@ static bool chosen(const struct top_row *row, const struct top_choice *choice)
 {
 	char buffer[TOP_PLACE_BYTES];
 
-	if (!row->ticks && !choice->idle)
+	if (!row->ticks && !(row->inclusive_ns > 0) && !choice->idle)
 		return false;
 	if (!choice->filter || !*choice->filter)
 		return true;
@@ -76,6 +76,8 @@ static int compare(const void *left, const void *right, void *arg)
 		order = strcasecmp(top_row_name(a), top_row_name(b));
 	else if (choice->sort == TOP_SORT_ALL)
 		order = compare_time(b->total_ns, a->total_ns);
+	else if (choice->sort == TOP_SORT_INCLUSIVE)
+		order = compare_time(b->inclusive_ns, a->inclusive_ns);
 	if (!order)
 		order = compare_time(b->ns, a->ns);
 	if (!order)

@@ -7,8 +7,18 @@
 
 #include "host/top/model.h"
 
-/* By the last interval, by all intervals, by the first column of names, by the second. */
-enum top_sort { TOP_SORT_NOW, TOP_SORT_ALL, TOP_SORT_PLACE, TOP_SORT_NAME, TOP_SORTS };
+/*
+ * By the last interval, by all intervals, by the last one with all that was called, by the first column of
+ * names, by the second.
+ */
+enum top_sort {
+	TOP_SORT_NOW,
+	TOP_SORT_ALL,
+	TOP_SORT_INCLUSIVE,
+	TOP_SORT_PLACE,
+	TOP_SORT_NAME,
+	TOP_SORTS
+};
 
 /* Which rows of a model to list, and in which order. */
 struct top_choice {
@@ -17,7 +27,14 @@ struct top_choice {
 	const char *filter; /* part of a name, in any case; NULL or "": all */
 	bool idle; /* include rows without a tick in the last interval */
 	bool threads; /* what is told apart as processes are threads */
+	bool callers; /* functions and objects have what they called, too */
 };
+
+/* Whether rows have an inclusive time. */
+static inline bool top_has_inclusive(const struct top_choice *choice)
+{
+	return choice->callers && choice->by <= TOP_OBJECTS;
+}
 
 /* The rows belong to the model and are valid until its next interval. */
 struct top_list {

@@ -75,7 +75,7 @@ static struct top_row *new_row(const struct top_row *from)
 		return NULL;
 	*row = *from;
 	row->ticks = row->total = 0;
-	row->ns = row->total_ns = 0;
+	row->ns = row->total_ns = row->inclusive_ns = row->total_inclusive_ns = 0;
 	row->bins = NULL;
 	row->nr_bins = row->bins_capacity = 0;
 	row->called = NULL;
@@ -248,6 +248,53 @@ static int count_bins(struct top_model *model, const struct profile *profile,
 	return ret;
 }
 
+/* The row of a function or object, or NULL: out of memory. A tick of no function is in none. */
+static struct top_row *row_of(struct top_model *model, const struct profile *profile,
+			      enum top_by by, const struct report_row *row)
+{
+	const struct top_row key = by == TOP_FUNCTIONS ? function_key(profile, row->function) :
+							 object_key(&profile->objects[row->object]);
+
+	return find_row(&model->tables[by], &key);
+}
+
+/* What functions or objects took with all that they called. */
+static int count_inclusive(struct top_model *model, const struct profile *profile, enum top_by by)
+{
+	const struct report_options options = {
+		.by = by == TOP_FUNCTIONS ? REPORT_FUNCTIONS : REPORT_OBJECTS,
+		.callers = true,
+		.target = REPORT_ALL_TARGETS,
+	};
+	struct report_rows rows;
+	struct top_row *row;
+	struct error err;
+	int ret = rows_of_part(profile, &options, &rows, &err);
+	size_t i;
+
+	for (i = 0; i < rows.nr && !ret; i++) {
+		if (!(rows.rows[i].inclusive_ns > 0) ||
+		    (by == TOP_FUNCTIONS && !rows.rows[i].function))
+			continue;
+		row = row_of(model, profile, by, &rows.rows[i]);
+		if (row) {
+			row->inclusive_ns += rows.rows[i].inclusive_ns;
+			row->total_inclusive_ns += rows.rows[i].inclusive_ns;
+		} else {
+			ret = -ENOMEM;
+		}
+	}
+	rows_free(&rows);
+	return ret;
+}
+
+static int count_callers(struct top_model *model, const struct profile *profile)
+{
+	int ret = profile->callers ? count_inclusive(model, profile, TOP_FUNCTIONS) : 0;
+
+	return ret || !profile->callers ? ret : count_inclusive(model, profile, TOP_OBJECTS);
+}
+
 /* A container's name may be told some time after its first tick. */
 static int call_cgroup(struct top_model *model, const char *cgroup, const char *name)
 {
@@ -358,6 +405,7 @@ static void begin_interval(struct top_table *table)
 	for (i = 0; i < table->nr; i++) {
 		table->rows[i]->ticks = 0;
 		table->rows[i]->ns = 0;
+		table->rows[i]->inclusive_ns = 0;
 	}
 	table->others.ticks = 0;
 	table->others.ns = 0;
@@ -414,6 +462,8 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 	ret = add_account(model, profile);
 	if (!ret)
 		ret = count_bins(model, profile, weights);
+	if (!ret)
+		ret = count_callers(model, profile);
 	if (!ret)
 		ret = count_splits(model, profile);
 	if (!ret)

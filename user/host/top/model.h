@@ -46,6 +46,8 @@ struct top_row {
 	uint64_t total; /* in all intervals */
 	double ns; /* CPU time of these ticks in the last interval */
 	double total_ns; /* in all intervals */
+	double inclusive_ns; /* with callers, of functions and objects: with all that it called */
+	double total_inclusive_ns;
 	struct top_bin *bins; /* for a function, in all intervals: by size, then offset */
 	size_t nr_bins;
 	size_t bins_capacity;

@@ -65,7 +65,7 @@ void top_page_key(struct top_page *page, uint32_t key)
 {
 	if (key == 'q' || key == 'Q' || key == TOP_KEY_ESCAPE || key == TOP_KEY_QUIT) {
 		top_page_close(page);
-	} else if (key == 'H') {
+	} else if (key == 'H' && page->hot_text) {
 		page->hot = !page->hot;
 		page->first = 0;
 	} else {

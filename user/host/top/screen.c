@@ -21,6 +21,7 @@ struct top_columns {
 	bool whole; /* of all intervals and not of the last one */
 	size_t place; /* width of the first column of names */
 	bool ticks; /* shown if there is room beside the names */
+	bool inclusive;
 };
 
 #define PLACE_MIN 7
@@ -28,6 +29,7 @@ struct top_columns {
 #define TICKS_WIDTH 60 /* a narrower screen has no column for ticks */
 #define SHARE_COLUMNS 17 /* both shares and the gap behind them */
 #define TICK_COLUMNS 10
+#define INCLUSIVE_COLUMNS 9
 
 static const char *const places[] = { "OBJECT", "KIND", "PID", "", "" };
 static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP", "COMM" };
@@ -46,7 +48,9 @@ static enum top_style heat(double share)
 /* The first column of names gets what the second leaves, but at least two fifths of the room. */
 static size_t fit_place(const struct top_columns *columns, size_t name, size_t width)
 {
-	size_t figures = SHARE_COLUMNS + 2 + (columns->ticks ? TICK_COLUMNS : 0), room;
+	size_t figures = SHARE_COLUMNS + 2 + (columns->ticks ? TICK_COLUMNS : 0) +
+			 (columns->inclusive ? INCLUSIVE_COLUMNS : 0),
+	       room;
 
 	if (!width)
 		return PLACE_MAX;
@@ -62,6 +66,7 @@ static struct top_columns top_columns_fit(const struct top_choice *choice, bool 
 	struct top_columns columns = { .by = choice->by,
 				       .threads = choice->threads,
 				       .whole = whole,
+				       .inclusive = top_has_inclusive(choice),
 				       .place = PLACE_MIN };
 	char buffer[TOP_PLACE_BYTES];
 	size_t limit, name = 0, i;
@@ -114,6 +119,8 @@ static void top_put_headings(struct top_line *line, const struct top_columns *co
 	if (!columns->whole)
 		figure_heading(line, "NOW", 7, sort == TOP_SORT_NOW);
 	figure_heading(line, "ALL", 8, sort == TOP_SORT_ALL);
+	if (columns->inclusive)
+		figure_heading(line, "INCL", INCLUSIVE_COLUMNS, sort == TOP_SORT_INCLUSIVE);
 	if (columns->ticks)
 		figure_heading(line, "TICKS", TICK_COLUMNS, false);
 	line_text(line, "  ");
@@ -133,6 +140,9 @@ static void put_figures(struct top_line *line, const struct top_columns *columns
 {
 	double now = percent(row->ns, model->interval_cpu_ns);
 	double all = percent(row->total_ns, model->overall_cpu_ns);
+	double inclusive = columns->whole ?
+				   percent(row->total_inclusive_ns, model->overall_cpu_ns) :
+				   percent(row->inclusive_ns, model->interval_cpu_ns);
 
 	if (selected)
 		line_style(line, TOP_SELECTED);
@@ -146,6 +156,8 @@ static void put_figures(struct top_line *line, const struct top_columns *columns
 	line_print(line, " %6.2f%%", all);
 	if (!selected)
 		line_style(line, TOP_PLAIN);
+	if (columns->inclusive)
+		line_print(line, " %7.2f%%", inclusive);
 	if (columns->ticks)
 		line_print(line, " %9" PRIu64, columns->whole ? row->total : row->ticks);
 	line_text(line, "  ");
@@ -413,6 +425,8 @@ static void put_footer(struct top_line *line, const struct top_ui *ui)
 		put_key(line, "s", "sort");
 		put_key(line, "/", "filter");
 		put_key(line, "Enter", "code");
+		if (ui->choice.callers)
+			put_key(line, "C", "callers");
 		put_key(line, "Space", ui->frozen ? "go on" : "freeze");
 		put_key(line, "w", "write");
 	}
@@ -480,12 +494,13 @@ static const char *const help_lines[] = {
 	"Up Down k j  select; PgUp PgDn Home End too",
 	"Enter a      instructions of the function;",
 	"             H: hottest first, Esc: back",
+	"C            its callers, with --callers",
 	"w            write a profile, for report",
 	"h ?          this help",
 	"q ^C         quit",
-	"",
 	"NOW    share of the last interval's CPU time",
 	"ALL    share of all since the start",
+	"INCL   NOW, with all that it called",
 	"TICKS  of the last interval, a sample of it",
 	"outside: hit no text; filtered: not asked",
 	"for; lost: by cause. man bpfprofil-top",
@@ -517,7 +532,8 @@ static void put_page(struct top_line *line, const struct top_screen *screen,
 	if (rows == screen->rows)
 		return;
 	put_key(line, "Esc", "back");
-	put_key(line, "H", page->hot ? "as it stands" : "hottest first");
+	if (page->hot_text)
+		put_key(line, "H", page->hot ? "as it stands" : "hottest first");
 	put_key(line, "PgUp PgDn", "scroll");
 	line_end(line);
 }
@@ -550,7 +566,7 @@ void top_screen_draw(const struct top_screen *screen, const struct top_model *mo
 static int put_plain_table(struct top_plain *plain, const struct top_model *model, bool whole,
 			   FILE *out)
 {
-	struct top_line line = { .out = out };
+	struct top_line line = { .out = out, .width = plain->width };
 	struct top_choice choice = plain->choice;
 	const struct top_row *const *rows;
 	struct top_columns columns;
@@ -566,7 +582,7 @@ static int put_plain_table(struct top_plain *plain, const struct top_model *mode
 	nr = plain->list.nr;
 	if (plain->limit && nr > plain->limit)
 		nr = plain->limit;
-	columns = top_columns_fit(&choice, whole, rows, nr, 0);
+	columns = top_columns_fit(&choice, whole, rows, nr, plain->width);
 	top_put_headings(&line, &columns, TOP_SORTS);
 	for (i = 0; i < nr; i++)
 		top_put_row(&line, &columns, model, rows[i], false);

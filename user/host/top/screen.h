@@ -35,6 +35,7 @@ void top_screen_draw(const struct top_screen *screen, const struct top_model *mo
 struct top_plain {
 	struct top_choice choice;
 	size_t limit; /* rows of a table; 0: all */
+	size_t width; /* columns of its rows; 0: unlimited */
 	struct top_list list;
 };
 

@@ -107,6 +107,8 @@ static void move(struct top_ui *ui, uint32_t key)
 static void choose_view(struct top_ui *ui, enum top_by by)
 {
 	ui->choice.by = by;
+	if (!top_has_inclusive(&ui->choice) && ui->choice.sort == TOP_SORT_INCLUSIVE)
+		ui->choice.sort = TOP_SORT_NOW;
 	ui->selected = ui->first = 0;
 	ui->list.nr = 0;
 }
@@ -132,6 +134,8 @@ static bool view_key(struct top_ui *ui, uint32_t key)
 static void sort_by_next(struct top_choice *choice)
 {
 	choice->sort = (choice->sort + 1) % TOP_SORTS;
+	if (!top_has_inclusive(choice) && choice->sort == TOP_SORT_INCLUSIVE)
+		choice->sort = TOP_SORT_PLACE;
 	if (!top_has_place(choice->by) && choice->sort == TOP_SORT_PLACE)
 		choice->sort = TOP_SORT_NAME;
 }
@@ -157,6 +161,8 @@ bool top_ui_key(struct top_ui *ui, uint32_t key)
 		ui->frozen = !ui->frozen;
 	} else if (key == TOP_KEY_ENTER || key == 'a') {
 		ui->wants_page = ui->choice.by == TOP_FUNCTIONS && top_ui_row(ui);
+	} else if (key == 'C') {
+		ui->wants_callers = ui->choice.by == TOP_FUNCTIONS && top_ui_row(ui);
 	} else if (key == 'w') {
 		ui->wants_file = true;
 	} else if (key == 's') {

@@ -40,6 +40,7 @@ struct top_ui {
 	struct top_list list;
 	struct top_page page;
 	bool wants_page; /* page of the selected function; whoever reads keys opens it */
+	bool wants_callers; /* the same with its callers */
 	bool wants_file; /* of all that was counted; whoever reads keys writes it */
 	char message[512]; /* shown in place of the keys until the next key */
 };
