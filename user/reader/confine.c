@@ -132,8 +132,8 @@ int reader_confine(bool trusted, struct error *err)
 /* --- memory -------------------------------------------------------------------------------------- */
 
 /* The most that reading takes: a file's lines, and beside them its unpacked sections. */
-#define MEMORY_MAX (UINT64_C(3) << 29)
-#define MEMORY_MIN (UINT64_C(16) << 20)
+#define MEMORY_MAX (3UL << 29)
+#define MEMORY_MIN (16UL << 20)
 
 /* Of the host, in /proc/meminfo. */
 static uint64_t available(void)
