@@ -63,6 +63,23 @@ verdict $? report_of_mixed_files
 verdict $? report_of_a_file_with_callers
 "$bin" report "$work/mixed/a.json" "$work/mixed/b.json" | grep -q INCLUSIVE
 verdict $? report_of_files_with_callers
+# By time: what a function took in each file with all that it called, and which caller sent most.
+"$bin" report --by time --callers write "$work/mixed/a.json" "$work/mixed/b.json" >"$work/out" &&
+	grep -qE '^ +SHARE +TICKS +SECONDS +TIME +HOTTEST CALLER$' "$work/out" &&
+	[ "$(grep -cE '^ +4\.25% +100 +0\.129 .* main \(46\.59% of it\)$' "$work/out")" -eq 2 ]
+verdict $? time_of_callers
+"$bin" report --by time --callers write --format json "$callers" | python3 -c '
+import json, sys
+row, = json.load(sys.stdin)["rows"]
+assert (row["caller"], row["ticks"]) == ("main", 100) and abs(row["caller_percent"] - 46.59) < 0.01, row'
+verdict $? time_of_callers_json
+"$bin" report --by time --callers write --format csv "$callers" | head -n 1 |
+	grep -qx 'ticks,percent,started,duration_seconds,file,caller,caller_percent,seconds'
+verdict $? time_of_callers_csv
+expect time_of_no_callers 1 "bpfprofil: report: --callers: $work/mixed/c.json has no callers
+try: only the files that have them" "$bin" report --by time --callers write "$work/mixed"
+expect time_of_nobody 1 "bpfprofil: report: --callers 'nobody': in no chain of these files" \
+	"$bin" report --by time --callers nobody "$callers"
 expect report_tree_of_mixed_files 1 "bpfprofil: report: --tree: the profile has no callers
 try: only the files that have them; report without it names them" "$bin" report --tree "$work/mixed"
 # Names are cut at the terminal's width, at 200 columns in a pipe, and with --wide not at all.

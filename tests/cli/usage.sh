@@ -87,6 +87,10 @@ usage report_depth "bpfprofil: report: --depth: only with --tree, --callers or -
 try: --tree" report --depth 3
 usage report_min "bpfprofil: report: --min: only with --tree, --callers or --callees
 try: --tree" report --min 3
+usage report_time_depth "bpfprofil: report: --by time: takes no --depth
+try: leaving it out" report --by time --callers main --depth 3
+usage report_time_tree "bpfprofil: report: --tree: takes no --by
+try: leaving one of them out" report --by time --tree
 usage report_min_101 "bpfprofil: report: --min '101': is not a percentage from 0 to 100" \
 	report --tree --min 101
 usage report_inclusive_by "bpfprofil: report: --inclusive: only with --by functions, objects or lines

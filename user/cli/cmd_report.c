@@ -234,7 +234,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 				    arguments->callees ?:
 							 arguments->function,
 		.callers = true,
-		.tree = tree_of(arguments),
+		.tree = arguments->by == REPORT_TIME ? TREE_NONE : tree_of(arguments),
 		.min = arguments->min < 0 ? MIN_PERCENT : arguments->min,
 		.depth = arguments->depth,
 		.inclusive = arguments->inclusive,
@@ -357,14 +357,16 @@ static bool check_filters(const struct report_arguments *arguments)
 /* One tree at a time, of functions; a table is not cut by shares. */
 static bool check_tree(const struct report_arguments *arguments)
 {
-	const struct opt_given trees[] = { { "--callers", arguments->callers },
-					   { "--callees", arguments->callees },
-					   { "--tree", arguments->tree },
-					   { "--annotate", arguments->annotate },
-					   { "--inclusive", arguments->inclusive },
-					   { "--function", arguments->function },
-					   { "--by", arguments->by },
-					   { 0 } };
+	const struct opt_given trees[] = {
+		{ "--callers", arguments->callers },
+		{ "--callees", arguments->callees },
+		{ "--tree", arguments->tree },
+		{ "--annotate", arguments->annotate },
+		{ "--inclusive", arguments->inclusive },
+		{ "--function", arguments->function },
+		{ "--by", arguments->by && !(arguments->callers && arguments->by == REPORT_TIME) },
+		{ 0 }
+	};
 	const size_t at = tree_of(arguments) == TREE_ALL ? 2 : tree_of(arguments) - 1;
 	const char *option;
 
@@ -372,6 +374,10 @@ static bool check_tree(const struct report_arguments *arguments)
 	if (!tree_of(arguments) && option) {
 		print_message("--tree", "report: %s: only with --tree, --callers or --callees",
 			      option);
+		return false;
+	}
+	if (arguments->by == REPORT_TIME && option) {
+		print_message("leaving it out", "report: --by time: takes no %s", option);
 		return false;
 	}
 	if (arguments->inclusive && (arguments->annotate || arguments->by > REPORT_LINES)) {
@@ -447,10 +453,14 @@ static bool check_page(const struct report_arguments *arguments)
 
 static int report(struct report_arguments *arguments, int nr, char **operands)
 {
-	const struct report_options filter = { .objects = arguments->objects,
-					       .nr_objects = arguments->nr_objects,
-					       .comm = arguments->comm,
-					       .function = arguments->function };
+	const enum report_tree tree = arguments->by == REPORT_TIME ? tree_of(arguments) : TREE_NONE;
+	const struct report_options filter = {
+		.objects = arguments->objects,
+		.nr_objects = arguments->nr_objects,
+		.comm = arguments->comm,
+		.function = tree ? arguments->callers : arguments->function,
+		.tree = tree,
+	};
 	struct timeline timeline = { .filter = &filter };
 	struct profile *profile;
 	int status;

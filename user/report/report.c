@@ -299,11 +299,14 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_CPUS] = "cpu",
 		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
 	};
+	const char *names = timeline_of_callers(report->options->timeline) ?
+				    "started,duration_seconds,file,caller,caller_percent" :
+				    columns[report->options->by];
 	size_t i;
 
 	fprintf(out, "ticks,percent,%s%s%s%s,seconds\n",
 		report->rows->marks ? "inclusive_ticks,inclusive_percent," : "",
-		report->options->tree ? "depth,recursion," : "", columns[report->options->by],
+		report->options->tree ? "depth,recursion," : "", names,
 		report->options->inlined ? ",inlined" : "");
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
@@ -363,13 +366,15 @@ static void split_json(const struct report *report, const struct report_row *row
 	}
 }
 
-static void part_json(const struct report_row *row, FILE *out)
+static void part_json(const struct report *report, const struct report_row *row, FILE *out)
 {
+	const bool callers = timeline_of_callers(report->options->timeline);
+
 	render_json_text(out, "started", row->part->started);
 	render_json_u64(out, "duration_ns", row->part->duration_ns);
 	render_json_text(out, "file", row->part->file);
-	render_json_text(out, "function", row->name);
-	render_json_double(out, "function_percent",
+	render_json_text(out, callers ? "caller" : "function", row->name);
+	render_json_double(out, callers ? "caller_percent" : "function_percent",
 			   row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 }
 
@@ -417,7 +422,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	render_json_double(out, "seconds", row->ns / 1e9);
 	call_json(report, row, out);
 	if (row->part)
-		part_json(row, out);
+		part_json(report, row, out);
 	else if (report->options->by == REPORT_CPUS)
 		render_json_u64(out, "cpu", (uint64_t)row->pid);
 	else if (is_of_split(report))

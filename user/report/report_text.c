@@ -316,7 +316,10 @@ static void put_table(const struct report *report, FILE *out)
 					       "FUNCTION",	  "PROCESS", NULL,
 					       "THREAD",	  NULL,	     NULL,
 					       "HOTTEST FUNCTION" };
-	const char *heading = places[report->options->by], *detail = details[report->options->by];
+	const char *heading = places[report->options->by];
+	const char *detail = timeline_of_callers(report->options->timeline) ?
+				     "HOTTEST CALLER" :
+				     details[report->options->by];
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
 

@@ -105,36 +105,81 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 	return 0;
 }
 
-static int add_part(struct timeline *timeline, const struct profile *profile,
-		    const struct report_rows *rows, const char *file)
+/* NULL: out of memory. */
+static struct timeline_part *add_part(struct timeline *timeline, const struct profile *profile,
+				      const char *file)
 {
 	struct timeline_part *part;
 
 	if (GROW(timeline->parts, timeline->capacity, timeline->nr + 1))
-		return -ENOMEM;
+		return NULL;
 	part = &timeline->parts[timeline->nr++];
 	*part = (struct timeline_part){ .file = keep(timeline, file),
 					.started = keep(timeline, profile->started),
 					.duration_ns = profile->duration_ns };
-	return part->file && part->started ? add_rows(timeline, profile, rows, part) : -ENOMEM;
+	return part->file && part->started ? part : NULL;
+}
+
+/* Of a function whose callers are asked for: all that it took, and its hottest direct caller. */
+static int add_called(struct timeline *timeline, const struct profile *profile,
+		      const struct report_rows *rows, struct timeline_part *part)
+{
+	const struct report_row *function = rows->neighbours + rows->nr_callers;
+	const struct report_row *caller = rows->neighbours;
+
+	part->ticks = function->inclusive_ticks;
+	part->ns = function->inclusive_ns;
+	if (!rows->nr_callers)
+		return 0;
+	part->hottest = keep(timeline,
+			     caller->name ?: text_basename(profile->objects[caller->object].path));
+	part->hottest_ns = caller->inclusive_ns;
+	return part->hottest ? 0 : -ENOMEM;
+}
+
+/* A file may be without the function. */
+static int add_callers(struct timeline *timeline, const struct profile *profile,
+		       const struct report_options *options, struct timeline_part *part,
+		       struct error *err)
+{
+	struct error missing = { 0 };
+	struct report_rows rows;
+	int ret;
+
+	if (!profile->callers)
+		return error_with_hint(err, -EINVAL, "only the files that have them",
+				       "--callers: %.200s has no callers", part->file);
+	ret = rows_of_part(profile, options, &rows, &missing);
+	if (!ret && rows.nr_neighbours)
+		ret = add_called(timeline, profile, &rows, part);
+	rows_free(&rows);
+	return ret && ret != -EINVAL ? error_errno(err, ret, "report") : 0;
 }
 
 int timeline_add(struct timeline *timeline, const struct profile *profile, const char *file,
 		 struct error *err)
 {
 	struct report_options options = { .target = REPORT_ALL_TARGETS };
+	struct timeline_part *part = add_part(timeline, profile, file);
 	struct report_rows rows;
 	int ret;
 
+	if (!part)
+		return error_errno(err, -ENOMEM, "%s", file);
 	if (timeline->filter) {
 		options.objects = timeline->filter->objects;
 		options.nr_objects = timeline->filter->nr_objects;
 		options.comm = timeline->filter->comm;
 		options.function = timeline->filter->function;
+		options.tree = timeline->filter->tree;
+	}
+	if (options.tree) {
+		options.callers = true;
+		options.min = 100; /* only the direct callers are needed */
+		return add_callers(timeline, profile, &options, part, err);
 	}
 	ret = rows_of_part(profile, &options, &rows, err);
-
-	if (!ret && add_part(timeline, profile, &rows, file))
+	if (!ret && add_rows(timeline, profile, &rows, part))
 		ret = error_errno(err, -ENOMEM, "%s", file);
 	rows_free(&rows);
 	return ret;
@@ -193,6 +238,12 @@ int timeline_rows(const struct report_options *options, struct report_rows *rows
 			  timeline ? "target" : "profile");
 		return -EINVAL;
 	}
+	for (i = 0; timeline_of_callers(timeline) && i < timeline->nr; i++)
+		if (timeline->parts[i].ticks)
+			break;
+	if (timeline_of_callers(timeline) && i == timeline->nr)
+		return error_set(err, -EINVAL, "--callers '%.200s': in no chain of these files",
+				 timeline->filter->function);
 	for (i = 0; i < timeline->nr; i++) {
 		const struct timeline_part *part = &timeline->parts[i];
 		const struct report_row row = { .part = part,

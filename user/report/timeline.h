@@ -55,4 +55,10 @@ double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 int timeline_rows(const struct report_options *options, struct report_rows *rows,
 		  struct error *err);
 
+/* Whether its rows have a function with all that it called, and their hottest is its hottest caller. */
+static inline bool timeline_of_callers(const struct timeline *timeline)
+{
+	return timeline && timeline->filter && timeline->filter->tree;
+}
+
 #endif
