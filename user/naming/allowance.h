@@ -27,6 +27,7 @@ struct allowance {
 
 enum {
 	ALLOWANCE_NAMES = 10, /* seconds for the names of a profile */
+	ALLOWANCE_CODE = 2, /* seconds for what maps of just-in-time code have of these */
 	ALLOWANCE_LINES = 60, /* seconds for its source lines, which somebody asked for */
 	ALLOWANCE_OWNERS = 6, /* the total is what this many owners may take */
 };

@@ -55,7 +55,7 @@ struct resolver {
 	struct profile *profile;
 	const struct object_opener *opener;
 	struct object_opener limited; /* a copy with our own allowance, if the caller gave none */
-	struct allowance allowance;
+	struct allowance allowance, code;
 	/*
 	 * By object: its ticks without names, of which there must be fewer afterwards; 0: its
 	 * functions stay. NULL: all are resolved.
@@ -558,7 +558,9 @@ static void limit_functions(struct resolver *resolver)
 		return;
 	resolver->allowance.seconds = ALLOWANCE_NAMES;
 	resolver->limited = *resolver->opener;
+	resolver->code.seconds = ALLOWANCE_CODE;
 	resolver->limited.allowance = &resolver->allowance;
+	resolver->limited.code = &resolver->code;
 	resolver->opener = &resolver->limited;
 }
 
@@ -582,6 +584,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
 	allowance_free(&resolver.allowance);
+	allowance_free(&resolver.code);
 	if (ret) {
 		free_functions(resolver.functions, resolver.nr);
 		return error_errno(err, ret, "functions");
@@ -702,5 +705,6 @@ int functions_resolve_rest(struct profile *profile, const struct object_opener *
 	free(resolver.wanted.ranges);
 	free(resolver.hits.all);
 	allowance_free(&resolver.allowance);
+	allowance_free(&resolver.code);
 	return ret ? error_errno(err, ret, "functions") : 0;
 }

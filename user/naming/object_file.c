@@ -75,15 +75,17 @@ static int load_file_symbols(const struct profile_object *object, uint32_t id,
 					  .limit = UINT64_MAX,
 					  .places = -1,
 					  .wanted = wanted };
+	struct allowance *allowance =
+		object->kind == PROFILE_JIT && opener->code ? opener->code : opener->allowance;
 	struct allowance_turn turn;
 	char root[PATH_MAX];
 	int ret = begin_request(id, opener, root, &request, why);
 
 	if (!ret)
-		ret = allowance_begin(opener->allowance, request.file.fd, &turn, why);
+		ret = allowance_begin(allowance, request.file.fd, &turn, why);
 	if (!ret) {
 		ret = reader_symbols(&request, result, why);
-		allowance_end(opener->allowance, &turn);
+		allowance_end(allowance, &turn);
 	}
 	end_request(&request);
 	return ret;

@@ -97,6 +97,7 @@ struct jit_text {
 	bool sought; /* a dump was looked for, because there is no map */
 	bool is_read; /* the map was read to its end at least once */
 	bool too_large;
+	size_t codes; /* functions that are remembered of the map */
 	uint64_t read_ns; /* time of the last reading */
 	uint64_t next; /* the next free place */
 	uint64_t limit; /* bytes of the map that the last profile has read */

@@ -24,6 +24,9 @@
 /* For all maps together; each takes some 100 bytes. */
 #define CODES_MAX (1U << 20)
 
+/* What the maps of one owner may have of these. */
+#define CODES_OF_OWNER (CODES_MAX / 4)
+
 /* At most 1/REST_SHARE of a processor's time goes to reading maps, whoever writes them. */
 #define REST_SHARE 20
 #define REST_MIN (1 * MS)
@@ -126,6 +129,7 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 	if (is_open)
 		return;
 	jit_map_free(text->map, &session->jit.room);
+	text->codes = 0;
 	text->map = jit_map_new(fd);
 	if (!text->map) {
 		close(fd);
@@ -357,6 +361,18 @@ static void open_dump(struct session *session, struct space_info *info)
 		open_map(session, info, space_open_jit_dump(info));
 }
 
+/* How many more functions an owner's maps may have. */
+static size_t room_of(const struct session *session, uint64_t owner)
+{
+	size_t i, held = 0, most;
+
+	for (i = 0; i < session->spaces.nr; i++)
+		if (session->spaces.list[i].jit && session->spaces.list[i].owner == owner)
+			held += session->spaces.list[i].jit->codes;
+	most = held < CODES_OF_OWNER ? CODES_OF_OWNER - held : 0;
+	return min_size(most, session->jit.room);
+}
+
 /* Reads all that is there, or makes one reading with all that follows from it, until a time. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
@@ -364,6 +380,7 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	struct jit_reading reading = { .session = session, .info = info, .counted = &counted };
 	struct jit_text *text = info->jit;
 	uint64_t began = monotonic_ns();
+	size_t before, room;
 	int ret;
 
 	if (text && text->asked >= 0)
@@ -373,9 +390,12 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	if (!text || !text->map)
 		return;
 	reading.late_ns = read_late_by(session, text);
+	before = room = room_of(session, info->owner);
 	do
-		ret = jit_map_read(text->map, &session->jit.room, replaced, &reading);
+		ret = jit_map_read(text->map, &room, replaced, &reading);
 	while (ret == 1 && monotonic_ns() < until);
+	text->codes += before - room;
+	session->jit.room -= before - room;
 	if (reading.nr_replaced)
 		session_replace_code(session, info, reading.replaced, reading.nr_replaced);
 	text->too_large = text->too_large || ret == -E2BIG || reading.failed;
