@@ -125,13 +125,6 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	return samples_place(build->samples, &made, lines);
 }
 
-static void put_site(struct build *build, const struct bin_place *place)
-{
-	size_t bin = (size_t)(place->histogram->bins - build->site_bins) + place->bin;
-
-	build->site_places[build->site_numbers[bin]] = build->place;
-}
-
 static void put_bin(struct build *build, const struct bin_place *place)
 {
 	size_t at = place->histogram - build->walked.histograms, nr;
@@ -141,7 +134,8 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	const struct profile_chain *chain;
 
 	if (!histogram) {
-		put_site(build, place);
+		nr = (size_t)(place->histogram->bins - build->site_bins) + place->bin;
+		build->site_places[build->site_numbers[nr]] = build->place;
 		return;
 	}
 	if (!numbers->service) {
@@ -276,12 +270,6 @@ static int begin_callers(struct build *build)
 	return 0;
 }
 
-static int add_context(struct build *build, uint32_t place, uint32_t *context)
-{
-	*context = chain_tree_child(&build->samples->callers, *context, place);
-	return *context ? 0 : -ENOMEM;
-}
-
 static int add_cut(void *of, enum walk_end end, uint32_t *context)
 {
 	struct build *build = of;
@@ -289,15 +277,17 @@ static int add_cut(void *of, enum walk_end end, uint32_t *context)
 
 	if (build->ends[end])
 		place = samples_named_place(build->samples, "%s", profile_cut_names[end]);
-	return add_context(build, place, context);
+	*context = chain_tree_child(&build->samples->callers, *context, place);
+	return *context ? 0 : -ENOMEM;
 }
 
 static int add_site(void *of, const struct profile_site *site, uint32_t *context)
 {
 	struct build *build = of;
+	size_t number = (size_t)(site - build->profile->callers->sites);
 
-	return add_context(build, build->site_places[site - build->profile->callers->sites],
-			   context);
+	*context = chain_tree_child(&build->samples->callers, *context, build->site_places[number]);
+	return *context ? 0 : -ENOMEM;
 }
 
 static const struct profile_object *object_of_place(const void *of, uint32_t place)
