@@ -30,7 +30,8 @@ struct object_opener {
 	int (*open_places)(void *ctx, uint32_t object, uint64_t *limit);
 	void *ctx;
 	struct symbol_cache *cache; /* belongs to the caller; may be NULL */
-	struct allowance *code; /* of maps of just-in-time code; NULL: the next one counts for these too */
+	struct allowance
+		*code; /* of maps of just-in-time code; NULL: the next one counts for these too */
 	struct allowance *allowance; /* the caller's; NULL: a fresh one for each profile's names */
 };
 
