@@ -925,6 +925,32 @@ def flame_graph_of_a_diff(site):
     quiet(site)
 
 
+def diff_has_the_tables_of_calls(site):
+    with open(CALLERS, encoding="utf-8") as file:
+        profile = json.load(file)
+    profile["functions"][0]["name"] = "turn"
+    new = site.write("turned.json", profile)
+    page = site.path("diff.html")
+    site.call("diff", "--html", page, CALLERS, new)
+    site.browser.open(page)
+
+    def name(row):
+        return (row["caller"] + " → " if "caller" in row else "") + row["function"]
+
+    for key, argv in (("inclusive", ["--inclusive"]), ("calls", ["--by", "calls"]), ("alone", [])):
+        if key != "inclusive": # which comes first, as in the text
+            site.browser.click(f"#by [data-key={key}]")
+        report = json.loads(site.call("diff", "--format", "json", *argv, CALLERS, new))
+        cells = list(zip(site.all("#table td.name"), site.all("#table td.old.side"), site.all("#table td.new.side")))
+        same(cells, [(name(row), f"{row['old']['percent']:.2f}%", f"{row['new']['percent']:.2f}%") for row in report["rows"]], key)
+        true(site.text("#facts").startswith(f"{report['significant']} of {report['of']} "), "how many changed")
+    site.call("diff", "--html", page, "--by", "objects", CALLERS, new)
+    site.browser.open(page)
+    true(site.browser.run("document.querySelector('#by-bar').hidden"), "by objects there is one table")
+    true(not site.browser.run("document.querySelector('#map').hidden"), "and the flame graph")
+    quiet(site)
+
+
 def calls_of_one_side_only(site):
     page = site.path("diff.html")
     site.call("diff", "--html", page, GOLDEN, CALLERS)
@@ -970,7 +996,7 @@ TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, tabl
          links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts, inclusive_ticks_are_the_reports, code_of_a_jit_is_one_function, flame_graph_is_the_tree, callers_stand_above_callees,
-         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, calls_of_one_side_only,
+         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, diff_has_the_tables_of_calls, calls_of_one_side_only,
          large_flame_graph_draws_what_is_seen]
 
 

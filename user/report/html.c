@@ -857,23 +857,56 @@ static int put_side(const char *name, const struct diff_profile *side, FILE *out
 	return bases ? put_callers(name, side->profile, side, bases, out) : -ENOMEM;
 }
 
-/* Writes the JSON of --format json, and a table to sort and search it; and both profiles' callers. */
-int html_diff(const struct diff *diff, FILE *out, struct error *err)
+static int put_diff(const char *name, const struct diff *diff, FILE *out)
 {
 	const struct report_options options = { .format = REPORT_JSON };
+	FILE *data = html_data_begin(name, HTML_NO_NUMBER, out);
+
+	if (!data)
+		return -ENOMEM;
+	diff_write(diff, &options, data);
+	return html_data_end(data, out);
+}
+
+/* The same profiles, compared with what functions called or by calls. */
+static int put_diff_of_calls(const char *name, const struct diff *diff, bool calls, FILE *out)
+{
+	struct diff_options options = *diff->options;
+	struct diff made = { 0 };
+	struct error err;
+	int ret;
+
+	options.inclusive = true;
+	options.calls = calls;
+	ret = diff_build(diff->old, diff->new, &options, &made, &err);
+	if (!ret)
+		ret = put_diff(name, &made, out);
+	diff_free(&made);
+	return ret;
+}
+
+/* Both profiles' callers, and what tables by functions show of them. */
+static int put_diff_callers(const struct diff *diff, FILE *out)
+{
+	int ret = put_side("callers-old", &diff->text->old, out) ?:
+			  put_side("callers-new", &diff->text->new, out);
+
+	if (!ret && diff->options->by == REPORT_FUNCTIONS)
+		ret = put_diff_of_calls("diff-inclusive", diff, false, out) ?:
+			      put_diff_of_calls("diff-calls", diff, true, out);
+	return ret;
+}
+
+/* Writes the JSON of --format json, and tables to sort and search it; and both profiles' callers. */
+int html_diff(const struct diff *diff, FILE *out, struct error *err)
+{
 	const char *rest;
-	FILE *data;
-	int ret = -ENOMEM;
+	int ret;
 
 	begin_page(html_diff_page, out, &rest);
-	data = html_data_begin("diff", HTML_NO_NUMBER, out);
-	if (data) {
-		diff_write(diff, &options, data);
-		ret = html_data_end(data, out);
-	}
+	ret = put_diff("diff", diff, out);
 	if (!ret && diff->old->callers && diff->new->callers)
-		ret = put_side("callers-old", &diff->text->old, out) ?:
-			      put_side("callers-new", &diff->text->new, out);
+		ret = put_diff_callers(diff, out);
 	fputs(rest, out);
 	return ret ? error_errno(err, ret, "html") : 0;
 }

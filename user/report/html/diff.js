@@ -113,24 +113,37 @@ class DiffCalls {
 	}
 }
 
+const DIFF_TABLES = { inclusive: 'functions, inclusive', calls: 'calls', alone: 'functions alone' };
+
 class DiffPage {
-	constructor(diff, callers) {
+	// tables: by what a row stands for; only "alone", if not both profiles have callers
+	constructor(tables, callers) {
 		this.calls = callers[0] && new DiffCalls(callers);
-		this.diff = diff;
-		this.rows = diff.rows.map((row, id) => ({ ...row, id, rank: diff.rows.length - id }));
-		this.table = new Table(byId('table'), { label: 'Changes', columns: this.columns(), open: (row, go) => go && this.calls?.lookAt(row) });
-		byId('facts').textContent = `${count(diff.significant)} of ${count(diff.of)} ${diff.by} changed beyond noise, at ${100 * diff.level} % for all together`;
-		this.showSides();
+		this.tables = tables;
+		this.table = new Table(byId('table'), { label: 'Changes', columns: [], open: (row, go) => go && this.calls?.lookAt(row) });
+		this.showSides(tables.alone);
+		this.showBy(tables.inclusive ? 'inclusive' : 'alone');
 		byId('search').addEventListener('input', () => this.show());
 		byId('beyond').addEventListener('change', () => this.show());
 		byId('filters').addEventListener('submit', (event) => event.preventDefault());
 		document.addEventListener('keydown', (event) => this.key(event));
 		themeSwitch(() => this.calls?.draw());
+	}
+
+	showBy(kind) {
+		const diff = this.tables[kind];
+
+		this.diff = diff;
+		this.rows = diff.rows.map((row, id) => ({ ...row, id, rank: diff.rows.length - id }));
+		byId('by-bar').hidden = !this.tables.inclusive;
+		choice(byId('by'), Object.entries(DIFF_TABLES), kind, (word) => this.showBy(word));
+		byId('facts').textContent = `${count(diff.significant)} of ${count(diff.of)} ${diff.by}${kind === 'inclusive' ? ', with all that they called,' : ''} changed beyond noise, at ${100 * diff.level} % for all together`;
+		this.table.setColumns(this.columns());
 		this.show();
 	}
 
-	showSides() {
-		const { diff } = this, list = byId('sides');
+	showSides(diff) {
+		const list = byId('sides');
 
 		document.title = `${[diff.old, diff.new].map((side) => short(basename(side.file || ''), 60)).join(' → ')} · bpfprofil diff`;
 		for (const name of ['old', 'new']) {
@@ -180,7 +193,11 @@ class DiffPage {
 
 		if (this.diff.by === 'objects')
 			return [...columns, { title: 'Object', name: 'name', value: (row) => row.object, fill: (cell, row) => fillPath(cell, row.object) }];
-		columns.push(named('Function', 'name', (row) => row.function ?? `${basename(row.object)}+0x...`));
+		const text = (name, object) => name ?? (object ? `${basename(object)}+0x...` : '');
+
+		columns.push(this.diff.by === 'calls' ?
+			named('Call', 'name', (row) => `${text(row.caller, row.caller_object)} → ${text(row.function, row.object)}`) :
+			named('Function', 'name', (row) => text(row.function, row.object)));
 		if (this.diff.by === 'lines')
 			columns.push({ title: 'Line', name: 'line', value: (row) => (row.file ? `${row.file}:${String(row.line).padStart(9, '0')}` : ''),
 				fill: (cell, row) => fillName(cell, row.file ? `${basename(row.file)}:${row.line}` : '-', row.file ? `${row.file}:${row.line}` : '') });
@@ -191,7 +208,7 @@ class DiffPage {
 	show() {
 		const query = byId('search').value.trim().toLowerCase(), beyond = byId('beyond').checked;
 		const rows = this.rows.filter((row) => (!beyond || row.significant) &&
-			`${row.function || ''}\n${row.object}\n${row.file || ''}`.toLowerCase().includes(query));
+			`${row.caller || ''}\n${row.function || ''}\n${row.object}\n${row.file || ''}`.toLowerCase().includes(query));
 
 		this.table.setRows(rows);
 		this.calls?.show(query);
@@ -226,4 +243,4 @@ class DiffPage {
 	}
 }
 
-new DiffPage(readJson('diff'), ['callers-old', 'callers-new'].map(readJson));
+new DiffPage({ inclusive: readJson('diff-inclusive'), calls: readJson('diff-calls'), alone: readJson('diff') }, ['callers-old', 'callers-new'].map(readJson));
