@@ -244,7 +244,7 @@ static int put_walks(const struct profile *profile, FILE *data)
 
 	if (out && !ret)
 		render_callers(&report, "", out);
-	if (out && fclose(out))
+	if (out && (fclose(out) || !line))
 		ret = -ENOMEM;
 	if (!ret) {
 		line[strcspn(line, "\n")] = 0;
