@@ -43,11 +43,11 @@ static void begin(struct silence *silence, const char *operation)
 	cr_assert_eq(mknod(live_path(live, "fuse"), S_IFCHR, makedev(10, 229)), 0);
 	cr_assert_eq(chmod(live_path(live, "fuse"), 0666), 0);
 	live_copy(live, SILENT, "silent");
-	live_copy(live, WORKLOAD("callers"), "unheard");
+	live_copy(live, WORKLOAD("three_static"), "unheard");
 	child_start(&silence->silent, NULL,
 		    ARGS("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
 			 live_path(live, "silent"), operation, live_path(live, "fuse"),
-			 live_path(live, "unheard"), "plain", "1000000"));
+			 live_path(live, "unheard"), "1000000000"));
 	child_start(&silence->victim, NULL,
 		    ARGS(live_copy(live, WORKLOAD("callers"), "victim"), "plain", "1000000"));
 }
@@ -140,6 +140,7 @@ ParameterizedTest(const char **operation, hostile_silent, attach)
 	struct silence silence = { 0 };
 	struct live *live = &silence.live;
 	struct child attach;
+	struct child_end ended;
 
 	begin(&silence, *operation);
 	if (fall_silent(&silence)) {
@@ -150,6 +151,12 @@ ParameterizedTest(const char **operation, hostile_silent, attach)
 		cr_expect_gt(doc_function(live->doc, "leaf", "/victim"), SOME_TICKS);
 		cr_expect_gt(doc_object(live->doc, "file", "/unheard"), SOME_TICKS);
 		cr_expect_gt(doc_called(live->doc, "leaf", "first"), SOME_TICKS);
+		/* It looks for the file below the roots of processes. */
+		child_run(&ended, NULL,
+			  ARGS(BPFPROFIL_BIN, "report", "--by", "lines", live->profile));
+		cr_expect_eq(ended.status, 0, "%s", ended.err);
+		cr_expect(strstr(ended.out, "callers.c:"), "%s", ended.out);
+		child_end_free(&ended);
 	}
 	end(&silence);
 }
@@ -190,7 +197,7 @@ Test(hostile_silent, rights)
 		fclose(status);
 		process_wait_cpu(silence.victim.pid, 1);
 		attach_end(live, &attach, SIGTERM);
-		cr_expect_gt(doc_function(live->doc, "leaf", "/unheard"), SOME_TICKS);
+		cr_expect_gt(doc_function(live->doc, "alpha", "/unheard"), SOME_TICKS);
 		cr_expect(!process_state(opener) || process_state(opener) == 'Z');
 	}
 	end(&silence);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "naming/allowance.h"
@@ -239,6 +241,9 @@ int object_file_here(const struct profile_object *object, struct error *why)
 /* A host has a few roots for each container; those beyond this number are not looked at. */
 #define ROOTS_MAX 256
 
+/* Numbers of owners who are namespaces, and no users. */
+#define FAR_NAMESPACE (1ULL << 32)
+
 struct roots {
 	struct {
 		dev_t device;
@@ -250,10 +255,11 @@ struct roots {
 /* Returns true the first time, as processes of one container have the same root. */
 static bool is_new_root(struct roots *roots, const char *path)
 {
+	cleanup_fd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat root;
 	size_t i;
 
-	if (stat(path, &root) || roots->nr == ROOTS_MAX)
+	if (!regular_file_stat(fd, &root) || roots->nr == ROOTS_MAX)
 		return false;
 	for (i = 0; i < roots->nr; i++)
 		if (roots->seen[i].device == root.st_dev && roots->seen[i].inode == root.st_ino)
@@ -263,9 +269,29 @@ static bool is_new_root(struct roots *roots, const char *path)
 	return true;
 }
 
-static bool root_has(const char *root, const struct profile_object *object)
+/* Whether whoever made the process's user namespace may keep those waiting who look below its root. */
+static bool is_far(uint64_t pid, uint64_t *owner)
 {
-	int fd = open_below(object, root, NULL);
+	struct stat theirs, ours;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/ns/user", pid);
+	if (stat(path, &theirs) || stat("/proc/self/ns/user", &ours))
+		return false;
+	*owner = FAR_NAMESPACE | theirs.st_ino;
+	return theirs.st_ino != ours.st_ino;
+}
+
+static bool root_has(uint64_t pid, const char *root, const struct profile_object *object)
+{
+	uint64_t owner;
+	char far[96];
+	int fd;
+
+	snprintf(far, sizeof(far), "%s", root);
+	if (is_far(pid, &owner))
+		opener_root(owner, root, far, sizeof(far));
+	fd = open_below(object, far, NULL);
 
 	if (fd >= 0)
 		close(fd);
@@ -286,7 +312,7 @@ bool object_file_find_root(const struct profile_object *object, char *root, size
 		if (parse_u64(entry->d_name, &pid))
 			continue;
 		snprintf(root, root_size, "/proc/%" PRIu64 "/root", pid);
-		found = is_new_root(&roots, root) && root_has(root, object);
+		found = is_new_root(&roots, root) && root_has(pid, root, object);
 	}
 	if (proc)
 		closedir(proc);

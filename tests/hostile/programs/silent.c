@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * silent OPERATION FUSE PROGRAM ARGUMENT...: runs a copy of PROGRAM from a file system of its own below its own
- * overlay, as any user can who may make a user namespace. FUSE is a node of /dev/fuse. After SIGUSR1 one kind of
+ * silent OPERATION FUSE PROGRAM ARGUMENT...: runs a copy of PROGRAM, a static one, in a root of its own file
+ * system below its own overlay, as any user can who may make a user namespace. FUSE is a node of /dev/fuse. After SIGUSR1 one kind of
  * request is read and never answered: open, getattr, read, flush, release, lookup, or all of them.
  */
 #define _GNU_SOURCE
@@ -230,10 +230,12 @@ int main(int argc, char **argv)
 	daemon_pid = begin_serving(argv[2]);
 	if (mount("silent", "/mnt/all", "overlay", 0, "lowerdir=/mnt/fuse:/mnt/empty"))
 		err(1, "overlay");
-	snprintf(path, sizeof(path), "/mnt/all/%s", program);
+	snprintf(path, sizeof(path), "/%s", program);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chroot("/mnt/all") || chdir("/"))
+			err(1, "chroot");
 		execv(path, argv + 3);
 		err(1, "%s", path);
 	}
