@@ -23,12 +23,8 @@
  */
 #define PADDING_MAX 16
 
-/*
- * Text without names in a file that has others is a row for each part of this size, counted from
- * the file's beginning, so that a part is the same one in every run. A function in assembly is
- * seldom longer, and one row for all would say nothing of where the ticks are.
- */
-#define PART_BYTES 4096
+/* Places that are so near to each other are asked for together, as most of them are in one function. */
+#define NEAR_BYTES 64
 
 /*
  * Ticks of a function, of a stretch of text without names, or of a single place. symbol is NULL for
@@ -152,14 +148,14 @@ static uint64_t function_bin_start(const struct profile_histogram *histogram, ui
 static void take_part(struct symbol_span *span, const struct profile_text *segment,
 		      const struct function_hit *hit)
 {
-	uint64_t part = hit->first - hit->first % PART_BYTES;
+	uint64_t part = hit->first - hit->first % SYMBOL_PART;
 
 	if (span->start == segment->offset && span->end - segment->offset == segment->size)
 		return;
 	if (part > span->start)
 		span->start = part;
-	if (span->end - part > PART_BYTES)
-		span->end = part + PART_BYTES;
+	if (span->end - part > SYMBOL_PART)
+		span->end = part + SYMBOL_PART;
 }
 
 /*
@@ -356,15 +352,14 @@ struct object_texts {
 	size_t sites_end;
 };
 
-/* A stretch is as long as a part, and text behind it or before it makes no difference. */
 static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
 {
 	struct symbol_wanted *wanted = &resolver->wanted;
 	struct symbol_range *last = wanted->nr ? &wanted->ranges[wanted->nr - 1] : NULL;
-	struct symbol_range range = { .start = start - start % PART_BYTES };
+	struct symbol_range range = { .start = start - start % NEAR_BYTES };
 	int ret;
 
-	if (__builtin_add_overflow(range.start, bytes + PART_BYTES, &range.end))
+	if (__builtin_add_overflow(range.start, bytes + NEAR_BYTES, &range.end))
 		range.end = UINT64_MAX;
 	if (last && range.start >= last->start && range.start <= last->end) {
 		last->end = range.end > last->end ? range.end : last->end;

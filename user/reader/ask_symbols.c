@@ -158,23 +158,50 @@ static void put_pieces(struct wire *wire, struct symbol_table *table,
 	}
 }
 
+/* Text without a name is shown by the part, so that its whole parts are looked at. */
+static int widen(const struct symbol_wanted *wanted, struct symbol_wanted *result)
+{
+	struct symbol_range *last;
+	uint64_t start, end;
+	size_t i;
+
+	result->ranges = calloc(wanted->nr + 1, sizeof(*result->ranges));
+	if (!result->ranges)
+		return -ENOMEM;
+	for (i = 0; i < wanted->nr; i++) {
+		start = wanted->ranges[i].start - wanted->ranges[i].start % SYMBOL_PART;
+		if (__builtin_add_overflow(wanted->ranges[i].end, SYMBOL_PART - 1, &end))
+			end = UINT64_MAX;
+		else
+			end -= end % SYMBOL_PART;
+		last = result->nr ? &result->ranges[result->nr - 1] : NULL;
+		if (last && start <= last->end)
+			last->end = end > last->end ? end : last->end;
+		else
+			result->ranges[result->nr++] = (struct symbol_range){ start, end };
+	}
+	return 0;
+}
+
 int answer_symbols(struct reader_call *call, struct error *err)
 {
 	struct symbol_table *table = NULL;
 	struct symbols_question question;
+	struct symbol_wanted wide = { 0 };
 	int ret;
 
 	get_request(call, &question);
 	question.wanted.nr = wire_get_count(&call->question, sizeof(*question.wanted.ranges));
 	question.wanted.ranges = wire_get_array(&call->question, question.wanted.nr,
 						sizeof(*question.wanted.ranges));
-	ret = call->question.bad ?
-		      -ENOMEM :
-		      symbol_source_load(&question.object, &question.file, question.cache,
-					 &question.wanted, &table, err);
+	ret = call->question.bad ? -ENOMEM : widen(&question.wanted, &wide);
+	if (!ret)
+		ret = symbol_source_load(&question.object, &question.file, question.cache, &wide,
+					 &table, err);
 	if (!ret && table)
 		put_pieces(&call->answer, table, &question.wanted);
 	symbol_source_release(question.cache, table);
+	free(wide.ranges);
 	free_question(&question);
 	return ret;
 }

@@ -25,6 +25,13 @@ struct symbol {
 
 struct symbol_table; /* sorted; one thread at a time */
 
+/*
+ * Text without names in a file that has others is a row for each part of this size, counted from the file's
+ * beginning, so that a part is the same one in every run. A function in assembly is seldom longer, and one row for all
+ * would say nothing of where the ticks are.
+ */
+enum { SYMBOL_PART = 4096 };
+
 /* Text that names are wanted of: [start, end). */
 struct symbol_range {
 	uint64_t start;
