@@ -70,6 +70,7 @@ struct resolver {
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
+	bool is_unread; /* the object at hand could not be read */
 	size_t nr_broken; /* objects whose names could not be read */
 	uint32_t broken; /* the first of these objects */
 	struct error why; /* why its names could not be read */
@@ -315,7 +316,9 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 		if (!hit->symbol || symbol_is_place(hit->symbol))
 			unnamed += hit->ticks;
 	}
-	nameless_add(&resolver->nameless, resolver->profile, object, ticks, unnamed);
+	/* Why this one has no names is said already. */
+	if (!resolver->is_unread)
+		nameless_add(&resolver->nameless, resolver->profile, object, ticks, unnamed);
 	resolver->unnamed = unnamed;
 }
 
@@ -420,14 +423,16 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 {
 	const struct profile_object *object = &resolver->profile->objects[id];
 	struct error why = { 0 };
+	int ret;
 
 	if (object->kind == PROFILE_KERNEL && resolver->has_kernel) {
 		resolver->table = resolver->kernel;
 		return;
 	}
-	if (object_symbols_load(object, id, resolver->opener, &resolver->wanted, &resolver->table,
-				&why) &&
-	    !resolver->nr_broken++) {
+	ret = object_symbols_load(object, id, resolver->opener, &resolver->wanted, &resolver->table,
+				  &why);
+	resolver->is_unread = ret == -EIO || ret == -ETIME;
+	if (ret && !resolver->nr_broken++) {
 		resolver->broken = id;
 		resolver->why = why;
 	}
