@@ -176,29 +176,9 @@ static int add_last(struct kept *kept, struct profile **last, struct error *err)
 	return add_part_kept(kept, part, err);
 }
 
-/* The sum goes on, whether or not the file was written. */
-int kept_save(struct kept *kept, struct profile **last, time_t now, struct error *err)
-{
-	int ret = add_last(kept, last, err);
-	struct error ignored;
-	struct profile *sum;
-
-	if (!ret)
-		ret = series_next(&kept->files, now, err);
-	if (!ret)
-		ret = profile_merger_finish(&kept->sum, &sum, err);
-	if (ret)
-		return ret;
-	ret = note_kept(kept, sum, err);
-	if (!ret)
-		ret = write_kept_sum(kept, sum, err);
-	if (profile_merger_add(&kept->sum, sum, "top", &ignored) && !ret)
-		ret = error_no_memory(err, "profile");
-	return ret;
-}
-
+/* The sum goes on, whatever becomes of it here. */
 int kept_show(struct kept *kept, struct profile **last,
-	      int (*show)(const struct profile *profile, void *of, struct error *err), void *of,
+	      int (*show)(struct profile *sum, void *of, struct error *err), void *of,
 	      struct error *err)
 {
 	int ret = add_last(kept, last, err);
@@ -213,6 +193,21 @@ int kept_show(struct kept *kept, struct profile **last,
 	if (profile_merger_add(&kept->sum, sum, "top", &ignored) && !ret)
 		ret = error_no_memory(err, "profile");
 	return ret;
+}
+
+static int write_kept(struct profile *sum, void *of, struct error *err)
+{
+	struct kept *kept = of;
+	int ret = note_kept(kept, sum, err);
+
+	return ret ? ret : write_kept_sum(kept, sum, err);
+}
+
+int kept_save(struct kept *kept, struct profile **last, time_t now, struct error *err)
+{
+	int ret = series_next(&kept->files, now, err);
+
+	return ret ? ret : kept_show(kept, last, write_kept, kept, err);
 }
 
 const char *kept_name(const struct kept *kept)

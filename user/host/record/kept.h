@@ -39,7 +39,7 @@ int kept_save(struct kept *kept, struct profile **last, time_t now, struct error
 
 /* Calls show() with all of it, as kept_save() writes it. */
 int kept_show(struct kept *kept, struct profile **last,
-	      int (*show)(const struct profile *profile, void *of, struct error *err), void *of,
+	      int (*show)(struct profile *sum, void *of, struct error *err), void *of,
 	      struct error *err);
 
 /* The name of the file written last; NULL: there is none. */

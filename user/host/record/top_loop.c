@@ -216,7 +216,7 @@ static int open_annotation(struct top_loop *loop, struct error *err)
 	return hot_text ? 0 : error_no_memory(err, "top");
 }
 
-static int put_callers(const struct profile *profile, void *of, struct error *err)
+static int put_callers(struct profile *profile, void *of, struct error *err)
 {
 	const struct callers_page *page = of;
 

@@ -195,104 +195,52 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	return 0;
 }
 
-/* Finds or makes the rows of a function and of its object; -ENOMEM. */
-static int find_rows(struct top_model *model, const struct profile *profile,
-		     const struct profile_function *function, struct top_row *rows[2])
+/* Adds a row of a report to that of its function or object; of one bin, only to the function's bins. */
+static int count_row(struct top_model *model, const struct profile *profile, enum report_by by,
+		     const struct report_row *from)
 {
-	struct top_row key = function_key(profile, function);
+	const struct top_bin bin = { from->offset, from->size, from->ticks };
+	const struct top_row key = by == REPORT_OBJECTS ?
+					   object_key(&profile->objects[from->object]) :
+					   function_key(profile, from->function);
+	struct top_row *row =
+		find_row(&model->tables[by == REPORT_OBJECTS ? TOP_OBJECTS : TOP_FUNCTIONS], &key);
 
-	rows[0] = find_row(&model->tables[TOP_FUNCTIONS], &key);
-	key = object_key(&profile->objects[function->object]);
-	rows[1] = find_row(&model->tables[TOP_OBJECTS], &key);
-	return rows[0] && rows[1] ? 0 : -ENOMEM;
+	if (!row)
+		return -ENOMEM;
+	if (by == REPORT_BINS)
+		return count_bin(model, row, &bin);
+	add_up(row, from->ticks, from->ns);
+	row->inclusive_ns += from->inclusive_ns;
+	row->total_inclusive_ns += from->inclusive_ns;
+	return 0;
 }
 
-static int count_histogram(struct top_model *model, const struct profile *profile,
-			   const struct profile_histogram *histogram,
-			   const struct profile_index *index, double weight)
+static int count_rows(struct top_model *model, const struct profile *profile, enum report_by by)
 {
-	const struct profile_function *function, *last = NULL;
-	struct top_bin bin = { .size = histogram->bytes_per_bin };
-	struct top_row *rows[2] = { NULL };
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < histogram->nr_bins && !ret; i++) {
-		bin.offset = profile_bin_start(histogram, i);
-		bin.ticks = histogram->bins[i].count;
-		function = profile_bin_function(index, histogram, i);
-		if (!function)
-			continue;
-		if (function != last && find_rows(model, profile, function, rows))
-			return -ENOMEM;
-		last = function;
-		add_up(rows[0], bin.ticks, weight * (double)bin.ticks);
-		add_up(rows[1], bin.ticks, weight * (double)bin.ticks);
-		ret = count_bin(model, rows[0], &bin);
-	}
-	return ret;
-}
-
-/* Functions and objects; and, for the annotated view, bins. */
-static int count_bins(struct top_model *model, const struct profile *profile,
-		      const struct profile_weights *weights)
-{
-	struct profile_index *index = profile_index_new(profile);
-	int ret = index ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms && !ret; i++)
-		ret = count_histogram(model, profile, &profile->histograms[i], index,
-				      profile_weight(weights, &profile->histograms[i]));
-	profile_index_free(index);
-	return ret;
-}
-
-/* The row of a function or object, or NULL: out of memory. A tick of no function is in none. */
-static struct top_row *row_of(struct top_model *model, const struct profile *profile,
-			      enum top_by by, const struct report_row *row)
-{
-	const struct top_row key = by == TOP_FUNCTIONS ? function_key(profile, row->function) :
-							 object_key(&profile->objects[row->object]);
-
-	return find_row(&model->tables[by], &key);
-}
-
-/* What functions or objects took with all that they called. */
-static int count_inclusive(struct top_model *model, const struct profile *profile, enum top_by by)
-{
-	const struct report_options options = {
-		.by = by == TOP_FUNCTIONS ? REPORT_FUNCTIONS : REPORT_OBJECTS,
-		.callers = true,
-		.target = REPORT_ALL_TARGETS,
-	};
+	const struct report_options options = { .by = by,
+						.callers = true,
+						.target = REPORT_ALL_TARGETS };
 	struct report_rows rows;
-	struct top_row *row;
 	struct error err;
 	int ret = rows_of_part(profile, &options, &rows, &err);
 	size_t i;
 
-	for (i = 0; i < rows.nr && !ret; i++) {
-		if (!(rows.rows[i].inclusive_ns > 0) ||
-		    (by == TOP_FUNCTIONS && !rows.rows[i].function))
-			continue;
-		row = row_of(model, profile, by, &rows.rows[i]);
-		if (row) {
-			row->inclusive_ns += rows.rows[i].inclusive_ns;
-			row->total_inclusive_ns += rows.rows[i].inclusive_ns;
-		} else {
-			ret = -ENOMEM;
-		}
-	}
+	for (i = 0; i < rows.nr && !ret; i++)
+		if (by == REPORT_OBJECTS || rows.rows[i].function)
+			ret = count_row(model, profile, by, &rows.rows[i]);
 	rows_free(&rows);
 	return ret;
 }
 
-static int count_callers(struct top_model *model, const struct profile *profile)
+/* Functions and objects; and, for the annotated view, bins. */
+static int count_text(struct top_model *model, const struct profile *profile)
 {
-	int ret = profile->callers ? count_inclusive(model, profile, TOP_FUNCTIONS) : 0;
+	int ret = count_rows(model, profile, REPORT_FUNCTIONS);
 
-	return ret || !profile->callers ? ret : count_inclusive(model, profile, TOP_OBJECTS);
+	if (!ret)
+		ret = count_rows(model, profile, REPORT_OBJECTS);
+	return ret ? ret : count_rows(model, profile, REPORT_BINS);
 }
 
 /* A container's name may be told some time after its first tick. */
@@ -451,26 +399,20 @@ static int add_account(struct top_model *model, const struct profile *profile)
 
 int top_model_add(struct top_model *model, const struct profile *profile)
 {
-	struct profile_weights *weights = profile_weights_new(profile);
 	size_t i;
 	int ret;
 
-	if (!weights)
-		return -ENOMEM;
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
 	ret = add_account(model, profile);
 	if (!ret)
-		ret = count_bins(model, profile, weights);
-	if (!ret)
-		ret = count_callers(model, profile);
+		ret = count_text(model, profile);
 	if (!ret)
 		ret = count_splits(model, profile);
 	if (!ret)
 		ret = call_cgroups(model, profile);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
-	profile_weights_free(weights);
 	return ret;
 }
 
