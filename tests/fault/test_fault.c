@@ -512,6 +512,12 @@ Test(fault, callers)
 			       .out_varies = true,
 			       .judge = judge_page },
 	     one_in(2, MEMORY));
+	try_reader("report time callers",
+		   ARGS("report", "--by=time", "--callers=write", "--format=csv", profile), NULL,
+		   judge_same_out);
+	try_reader("diff callers", ARGS("diff", profile, profile), NULL, judge_same_out);
+	try_reader("diff calls", ARGS("diff", "--by=calls", "--format=csv", profile, profile), NULL,
+		   judge_same_out);
 	both((struct subject){ .name = "diff html callers",
 			       .arguments = ARGS("diff", "--html", "-", profile, profile),
 			       .out_varies = true,
