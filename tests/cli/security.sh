@@ -58,6 +58,7 @@ limit reader/process.c RETIRE_SECONDS 1 'After % seconds of CPU time it is repla
 limit reader/serve.c CPU_SECONDS 1 'after % the kernel ends it'
 limit reader/process.c READERS_MAX 1 'At most % readers'
 limit base/opener.h OPENER_COPY_MAX $mib 'a copy of the file, of at most % MiB'
+limit base/opener.c OPENERS_MAX 1 'at most % have an opener'
 limit base/abandoned.h ABANDONED_MAX 1 'is left behind, up to % of them'
 limit symbol/code.h CODE_MAX 1 '% bytes of code'
 limit symbol/text_symbols.c PERF_MAP_MAX $mib 'Either file may have % MiB'
