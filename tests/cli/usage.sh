@@ -154,8 +154,6 @@ usage export_format "bpfprofil: export: --format 'cvs': no such format
 try: --format csv" export --format cvs
 usage export_far_format "bpfprofil: export: --format 'html': no such format
 try: bpfprofil report --html FILE" export --format html
-usage agent_callers "bpfprofil: agent: unknown option '--callers'
-try: bpfprofil attach --all --callers, because what the agent sends is flat: functions without callers" agent --callers
 usage meant_format "bpfprofil: export: --format 'flamegraph': no such format
 try: bpfprofil export --format folded" export --format flamegraph
 usage meant_picture "bpfprofil: export: --format 'svg': no such format

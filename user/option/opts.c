@@ -332,9 +332,6 @@ static const char *meant_here(const struct command *command, const char *typed)
 	/* What perf record -a COMMAND does, attach does until ^C, and without a command. */
 	if (meant && !strcmp(meant, "--all") && !strcmp(command->name, "run"))
 		return "bpfprofil attach --all";
-	if (!strcmp(typed, "callers") && !strcmp(command->name, "agent"))
-		return "bpfprofil attach --all --callers, because what the agent sends is flat: "
-		       "functions without callers";
 	if (!meant || strncmp(meant, "--", 2) != 0)
 		return meant;
 	for (i = 0; (opt = opts_at(command, i, &group)); i++)
