@@ -27,6 +27,7 @@ struct source {
 
 static const struct source *sources;
 static unsigned int opened;
+static uint32_t opened_last;
 
 static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
 {
@@ -34,6 +35,7 @@ static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
 	int fd;
 
 	opened++;
+	opened_last = object;
 	snprintf(root, root_size, "%s", "");
 	if (source->file)
 		return fixture_open(source->file);
@@ -371,6 +373,32 @@ Test(functions, parts)
 	check_resolved();
 	cr_assert_str_eq(profile->functions[0].name, "program+0x5000");
 	cr_assert_eq(profile->functions[0].size, 0x2000);
+}
+
+static bool is_second(void *ctx, uint32_t object)
+{
+	(void)ctx;
+	return object == 1;
+}
+
+/* What is trusted has its names even if the time for names is over with the next file. */
+Test(functions, trusted_files_first)
+{
+	const struct source two[] = { { .map = "1000 10 first\n" }, { .map = "1000 10 second\n" } };
+	struct object_opener opener = { .open = open_source,
+					.is_trusted = is_second,
+					.ctx = (void *)(uintptr_t)two };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		add_histogram(add_object(PROFILE_JIT, "[jit:1]"), 0x1000, 4);
+		add_bin(0, 1);
+	}
+	opened = 0;
+	cr_assert_eq(functions_resolve(profile, &opener, NULL), 0);
+	cr_expect_eq(opened, 2);
+	cr_expect_eq(opened_last, 0);
+	cr_expect_eq(profile->nr_functions, 2);
 }
 
 static int open_places(void *ctx, uint32_t object, uint64_t *limit)

@@ -521,13 +521,23 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 	return 0;
 }
 
-static int resolve_objects(struct resolver *resolver)
+/* Root's files and ours come first, so that nobody's files take the time that there is for names from them. */
+static bool is_turn_of(const struct resolver *resolver, uint32_t object, bool trusted)
+{
+	const struct object_opener *opener = resolver->opener;
+	const bool is_trusted = !opener || !opener->is_trusted ||
+				opener->is_trusted(opener->ctx, object);
+
+	return is_trusted == trusted;
+}
+
+static int resolve_objects_of(struct resolver *resolver, size_t nr, bool trusted)
 {
 	const struct profile *profile = resolver->profile;
 	const struct profile_callers *callers = profile->callers;
-	size_t nr, nr_sites = callers ? callers->nr_sites : 0;
+	size_t nr_sites = callers ? callers->nr_sites : 0;
 	struct object_texts texts = { 0 };
-	int ret = order_histograms(resolver, &nr);
+	int ret = 0;
 
 	for (; !ret && texts.object < profile->nr_objects; texts.object++) {
 		texts.first = texts.end;
@@ -539,10 +549,20 @@ static int resolve_objects(struct resolver *resolver)
 		       callers->sites[texts.sites_end].object == texts.object)
 			texts.sites_end++;
 		if ((texts.first < texts.end || texts.sites < texts.sites_end) &&
-		    (!resolver->sought || resolver->sought[texts.object]))
+		    (!resolver->sought || resolver->sought[texts.object]) &&
+		    is_turn_of(resolver, texts.object, trusted))
 			ret = resolve_object(resolver, &texts);
 	}
 	return ret;
+}
+
+static int resolve_objects(struct resolver *resolver)
+{
+	size_t nr;
+	int ret = order_histograms(resolver, &nr);
+
+	ret = ret ?: resolve_objects_of(resolver, nr, true);
+	return ret ?: resolve_objects_of(resolver, nr, false);
 }
 
 static void free_functions(struct profile_function *functions, size_t nr)

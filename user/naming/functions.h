@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_FUNCTIONS_H
 #define BPFPROFIL_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct symbol_cache;
 struct object_opener {
 	int (*open)(void *ctx, uint32_t object, char *root, size_t root_size);
 	int (*open_places)(void *ctx, uint32_t object, uint64_t *limit);
+	/* Whether an object's file is root's or ours, for what is read first. NULL: this is not known of any. */
+	bool (*is_trusted)(void *ctx, uint32_t object);
 	void *ctx;
 	struct symbol_cache *cache; /* belongs to the caller; may be NULL */
 	struct allowance

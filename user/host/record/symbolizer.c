@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/opener.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "host/engine/spaces.h"
 #include "reader/reader.h"
@@ -137,6 +138,16 @@ static int open_object_source(void *ctx, uint32_t object, char *root, size_t roo
 	return fd < 0 ? -errno : fd;
 }
 
+static bool is_trusted(void *ctx, uint32_t object)
+{
+	const struct symbolized *named = ctx;
+	const struct symbolizer_source *source = &named->sources[object];
+	struct stat stat;
+
+	return source->fd < 0 || (!source->far && regular_file_stat(source->fd, &stat) &&
+				  regular_file_is_from(&stat, 0));
+}
+
 static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 {
 	const struct symbolized *named = ctx;
@@ -154,13 +165,13 @@ struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 	/* While the thread is at work, only it may use the tables. */
 	return (struct object_opener){ .open = open_object_source,
 				       .open_places = open_places,
+				       .is_trusted = is_trusted,
 				       .ctx = &symbolizer->last,
 				       .cache = symbolizer->work.profile ? NULL :
 									   symbolizer->symbols };
 }
 
-/* In this thread, because it may have to wait for a reader, and for users' programs. */
-static void describe_files(struct symbolized *named)
+static void describe_files_of(struct symbolized *named, bool trusted)
 {
 	char ignored[PATH_MAX];
 	uint32_t i;
@@ -169,11 +180,19 @@ static void describe_files(struct symbolized *named)
 		struct profile_object *object = &named->profile->objects[i];
 		cleanup_fd int fd = -1;
 
-		if (object->kind != PROFILE_FILE || named->sources[i].fd < 0)
+		if (object->kind != PROFILE_FILE || named->sources[i].fd < 0 ||
+		    is_trusted(named, i) != trusted)
 			continue;
 		fd = open_object_source(named, i, ignored, sizeof(ignored));
 		object_describe_file(fd, object);
 	}
+}
+
+/* In this thread, because it may have to wait for a reader, and for users' programs. */
+static void describe_files(struct symbolized *named)
+{
+	describe_files_of(named, true);
+	describe_files_of(named, false);
 }
 
 static void *name(void *ctx)
@@ -181,6 +200,7 @@ static void *name(void *ctx)
 	struct symbolizer *symbolizer = ctx;
 	struct object_opener opener = { .open = open_object_source,
 					.open_places = open_places,
+					.is_trusted = is_trusted,
 					.ctx = &symbolizer->work,
 					.cache = symbolizer->symbols };
 
