@@ -56,16 +56,6 @@ has_profiles() {
 	[ "$(find "$work/files" -name '*.gz' | wc -l)" -ge "$1" ]
 }
 
-until_true() {
-	local i
-
-	for ((i = 0; i < 600; i++)); do
-		! "$@" || return 0
-		sleep 0.2
-	done
-	return 1
-}
-
 port=$(tests/lib/free_port) later=$(tests/lib/free_port)
 mkdir "$work/files" "$work/got"
 printf '%s\n' callers 'duty = 100' 'interval = 2' "dir = $work/files" "otlp = http://127.0.0.1:$later" \

@@ -31,21 +31,6 @@ clean_up() {
 	umount -l "$disk" 2>/dev/null
 }
 
-# until_true COMMAND...: for two minutes; if it never is, it is the test that fails
-until_true() {
-	local i
-
-	for ((i = 0; i < 600; i++)); do
-		! "$@" || return 0
-		sleep 0.2
-	done
-	return 1
-}
-
-said() {
-	grep -q -e "$1" "$work/err"
-}
-
 # readyz CODE LINE: it is answered so, with that line
 readyz() {
 	[ "$(curl -s -o "$work/ready" -w '%{http_code}' "http://127.0.0.1:$listen/readyz")" = "$1" ] &&

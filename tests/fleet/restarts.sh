@@ -9,11 +9,12 @@ set -uo pipefail
 mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 name=bpfprofil-restarts-$$
 listen=$(free_port) prometheus=$(free_port)
-folder=$PWD/restarts
+folder=$(mktemp -d)
 seconds=${RESTART_SECONDS:-5}
 
 clean_up() {
 	end_all
+	rm -rf "$folder"
 	rmdir "$mount/$name"/* "$mount/$name" 2>/dev/null
 }
 trap clean_up EXIT

@@ -116,6 +116,22 @@ has_used() {
 	done
 }
 
+# until_true COMMAND...: for two minutes; if it never is, it is the test that fails
+until_true() {
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		! "$@" || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+# said TEXT: in $work/err, where a test that needs it has the messages of what it started
+said() {
+	grep -q -e "$1" "$work/err"
+}
+
 cgroup_mounts() {
 	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
 }
