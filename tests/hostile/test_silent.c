@@ -243,6 +243,10 @@ Test(hostile_silent, agent)
 				 "--dir", live_path(live, "files")));
 		awaited.nr = PROFILES;
 		cr_assert(eventually(are_there, &awaited));
+		/* On a busy machine the victim may not have run yet. */
+		process_wait_cpu(silence.victim.pid, 0.3);
+		awaited.nr = count_profiles(live) + 2;
+		cr_assert(eventually(are_there, &awaited));
 		kill(agent.pid, SIGTERM);
 		child_finish(&agent, &ended);
 		cr_assert_eq(ended.status, 0, "%d: %s", ended.status, ended.err);
