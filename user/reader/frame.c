@@ -29,17 +29,29 @@ static int wait_for(const struct frame_line *line, short events)
 	return line->wait ? line->wait(line->ctx, events) : 0;
 }
 
+/* What is tried first and waited for only if it would block. */
+static int flags_of(const struct frame_line *line)
+{
+	return MSG_NOSIGNAL | (line->wait ? MSG_DONTWAIT : 0);
+}
+
+/* What a call's failure means: 0 to try again, now or after waiting; or -errno. */
+static int try_again(const struct frame_line *line, short events)
+{
+	if (errno == EINTR)
+		return 0;
+	return errno == EAGAIN ? wait_for(line, events) : -errno;
+}
+
 static int send_all(const struct frame_line *line, const uint8_t *bytes, size_t size)
 {
-	const int flags = MSG_NOSIGNAL | (line->wait ? MSG_DONTWAIT : 0);
 	ssize_t sent;
 	int ret = 0;
 
 	while (!ret && size) {
-		ret = wait_for(line, POLLOUT);
-		sent = ret ? 0 : send(line->socket, bytes, size, flags);
-		if (sent < 0 && errno != EINTR && errno != EAGAIN)
-			ret = -errno;
+		sent = send(line->socket, bytes, size, flags_of(line));
+		if (sent < 0)
+			ret = try_again(line, POLLOUT);
 		bytes += sent > 0 ? sent : 0;
 		size -= sent > 0 ? (size_t)sent : 0;
 	}
@@ -67,21 +79,26 @@ static void attach_fds(struct msghdr *message, union ancillary *control, const i
 int frame_send(const struct frame_line *line, const struct reader_frame *frame)
 {
 	struct head head = { frame->kind, frame->code, frame->body.nr };
-	struct iovec part = { &head, sizeof(head) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct iovec parts[] = { { &head, sizeof(head) }, { frame->body.bytes, frame->body.nr } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 	union ancillary control = { 0 };
-	int ret = frame->body.bad ? -ENOMEM : wait_for(line, POLLOUT);
-	ssize_t sent;
+	int ret = frame->body.bad ? -ENOMEM : 0;
+	ssize_t sent = -1;
 
+	attach_fds(&message, &control, frame->fds);
+	while (!ret && sent < 0) {
+		sent = sendmsg(line->socket, &message, flags_of(line));
+		if (sent < 0)
+			ret = try_again(line, POLLOUT);
+	}
 	if (ret)
 		return ret;
-	attach_fds(&message, &control, frame->fds);
-	do
-		sent = sendmsg(line->socket, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	if (sent != sizeof(head))
-		return sent < 0 ? -errno : -EPIPE;
-	return send_all(line, frame->body.bytes, frame->body.nr);
+	if ((size_t)sent < sizeof(head))
+		return -EPIPE;
+	sent -= (ssize_t)sizeof(head);
+	return (size_t)sent == frame->body.nr ?
+		       0 :
+		       send_all(line, frame->body.bytes + sent, frame->body.nr - (size_t)sent);
 }
 
 static void take_fds(struct msghdr *message, int fds[READER_FDS])
@@ -126,12 +143,12 @@ static int receive_body(const struct frame_line *line, uint64_t size, struct wir
 
 	while (!ret && body->nr < size) {
 		most = min_size(size - body->nr, CHUNK_BYTES);
-		ret = GROW(body->bytes, body->room, body->nr + most) ?: wait_for(line, POLLIN);
-		got = ret ? 0 : recv(line->socket, body->bytes + body->nr, most, 0);
+		ret = GROW(body->bytes, body->room, body->nr + most);
 		if (ret)
 			break;
-		if (got < 0 && errno != EINTR)
-			ret = -errno;
+		got = recv(line->socket, body->bytes + body->nr, most, flags_of(line));
+		if (got < 0)
+			ret = try_again(line, POLLIN);
 		else if (!got)
 			ret = -EPIPE;
 		body->nr += got > 0 ? (size_t)got : 0;
