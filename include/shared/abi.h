@@ -213,7 +213,7 @@ struct window {
 enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 /*
- * FAR: whoever opens the file, or walks below the root of its process, may have to wait for a user's program. STACKED:
+ * FAR: opening the file, or walking below the root of its process, may have to wait for a user's program. STACKED:
  * it was opened in another file system than it is in, as in overlayfs, and has another inode there.
  */
 enum { RECORD_FAR = 1, RECORD_STACKED = 2 };

@@ -3,7 +3,6 @@
  * The agent of a host, with the memory that a container gives it, while somebody runs files that are made
  * to take all of it.
  */
-#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,38 +76,6 @@ static void run_files(struct live *live)
 	child_end_free(&end);
 }
 
-/* How many profiles there are. */
-static size_t count_profiles(struct live *live)
-{
-	size_t nr = 0;
-	glob_t found;
-
-	if (!glob(live_path(live, "files/*.json.gz"), 0, NULL, &found))
-		nr = found.gl_pathc;
-	globfree(&found);
-	return nr;
-}
-
-struct awaited {
-	struct live *live;
-	size_t nr;
-};
-
-static bool are_there(void *argument)
-{
-	struct awaited *awaited = argument;
-
-	return count_profiles(awaited->live) >= awaited->nr;
-}
-
-static void await_more(struct live *live)
-{
-	struct awaited awaited = { live, count_profiles(live) + PROFILES };
-
-	cr_assert(eventually(are_there, &awaited), "%zu profiles, and no more",
-		  count_profiles(live));
-}
-
 /* The kernel does not end it, and others' names are in its profiles. */
 LIVE_TEST(hostile_memory, agent)
 {
@@ -119,9 +86,9 @@ LIVE_TEST(hostile_memory, agent)
 	NEED_ROOT();
 	NEED(make_group(&limit), "no controller of memory");
 	start_agent(live, limit, &agent);
-	await_more(live);
+	live_await_profiles(live, PROFILES);
 	run_files(live);
-	await_more(live);
+	live_await_profiles(live, PROFILES);
 	kill(agent.pid, SIGTERM);
 	child_finish(&agent, &end);
 	cgroup_remove(group);

@@ -203,35 +203,11 @@ Test(hostile_silent, rights)
 	end(&silence);
 }
 
-struct awaited {
-	struct live *live;
-	size_t nr;
-};
-
-static size_t count_profiles(struct live *live)
-{
-	size_t nr = 0;
-	glob_t found;
-
-	if (!glob(live_path(live, "files/*.json.gz"), 0, NULL, &found))
-		nr = found.gl_pathc;
-	globfree(&found);
-	return nr;
-}
-
-static bool are_there(void *argument)
-{
-	struct awaited *awaited = argument;
-
-	return count_profiles(awaited->live) >= awaited->nr;
-}
-
 /* Its profiles go on, with others' names, and it ends by a signal. */
 Test(hostile_silent, agent)
 {
 	struct silence silence = { 0 };
 	struct live *live = &silence.live;
-	struct awaited awaited = { live, 0 };
 	struct child agent;
 	struct child_end ended;
 
@@ -241,12 +217,10 @@ Test(hostile_silent, agent)
 		child_start(&agent, NULL,
 			    ARGS(BPFPROFIL_BIN, "agent", "-q", "--interval", "1", "--duty", "100",
 				 "--dir", live_path(live, "files")));
-		awaited.nr = PROFILES;
-		cr_assert(eventually(are_there, &awaited));
+		live_await_profiles(live, PROFILES);
 		/* On a busy machine the victim may not have run yet. */
 		process_wait_cpu(silence.victim.pid, 0.3);
-		awaited.nr = count_profiles(live) + 2;
-		cr_assert(eventually(are_there, &awaited));
+		live_await_profiles(live, 2);
 		kill(agent.pid, SIGTERM);
 		child_finish(&agent, &ended);
 		cr_assert_eq(ended.status, 0, "%d: %s", ended.status, ended.err);

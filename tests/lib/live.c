@@ -2,6 +2,7 @@
 #include "live.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,4 +182,35 @@ bool live_run_timed(struct live *live, const char *const options[], const char *
 		       live_time_ratio(live), live->cpu_ns / 1e9, live->turns, allowed_part(live),
 		       json_object_to_json_string(doc_get(live->doc, "ticks")));
 	return true;
+}
+
+struct awaited {
+	struct live *live;
+	size_t nr;
+};
+
+static size_t count_profiles(struct live *live)
+{
+	size_t nr = 0;
+	glob_t found;
+
+	if (!glob(live_path(live, "files/*.json.gz"), 0, NULL, &found))
+		nr = found.gl_pathc;
+	globfree(&found);
+	return nr;
+}
+
+static bool are_there(void *argument)
+{
+	struct awaited *awaited = argument;
+
+	return count_profiles(awaited->live) >= awaited->nr;
+}
+
+void live_await_profiles(struct live *live, size_t more)
+{
+	struct awaited awaited = { live, count_profiles(live) + more };
+
+	cr_assert(eventually(are_there, &awaited), "%zu profiles, and no more",
+		  count_profiles(live));
 }

@@ -91,4 +91,7 @@ void live_read_parts(const struct live *live, double ret[3]);
 /* Reads live->profile into live->doc, replacing it. */
 void live_load(struct live *live);
 
+/* Waits until the agent has written so many more profiles into "files" in the test's directory; asserts that it does. */
+void live_await_profiles(struct live *live, size_t more);
+
 #endif

@@ -23,7 +23,7 @@ static struct profile *with_callers(void)
 static void expect_chains(const struct profile *profile, size_t histogram, size_t bin,
 			  const char *wanted)
 {
-	struct profile_chains *chains = profile_chains_new(profile, true);
+	struct profile_chains *chains = profile_chains_new(profile);
 	const struct profile_chain *chain;
 	char text[256] = "";
 	size_t nr, used = 0;

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +20,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/abandoned.h"
+#include "base/helper_process.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 
-enum { SOCKET = 3, OPENERS_MAX = 32, PATIENCE_SHARE = 4 };
+enum { SOCKET = STDIN_FILENO, OPENERS_MAX = 32, PATIENCE_SHARE = 4 };
 
 #define PATIENCE_NS (3 * (uint64_t)SECOND_NS)
 
@@ -112,8 +111,8 @@ static void prepare(void)
 	if (fd >= 0 && write(fd, "1000", 4) < 0)
 		errno = 0;
 	close_fd(&fd);
-	prctl(PR_SET_NAME, "bpfprofil-open");
 	keep_few_rights();
+	prctl(PR_SET_NAME, "bpfprofil-open");
 }
 
 /* Its name has what opener_copy_of() says of it. */
@@ -195,7 +194,12 @@ struct opener {
 	uint64_t used; /* number of its last question */
 };
 
-const char *opener_program;
+static bool enabled;
+
+void opener_enable(void)
+{
+	enabled = true;
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these */
 static struct opener openers[OPENERS_MAX];
@@ -203,40 +207,23 @@ static uint64_t nr_questions;
 
 static int start(struct opener *opener, uint64_t owner)
 {
-	char *argv[] = { (char *)"bpfprofil", (char *)OPENER_COMMAND, NULL };
-	extern char **environ;
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
 	int ends[2], ret;
-	sigset_t none;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&files, 0, 1);
-	posix_spawn_file_actions_adddup2(&files, 0, 2);
-	posix_spawn_file_actions_adddup2(&files, ends[1], SOCKET);
-	posix_spawn_file_actions_addclosefrom_np(&files, SOCKET + 1);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	*opener = (struct opener){ .owner = owner, .fd = ends[0] };
-	ret = posix_spawn(&opener->pid, opener_program, &files, &attributes, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attributes);
+	ret = helper_start(OPENER_COMMAND, NULL, ends[1], &opener->pid);
 	close(ends[1]);
 	if (!ret)
 		return 0;
 	opener->pid = 0;
 	close_fd(&opener->fd);
-	return -ret;
+	return ret;
 }
 
 static void abandon(struct opener *opener)
 {
-	abandon_process(opener->pid);
+	helper_abandon(opener->pid);
 	close_fd(&opener->fd);
 	*opener = (struct opener){ .fd = -1 };
 }
@@ -273,7 +260,7 @@ static struct opener *find_opener(uint64_t owner)
 		return NULL;
 	if (place->pid)
 		abandon(place);
-	return abandoned_processes() == ABANDONED_MAX || start(place, owner) ? NULL : place;
+	return helpers_abandoned() == ABANDONED_MAX || start(place, owner) ? NULL : place;
 }
 
 /* Whoever waits for a slow one has others to wait for: it has some seconds, and a part of the time. */
@@ -360,7 +347,7 @@ int opener_ask(uint64_t owner, int place, const char *path, const struct regular
 	struct question question = { .has_rule = rule,
 				     .user = owner < NO_UID ? (uid_t)owner : NO_UID };
 
-	if (!opener_program)
+	if (!enabled)
 		return -ENOSYS;
 	if (rule)
 		question.rule = *rule;

@@ -19,8 +19,8 @@ struct regular_file_rule;
 #define OPENER_COMMAND "__open"
 int opener_serve(void);
 
-/* Set by main(); NULL: what needs an opener is not opened. */
-extern const char *opener_program;
+/* Called by main(). Until then what needs an opener is not opened. */
+void opener_enable(void);
 
 /* What is larger has no names. */
 enum { OPENER_COPY_MAX = 64 << 20, OPENER_WAIT_MS = 1000 };

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		return print_version();
 	if (!strcmp(argv[1], OPENER_COMMAND))
 		return opener_serve();
-	opener_program = "/proc/self/exe";
+	opener_enable();
 	if (!strcmp(argv[1], READER_COMMAND))
 		return reader_main(argc - 1, argv + 1);
 	reader_enable();

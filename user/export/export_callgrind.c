@@ -24,7 +24,7 @@ struct cost {
 
 /*
  * Something with a cost: they are numbered by the profile's functions, then there is the text of each
- * object that has none, then each place that is no text, the first of which is [all].
+ * object that has none, then each place that is no text. [all] is the first of these.
  */
 struct callee {
 	uint32_t place; /* the first one */

@@ -253,7 +253,7 @@ static int begin_callers(struct build *build)
 	const size_t sites = build->profile->callers ? build->profile->callers->nr_sites : 0;
 	size_t at = 0, nr = 0;
 
-	build->chains = profile_chains_new(build->profile, true);
+	build->chains = profile_chains_new(build->profile);
 	if (!build->chains)
 		return -ENOMEM;
 	if (!build->profile->callers)
@@ -298,7 +298,7 @@ static const struct profile_object *object_of_place(const void *of, uint32_t pla
 	return mapping ? &samples->profile->objects[samples->mappings[mapping].object] : NULL;
 }
 
-/* Where processes are not told apart, programs are. */
+/* Programs, if the profile is not split by process. */
 static void set_program(struct samples *samples, struct sample *sample,
 			const struct profile_object *program)
 {

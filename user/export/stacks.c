@@ -257,7 +257,7 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 				      .stacks = stacks,
 				      .index = profile_index_new(profile),
 				      .weights = profile_weights_new(profile),
-				      .chains = profile_chains_new(profile, true) };
+				      .chains = profile_chains_new(profile) };
 	const struct chain_frames frames = { add_cut, add_site, &maker };
 	int ret = maker.index && maker.weights && maker.chains ? 0 : -ENOMEM;
 	size_t i;

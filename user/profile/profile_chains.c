@@ -34,7 +34,7 @@ struct taken {
 
 struct profile_chains {
 	const struct profile *profile;
-	const struct profile_callers *callers; /* NULL: they are not wanted, or there are none */
+	const struct profile_callers *callers; /* NULL: there are none */
 	uint32_t *roots; /* by node */
 	uint32_t *frames; /* by node: itself, or the frame that the kernel worked for */
 	struct text *texts; /* sorted */
@@ -261,14 +261,14 @@ static int fill_chains(struct profile_chains *chains)
 	return fill_bins(chains, nr_bins);
 }
 
-struct profile_chains *profile_chains_new(const struct profile *profile, bool wanted)
+struct profile_chains *profile_chains_new(const struct profile *profile)
 {
 	struct profile_chains *chains = calloc(1, sizeof(*chains));
 
 	if (!chains)
 		return NULL;
 	chains->profile = profile;
-	chains->callers = wanted ? profile->callers : NULL;
+	chains->callers = profile->callers;
 	if (chains->callers && fill_chains(chains)) {
 		profile_chains_free(chains);
 		return NULL;

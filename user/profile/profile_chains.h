@@ -27,8 +27,8 @@ struct profile_chain {
 
 struct profile_chains;
 
-/* NULL: out of memory. In a profile without callers, or if they are not wanted, no tick has a node. */
-struct profile_chains *profile_chains_new(const struct profile *profile, bool wanted);
+/* NULL: out of memory. In a profile without callers no tick has a node. */
+struct profile_chains *profile_chains_new(const struct profile *profile);
 void profile_chains_free(struct profile_chains *chains); /* NULL is fine */
 
 /*

@@ -18,8 +18,6 @@ int answer_maker(struct reader_call *call, struct error *err);
 int answer_code(struct reader_call *call, struct error *err);
 int answer_instructions(struct reader_call *call, struct error *err);
 
-void answer_symbols_forget(void);
-
 /* Sets err to that the answer makes no sense, for which the reader is ended. Returns -EIO. */
 int reader_bad_answer(struct reader_call *call, struct error *err);
 

@@ -69,12 +69,6 @@ int reader_facts(int fd, struct elf_facts *result, struct error *err)
 static struct symbol_cache *cache;
 static uint64_t cache_round;
 
-void answer_symbols_forget(void)
-{
-	symbol_cache_free(cache);
-	cache = NULL;
-}
-
 static struct symbol_cache *cache_of_round(uint64_t round)
 {
 	if (!round)

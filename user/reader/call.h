@@ -45,9 +45,6 @@ int reader_answer(struct reader_call *call, struct error *err);
 /* What answers where readers are no processes: reader_answer(), unless a test has other answers. */
 extern int (*reader_here)(struct reader_call *call, struct error *err);
 
-/* Frees what reader_answer() keeps from one call to the next, as tests want it. */
-void reader_forget(void);
-
 /*
  * Only programs that tests link have this: it is called before a reader answers, and may do what a hostile file
  * could make a reader do.

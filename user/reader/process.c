@@ -3,12 +3,10 @@
  * The side of the program that asks: starts readers, asks them, and ends those that die, hang or answer nonsense.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/abandoned.h"
+#include "base/helper_process.h"
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "reader/ask.h"
 #include "reader/frame.h"
 #include "symbol/debug_candidate.h"
-
-#define PROGRAM "/proc/self/exe"
 
 enum {
 	READERS_MAX = 8,
@@ -98,46 +94,6 @@ static bool is_too_late(void)
 
 /* --- starting and ending ------------------------------------------------------------------------- */
 
-/* Tokens and names in the environment are none of a reader's business. */
-static char **environment(char *kept[8])
-{
-	static const char *const names[] = { "SUDO_UID=", "LD_LIBRARY_PATH=", "ASAN_OPTIONS=",
-					     "UBSAN_OPTIONS=", READER_FAULT "=" };
-	size_t i, j, nr = 0;
-
-	for (i = 0; environ && environ[i]; i++)
-		for (j = 0; j < sizeof(names) / sizeof(names[0]) && nr < 7; j++)
-			if (!strncmp(environ[i], names[j], strlen(names[j])))
-				kept[nr++] = environ[i];
-	kept[nr] = NULL;
-	return kept;
-}
-
-static int spawn(int socket, const char *flags, pid_t *pid)
-{
-	char *const argv[] = { (char[]){ "bpfprofil" }, (char[]){ READER_COMMAND },
-			       (char *)(uintptr_t)flags, NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	char *kept[8];
-	sigset_t none;
-	int ret;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_RDWR, 0);
-	/* In a group of its own, so that what ends the command by the keyboard does not end its names. */
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	ret = -posix_spawn(pid, PROGRAM, &actions, &attributes, argv, environment(kept));
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return ret;
-}
-
 static int start(struct file_reader *reader, struct error *err)
 {
 	char flags[3] = "";
@@ -147,7 +103,7 @@ static int start(struct file_reader *reader, struct error *err)
 		 reader->code ? (char[]){ READER_CODE, 0 } : "");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return error_errno(err, -errno, "a process that reads files");
-	ret = spawn(sockets[1], flags, &reader->pid);
+	ret = helper_start(READER_COMMAND, flags, sockets[1], &reader->pid);
 	close(sockets[1]);
 	if (ret) {
 		reader->pid = 0;
@@ -170,7 +126,7 @@ static void end(struct file_reader *reader)
 		return;
 	close(reader->socket);
 	*reader = (struct file_reader){ 0 };
-	abandon_process(pid);
+	helper_abandon(pid);
 }
 
 /* A copy of this process, as one that is about to run another program, has none. */
@@ -402,7 +358,7 @@ static int choose(const struct reader_call *call, struct file_reader **result, s
 	}
 	while (!(reader = find(call)))
 		pthread_cond_wait(&readers.freed, &readers.lock);
-	if (!reader->pid && abandoned_processes() == ABANDONED_MAX)
+	if (!reader->pid && helpers_abandoned() == ABANDONED_MAX)
 		ret = error_set(err, -EIO, "too many files did not answer");
 	else if (!reader->pid)
 		ret = start(reader, err);

@@ -43,11 +43,6 @@ int reader_answer(struct reader_call *call, struct error *err)
 	return ret;
 }
 
-void reader_forget(void)
-{
-	answer_symbols_forget();
-}
-
 static int limit(int resource, uint64_t most)
 {
 	const struct rlimit limit = { most, most };

@@ -176,7 +176,7 @@ int rows_chains_finish(const struct profile *profile, const struct report_option
 				      .options = options,
 				      .rows = rows,
 				      .marks = rows->marks,
-				      .chains = profile_chains_new(profile, true),
+				      .chains = profile_chains_new(profile),
 				      .weights = profile_weights_new(profile) };
 	int ret = build.chains && build.weights ? 0 : -ENOMEM;
 

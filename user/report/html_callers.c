@@ -273,7 +273,7 @@ int html_callers(const struct profile *profile, const uint64_t *bases, bool coun
 {
 	struct page_chains page = { .profile = profile,
 				    .index = profile_index_new(profile),
-				    .chains = profile_chains_new(profile, true),
+				    .chains = profile_chains_new(profile),
 				    .weights = profile_weights_new(profile) };
 	int ret = -ENOMEM;
 

@@ -56,7 +56,7 @@ char *record_path(const struct record *record)
 	return path;
 }
 
-/* Asks no file system for anything that it has not told the kernel before, as a user's may not answer. */
+/* Only what the kernel has already: a user's file system may not answer. */
 static int known_facts(int fd, struct statx *facts)
 {
 	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_MNT_ID,

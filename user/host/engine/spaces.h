@@ -66,7 +66,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
 void spaces_keep(const struct spaces *spaces, struct space_info *info);
 
-/* The space that was added last, or told again, as a rule; NULL: it is not there. */
+/* A space, looked for from the end of the list, as it was mostly added last; NULL: it is not there. */
 struct space_info *spaces_last(const struct spaces *spaces, const struct space *space);
 
 /* Call before spaces are looked up. It changes their indices in the list. */
@@ -109,8 +109,8 @@ int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *result, struct error *err);
 
 /*
- * Adds build id and text of a file. Anybody may own it, so it is no failure if it cannot be read; whoever looks for
- * its names says why.
+ * Adds build id and text of a file. Anybody may own it, so it is no failure if it cannot be read; a note about its
+ * names says why.
  */
 void object_describe_file(int fd, struct profile_object *object);
 
