@@ -2,7 +2,7 @@
 #
 # `make soak`: runs SOAK_SECONDS of attach --all under a storm; SOAK_ARGS are passed to
 # attach; with --callers the chains of each file are added up too.
-# `make soak-fleet` runs the agent under the same storm.
+# `make soak-fleet` runs the agent under the same storm, and passes them to the agent.
 
 SOAK_SECONDS ?= 1200
 SOAK_ARGS ?=
@@ -21,7 +21,7 @@ soak: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## SOAK_SECONDS (1200) of attach 
 	$(Q)tests/soak/run -s $(SOAK_SECONDS) $(BUILD) -- $(SOAK_ARGS)
 
 soak-fleet: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## The same of the agent, with two sinks, a scraper and 1,000 containers made and gone
-	$(Q)tests/soak/fleet -s $(SOAK_SECONDS) $(BUILD)
+	$(Q)tests/soak/fleet -s $(SOAK_SECONDS) $(BUILD) -- $(SOAK_ARGS)
 
 .PHONY: soak soak-fleet
 DEP_FILES += $(BUILD)/soak/brief.d $(BUILD)/soak/crowd.d
