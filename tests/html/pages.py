@@ -883,6 +883,7 @@ def recursion_folds(site):
     calls = Calls(site)
     same(calls.bars(), [(0, "all", 92), (1, "main", 92), (2, "a", 50), (2, "f x 101", 42), (3, "b x 50", 50), (3, "g", 40),
                         (4, "a", 20), (5, "g", 20)], "bars")
+    same(calls.bars()[1:], bars_of(site.report("--tree", "--min", "0", profile), below=1), "as in the report")
     same(site.browser.run("[...document.querySelectorAll('#table td.inclusive')].map((cell) => cell.title)"), before, "inclusive ticks")
     for name, ticks in (("f", 42), ("g", 60), ("b", 50)):
         same(site.report("--callers", name, "--min", "0", profile)["rows"][0]["inclusive_ticks"], ticks, name)

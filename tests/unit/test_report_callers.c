@@ -768,6 +768,68 @@ Test(report_callers, random_trees)
 	}
 }
 
+static void expect_rows(const struct profile *profile, enum report_tree tree, const char *function,
+			const char *wanted)
+{
+	struct report_options options = of_tree(tree, function);
+	char text[512] = "";
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t i, at = 0;
+
+	options.min = 0;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	for (i = 0; i < rows.nr; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %s x %u: %lu\n",
+				       rows.rows[i].depth, rows.rows[i].name,
+				       rows.rows[i].recursion, rows.rows[i].inclusive_ticks);
+	cr_expect_str_eq(text, wanted);
+	rows_free(&rows);
+}
+
+/* f0 f1 f0 f1 ..., twenty frames of them, and f2 in the last one and in the third. */
+Test(report_callers, functions_that_take_turns)
+{
+	enum { TURNS = 20 };
+	cleanup_profile struct profile *profile = random_profile(1);
+	struct profile_callers *callers = profile->callers;
+	size_t i, j;
+
+	free(callers->nodes);
+	callers->nr_nodes = TURNS + 2;
+	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
+	for (i = 0; i < TURNS; i++)
+		callers->nodes[i] = (struct profile_node){ (int32_t)i - 1, i % 2 * 3, 1 };
+	callers->nodes[TURNS] = (struct profile_node){ TURNS - 1, 6, 10 };
+	callers->nodes[TURNS + 1] = (struct profile_node){ 2, 6, 5 };
+	for (i = 0; i < profile->nr_histograms; i++)
+		for (j = 0; j < profile->histograms[i].nr_bins; j++)
+			profile->histograms[i].bins[j].count = 0;
+	profile->histograms[0].bins[0].count = TURNS / 2;
+	profile->histograms[0].bins[3].count = TURNS / 2;
+	profile->histograms[0].bins[6].count = 15;
+	expect_rows(profile, TREE_ALL, NULL,
+		    "0 f0 x 0: 35\n"
+		    "1 f1 x 10: 34\n"
+		    "2 f0 x 0: 14\n"
+		    "3 f2 x 0: 5\n"
+		    "2 f2 x 0: 10\n");
+	/* The callees of f1 are those of its last call, below which none takes turns with it. */
+	expect_rows(profile, TREE_CALLERS, "f2",
+		    "0 f2 x 0: 15\n"
+		    "1 f1 x 10: 10\n"
+		    "2 f0 x 0: 10\n"
+		    "1 f0 x 0: 5\n"
+		    "2 f1 x 10: 5\n"
+		    "3 f0 x 0: 5\n");
+	expect_rows(profile, TREE_CALLEES, "f1",
+		    "0 f1 x 0: 34\n"
+		    "1 f0 x 0: 14\n"
+		    "2 f2 x 0: 5\n"
+		    "1 f2 x 0: 10\n"
+		    "1 [self] x 0: 10\n");
+}
+
 /* A file may hold a chain that no kernel walks: it must cost neither time nor memory by its square. */
 Test(report_callers, endless_chain)
 {

@@ -40,29 +40,6 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 	return context_is_wanted(view, context);
 }
 
-/* Whether its caller is the same function. */
-static bool calls_itself(const struct chain_context *all, uint32_t context)
-{
-	const uint32_t parent = all[context].parent;
-
-	return parent && all[parent].frame == all[context].frame;
-}
-
-/* By context: how many calls of its function, each in the one before, it is the last of. */
-static int count_runs(struct chain_view *view)
-{
-	const struct chain_tree *all = &view->all->contexts;
-	uint32_t i;
-
-	view->runs = calloc(all->nr + 1, sizeof(*view->runs));
-	if (!view->runs)
-		return -ENOMEM;
-	for (i = 1; i < all->nr; i++)
-		view->runs[i] =
-			1 + (calls_itself(all->all, i) ? view->runs[all->all[i].parent] : 0);
-	return 0;
-}
-
 /* --- callers ------------------------------------------------------------------------------------ */
 
 /* What a function and all that it called had below a context, for the row of who called it there. */
@@ -95,10 +72,11 @@ static size_t add_level(struct chain_view *view, struct caller_entry *entries, s
 	return kept;
 }
 
-static void fold_run(struct context_tree *made, uint32_t context, uint32_t run)
+/* Of a row that stands for several contexts, that with the deepest recursion says how often it came there. */
+static void note_recursion(struct context_tree *made, uint32_t context, uint32_t recursion)
 {
-	if (context && run > 1 && run > made->sums[context].recursion)
-		made->sums[context].recursion = run;
+	if (context && recursion > made->sums[context].recursion)
+		made->sums[context].recursion = recursion;
 }
 
 /*
@@ -121,9 +99,7 @@ static int climb(struct chain_view *view, struct caller_entry *entries, size_t *
 			return -ENOMEM;
 		if (view->made.contexts.nr > CALLERS_MAX)
 			return -E2BIG;
-		fold_run(&view->made, entry.made, view->runs[entry.context]);
-		while (calls_itself(all, entry.context))
-			entry.context = all[entry.context].parent;
+		note_recursion(&view->made, entry.made, view->all->sums[entry.context].recursion);
 		entries[kept++] = entry;
 	}
 	*nr = kept;
@@ -158,17 +134,15 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 		bool below = within[context->parent], wanted = context_is_wanted(view, i);
 
 		within[i] = below || wanted;
-		if (wanted && below && calls_itself(all->contexts.all, i))
-			fold_run(&view->made, context_tree_child(&view->made, 0, context->frame),
-				 view->runs[i]);
 		if (!wanted || below)
 			continue;
 		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
 		entry.sum.inclusive_ticks = all->sums[i].inclusive_ticks;
 		entry.sum.inclusive_ns = all->sums[i].inclusive_ns;
-		entry.made = context_tree_child(&view->made, 0, all->contexts.all[i].frame);
+		entry.made = context_tree_child(&view->made, 0, context->frame);
 		if (!entry.made)
 			return -ENOMEM;
+		note_recursion(&view->made, entry.made, all->sums[i].recursion);
 		entries[(*nr)++] = entry;
 	}
 	return 0;
@@ -224,11 +198,8 @@ static int add_self(struct chain_view *view)
 	return 0;
 }
 
-/*
- * The contexts below wanted functions, or all, with a function that calls itself as one. What a recursive
- * function called is what its innermost call did.
- */
-static int make_below(struct chain_view *view)
+/* The contexts below wanted functions. What a recursive function called is what its innermost call did. */
+static int make_callees(struct chain_view *view)
 {
 	const struct context_tree *all = view->all;
 	cleanup_free uint32_t *images = calloc(all->contexts.nr + 1, sizeof(*images));
@@ -239,24 +210,18 @@ static int make_below(struct chain_view *view)
 		return -ENOMEM;
 	for (i = 1; i < all->contexts.nr; i++) {
 		const struct chain_context *context = &all->contexts.all[i];
-		const bool begins = view->wanted && context_is_wanted(view, i);
+		const bool begins = context_is_wanted(view, i);
 
-		images[i] = images[context->parent];
-		if (view->wanted && !begins && !images[i])
+		if (!begins && !images[context->parent])
 			continue;
-		if (!images[i] || !calls_itself(all->contexts.all, i))
-			images[i] = context_tree_child(&view->made, begins ? 0 : images[i],
-						       context->frame);
+		images[i] = context_tree_child(&view->made, begins ? 0 : images[context->parent],
+					       context->frame);
 		if (!images[i])
 			return -ENOMEM;
 		sum = (struct context_sum){ .ticks = all->sums[i].ticks, .ns = all->sums[i].ns };
-		if (!view->wanted && images[i] != images[context->parent])
-			sum = all->sums[i];
 		context_sum_add(&view->made.sums[images[i]], &sum);
-		fold_run(&view->made, images[i], view->runs[i]);
+		note_recursion(&view->made, images[i], all->sums[i].recursion);
 	}
-	if (!view->wanted)
-		return 0;
 	context_tree_include(&view->made);
 	return add_self(view);
 }
@@ -520,20 +485,23 @@ static int replace_rows(struct chain_view *view, struct report_rows *rows)
 
 static int make_view(struct chain_view *view, struct report_rows *rows)
 {
-	int ret = count_runs(view);
+	int ret;
 
-	if (!ret && view->options->tree == TREE_CALLS)
+	if (view->options->tree == TREE_CALLS)
 		return chain_calls(view);
-	if (ret || view->options->tree == TREE_ALL)
-		return ret ? ret : make_below(view);
+	if (view->options->tree == TREE_ALL)
+		return chain_fold(view, &view->made);
 	view->wanted = calloc(rows->nr + 1, sizeof(*view->wanted));
 	if (!view->wanted)
 		return -ENOMEM;
 	ret = rows_choose_functions(view->profile, view->options, rows, view->wanted);
+	if (!ret)
+		ret = chain_fold(view, &view->folded);
 	if (ret)
 		return ret;
+	view->all = &view->folded;
 	if (view->options->tree == TREE_CALLEES)
-		return make_below(view);
+		return make_callees(view);
 	ret = make_callers(view);
 	return ret ? ret : chain_neighbours(view, rows);
 }
@@ -575,7 +543,7 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	if (ret && ret != -EINVAL)
 		error_errno(err, ret, "report");
 	context_tree_free(&view.made);
+	context_tree_free(&view.folded);
 	free(view.wanted);
-	free(view.runs);
 	return ret;
 }
