@@ -14,6 +14,7 @@
 #include "profile/profile_io.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
+#include "doc.h"
 #include "sample.h"
 
 enum { FUNCTIONS = 6, SITES = 3 * FUNCTIONS, NODES = 120 };
@@ -167,22 +168,28 @@ Test(report_callers, of_a_function)
 		      "    7.41%        20   7.41%  \\ write (libc.so.6)\n");
 	options = of_tree(TREE_CALLERS, "write");
 	options.format = REPORT_CSV;
-	expect_report(&options,
-		      "ticks,percent,inclusive_ticks,inclusive_percent,depth,recursion,object,"
-		      "offset,address,size,function,seconds\n"
-		      "100,100.0000,100,100.0000,0,1,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
-		      "0.128780488\n"
-		      "60,46.5909,60,46.5909,1,1,/usr/bin/steady,0x1060,0x401060,128,main,"
-		      "0.060000000\n"
-		      "60,46.5909,60,46.5909,2,1,/usr/lib/libc.so.6,0x2300,0x2300,128,"
-		      "__libc_start_call_main,0.060000000\n"
-		      "20,37.8788,20,37.8788,1,2,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
-		      "0.048780488\n"
-		      "20,37.8788,20,37.8788,2,1,/usr/bin/node,0x1380,0x1380,64,"
-		      "\"node::Start(int, char**)\",0.048780488\n"
-		      "20,37.8788,20,37.8788,3,1,/usr/lib/libc.so.6,0x2300,0x2300,128,"
-		      "__libc_start_call_main,0.048780488\n"
-		      "20,15.5303,20,15.5303,1,1,,,,,[cut: late],0.020000000\n");
+	expect_report(
+		&options,
+		"ticks,percent,inclusive_ticks,inclusive_percent,depth,recursion,relation,"
+		"object,offset,address,size,function,seconds\n"
+		",,60,46.5909,,,caller,/usr/bin/steady,0x1060,0x401060,128,main,\n"
+		",,20,37.8788,,,caller,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,\n"
+		",,20,15.5303,,,caller,,,,,[cut: late],\n"
+		",,90,92.2348,,,callee,,,,,[self],\n"
+		",,10,7.7652,,,callee,,,,,[kernel],\n"
+		"100,100.0000,100,100.0000,0,1,tree,/usr/lib/libc.so.6,0x4000,0x4000,256,write,"
+		"0.128780488\n"
+		"60,46.5909,60,46.5909,1,1,tree,/usr/bin/steady,0x1060,0x401060,128,main,"
+		"0.060000000\n"
+		"60,46.5909,60,46.5909,2,1,tree,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		"__libc_start_call_main,0.060000000\n"
+		"20,37.8788,20,37.8788,1,2,tree,[jit 200],0x7f544a44c400,0x7f544a44c400,512,fib,"
+		"0.048780488\n"
+		"20,37.8788,20,37.8788,2,1,tree,/usr/bin/node,0x1380,0x1380,64,"
+		"\"node::Start(int, char**)\",0.048780488\n"
+		"20,37.8788,20,37.8788,3,1,tree,/usr/lib/libc.so.6,0x2300,0x2300,128,"
+		"__libc_start_call_main,0.048780488\n"
+		"20,15.5303,20,15.5303,1,1,tree,,,,,[cut: late],0.020000000\n");
 	options = of_tree(TREE_CALLEES, "main");
 	options.min = 0;
 	options.objects = sh;
@@ -192,6 +199,40 @@ Test(report_callers, of_a_function)
 		      "  100.00%         5  60.00%  main (sh)\n"
 		      "   60.00%         3  60.00%  + [self]\n"
 		      "   40.00%         2  40.00%  \\ eval\n");
+}
+
+static uint64_t sum_of(struct json_object *doc, const char *name)
+{
+	struct json_object *list = doc_get(doc, name);
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(list); i++)
+		sum += doc_number(json_object_array_get_idx(list, i), "inclusive_ticks");
+	return sum;
+}
+
+/* The direct callers and the callees add up to the function. */
+Test(report_callers, json_of_a_function)
+{
+	cleanup_profile struct profile *profile = load();
+	struct report_options options = of_tree(TREE_CALLERS, "write");
+	cleanup_free char *text = NULL;
+	struct json_object *doc;
+	struct error err = { 0 };
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	options.format = REPORT_JSON;
+	cr_assert(out);
+	cr_assert_eq(report_write(profile, &options, out, &err), 0, "%s", err.text);
+	fclose(out);
+	doc = json_tokener_parse(text);
+	cr_assert(doc, "%s", text);
+	cr_expect_eq(json_object_array_length(doc_get(doc, "direct_callers")), 3);
+	cr_expect_eq(sum_of(doc, "direct_callers"), 100);
+	cr_expect_eq(sum_of(doc, "direct_callees"), 100);
+	json_object_put(doc);
 }
 
 /* What is small, deep or beyond the hottest rows is counted below a tree, and has one row in the table. */

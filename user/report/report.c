@@ -283,6 +283,27 @@ static void call_fields(const struct report *report, const struct report_row *ro
 			share_of(report->whole_ns, row->inclusive_ns));
 	if (report->options->tree)
 		fprintf(out, ",%" PRIu32 ",%" PRIu32, row->depth, row->recursion ?: 1);
+	if (report->options->tree == TREE_CALLERS)
+		fputs(",tree", out);
+}
+
+/* All of them, before the tree: a row of several would have no place. */
+static void put_neighbours(const struct report *report, FILE *out)
+{
+	const struct report_rows *rows = report->rows;
+	const struct report_row *row;
+	size_t i;
+
+	for (i = 0; i < rows->nr_neighbours; i++) {
+		row = &rows->neighbours[i];
+		if (i == rows->nr_callers)
+			continue;
+		fprintf(out, ",,%" PRIu64 ",%.4f,,,%s", row->inclusive_ticks,
+			share_of(report->whole_ns, row->inclusive_ns),
+			i < rows->nr_callers ? "caller" : "callee");
+		row_fields(report, row, out);
+		fputs(",\n", out);
+	}
 }
 
 void render_csv(const struct report *report, FILE *out)
@@ -304,10 +325,12 @@ void render_csv(const struct report *report, FILE *out)
 				    columns[report->options->by];
 	size_t i;
 
-	fprintf(out, "ticks,percent,%s%s%s%s,seconds\n",
+	fprintf(out, "ticks,percent,%s%s%s%s%s,seconds\n",
 		report->rows->marks ? "inclusive_ticks,inclusive_percent," : "",
-		report->options->tree ? "depth,recursion," : "", names,
+		report->options->tree ? "depth,recursion," : "",
+		report->options->tree == TREE_CALLERS ? "relation," : "", names,
 		report->options->inlined ? ",inlined" : "");
+	put_neighbours(report, out);
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
 			row_percent(report->whole_ns, &report->rows->rows[i]));
@@ -495,8 +518,26 @@ static void render_json_callers(const struct report *report, FILE *out)
 	render_json_u64(out, "left_out_ticks", report->rows->cut_ticks);
 }
 
+static void neighbours_json(const struct report *report, const char *name,
+			    const struct report_row *rows, size_t nr, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, ",\n  \"%s\": [", name);
+	for (i = 0; i < nr; i++) {
+		fprintf(out, "%s\n    { \"inclusive_ticks\": %" PRIu64, i ? "," : "",
+			rows[i].inclusive_ticks);
+		render_json_double(out, "inclusive_percent",
+				   share_of(report->whole_ns, rows[i].inclusive_ns));
+		place_json(report, &rows[i], out);
+		fputs(" }", out);
+	}
+	putc(']', out);
+}
+
 void render_json(const struct report *report, FILE *out)
 {
+	const struct report_rows *rows = report->rows;
 	const double kernel = kernel_percent(report);
 	size_t i;
 
@@ -510,12 +551,18 @@ void render_json(const struct report *report, FILE *out)
 	if (kernel >= 0)
 		render_json_double(out, "kernel_percent", kernel);
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
-	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
+	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", rows->nr);
 	put_notes(report, out);
-	fputs("],\n  \"rows\": [", out);
+	putc(']', out);
+	if (rows->nr_neighbours) {
+		neighbours_json(report, "direct_callers", rows->neighbours, rows->nr_callers, out);
+		neighbours_json(report, "direct_callees", rows->neighbours + rows->nr_callers + 1,
+				rows->nr_neighbours - rows->nr_callers - 1, out);
+	}
+	fputs(",\n  \"rows\": [", out);
 	for (i = 0; i < report->nr; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);
-		row_json(report, &report->rows->rows[i], out);
+		row_json(report, &rows->rows[i], out);
 	}
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }
