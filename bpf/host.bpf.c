@@ -335,7 +335,8 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 	struct tick tick;
 
 	keep_stack(ctx);
-	on_tick(arch_pc(ctx), arch_user_mode(ctx), false, &tick);
+	if (!is_passed_over())
+		on_tick(arch_pc(ctx), arch_user_mode(ctx), false, &tick);
 	return 0;
 }
 
@@ -349,7 +350,8 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 	struct tick tick;
 
 	keep_stack(ctx);
-	on_tick(arch_pc(ctx), arch_user_mode(ctx), true, &tick);
+	if (!is_passed_over())
+		on_tick(arch_pc(ctx), arch_user_mode(ctx), true, &tick);
 	return 0;
 }
 
@@ -357,7 +359,7 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 static __always_inline struct pt_regs___kernel *ticked(struct hrtimer *timer)
 {
 	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
-	    is_tickless(bpf_get_smp_processor_id()))
+	    is_tickless(bpf_get_smp_processor_id()) || is_passed_over())
 		return NULL;
 	return interrupted(timer);
 }
@@ -481,7 +483,7 @@ static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx,
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
 	keep_stack(ctx);
-	if (!walk)
+	if (!walk || is_passed_over())
 		return 0;
 	arch_frame(ctx, &walk->at);
 	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, tick_of(walk));

@@ -9,6 +9,7 @@
  */
 #include "arch.bpf.h"
 #include "config.bpf.h"
+#include "maps.bpf.h"
 
 /* Whether an expiring timer is this CPU's scheduler tick. */
 static __always_inline bool is_sched_tick(struct hrtimer *timer)
@@ -19,6 +20,28 @@ static __always_inline bool is_sched_tick(struct hrtimer *timer)
 static __always_inline bool is_tickless(u32 cpu)
 {
 	return some_tickless && tickless[cpu / 64 % (TICKLESS_CPUS / 64)] >> cpu % 64 & 1;
+}
+
+/*
+ * Whether this CPU passes over a tick, where a duty wants only a part of them. The next one that counts is half
+ * a gap to one and a half away, by chance: each tick is as likely to count as any other, whatever beat the work
+ * has, and whoever runs for two gaps is seen.
+ */
+static __always_inline bool is_passed_over(void)
+{
+	u32 gap = cpu_time.gap, cpu = bpf_get_smp_processor_id();
+	struct cpu_account *account;
+
+	if (!gap)
+		return false;
+	account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+	if (!account)
+		return false;
+	account->wait -= GAP_ONE;
+	if (account->wait > 0)
+		return true;
+	account->wait += gap / 2 + ((u64)bpf_get_prandom_u32() * gap >> 32);
+	return false;
 }
 
 /* NULL outside of interrupts. */

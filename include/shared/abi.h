@@ -150,6 +150,8 @@ struct tick_ranges {
 	struct tick_range way[TICK_RANGE_WAYS];
 };
 
+enum { GAP_ONE = 256 };
+
 /* How well one CPU's cache did. */
 struct cpu_account {
 	__u64 misses;
@@ -160,7 +162,7 @@ struct cpu_account {
 	__u64 watched_ticks; /* runs for the scheduler's tick */
 	__u64 ticking_ns; /* their time */
 	__u64 following_ns; /* time of the programs on fork, exec and exit */
-	__u64 pad;
+	__s64 wait; /* until the next tick that is sampled, in 1/GAP_ONE of a tick */
 };
 
 /*
@@ -324,7 +326,7 @@ enum walk_kind {
 	WALK_SETTLE, /* runtime is added to the accounts */
 	WALK_AWAIT, /* the same after the end, only for threads that were exiting then */
 	WALK_MUTE, /* no ticks from here on, though CPU time counts on */
-	WALK_UNMUTE, /* ticks again from here on */
+	WALK_UNMUTE, /* ticks again from here on, with another period */
 };
 
 /*
@@ -333,8 +335,9 @@ enum walk_kind {
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
-	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
-	__u32 watched; /* whether programs are to tell how long they take */
+	__u16 muted; /* whether ticks are off for a while, and those that come count nothing */
+	__u16 watched; /* whether programs are to tell how long they take */
+	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
 	__u32 untold; /* counted up when a space that was told must be told again */
 	__u32 recycled; /* whether free_pages and free_dirs ever had an element */
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The agent without --duty: a budget that all ticks would exceed leads to a part of the time, which
-# profiles and metrics tell, and a large one to all of it.
+# The agent without --duty begins with all ticks. A budget that these exceed leads to a part of them, which
+# profiles and metrics tell, and a large one to all for good.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -75,7 +75,7 @@ cost = profiles[-1]["sampling"]["cost"]
 assert 0 <= cost["fixed_percent"] < cost["percent"], cost
 told = [note for profile in profiles for note in profile.get("notes", []) if "--budget is not kept" in note]
 if float(budget) < 1:
-    assert max(duties) < 100 and min(duties) >= 10, duties
+    assert duties[0] == 100 and duties[-1] < 100 and min(duties) >= 10, duties
     # The notes are of those that ended while the rest alone was more.
     assert bool(told) == any(one["sampling"].get("cost", {}).get("fixed_percent", 0) > float(budget) for one in profiles), (told, duties)
 else:
@@ -100,7 +100,7 @@ check() {
 	verdict $? "agent_budget_$1"
 	[ ! -s "$work/why" ] || tail -n 2 "$work/why"
 }
-run_agent small 5 --budget 0.01
+run_agent small 7 --budget 0.01
 check small 0.01
 run_agent large 4 --budget 50
 check large 50

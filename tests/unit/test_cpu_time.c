@@ -61,10 +61,9 @@ Test(cpu_time, the_worst_process)
 	profile->splits[2].cpu_ns = 410000000;
 	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of host: " BURSTS SCHEDULER, NULL);
 	profile->sampling.duty_percent = 10;
-	check_notes(
-		profile, 0,
-		"ticks saw 0.61 of the CPU time of host: not all of the time was sampled" SCHEDULER,
-		NULL);
+	check_notes(profile, 0,
+		    "ticks saw 0.61 of the CPU time of host: not all ticks were counted" SCHEDULER,
+		    NULL);
 	profile->sampling.duty_percent = 0;
 	profile->targets[0].cpu_ns = 930000000;
 	check_notes(profile, 0, NULL, NULL);

@@ -98,7 +98,6 @@ static int privileges_drop(const struct privileges *keep, struct error *err)
 }
 
 #define PATIENCE_NS (5 * SECOND_NS)
-/* With a duty the first window is in it: there are six in an interval, but one in ten seconds at least. */
 #define FIRST_NS (10 * SECOND_NS)
 
 /* Sampling between two readings of the options. */
@@ -332,7 +331,10 @@ static int replace_sinks(struct run *run, struct error *err)
 	return ret;
 }
 
-/* Uses the scheduler's tick if there is one, else what the budget allows. */
+/*
+ * Uses the scheduler's tick if there is one, else what the budget allows. A part of perf's clock is a lower
+ * rate, as the interrupts of ticks that are passed over would take most of what all take.
+ */
 static void choose_source(struct sampling_options *options)
 {
 	struct sched_tick found;
@@ -340,6 +342,10 @@ static void choose_source(struct sampling_options *options)
 
 	if (options->source == SOURCE_UNTOLD && !sched_tick_find(&found, &ignored))
 		options->source = SOURCE_TICK;
+	if (options->source != SOURCE_TICK && options->duty_percent > 0) {
+		options->budget_percent *= options->duty_percent / 100;
+		options->duty_percent = 0;
+	}
 }
 
 /* Readable as often as the watchdog wants a notification. */
@@ -568,7 +574,8 @@ static int prepare(struct run *run, struct error *err)
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)
 		return sample_explain(ret, err);
-	spending_adapt_duty(sampling);
+	/* Without a last agent it begins with all ticks, and the first profile shows what they take. */
+	sampling->adapt_duty = sampling->source == SOURCE_TICK && !sampling->has_duty;
 	if (sampling->adapt_duty && run->agent->state.has_duty)
 		sampling->duty_percent = run->agent->state.duty_percent;
 	run->result.options = sampling;

@@ -288,14 +288,15 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_ticks(page, &figures->ticks);
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
 	put_seconds(page, "cpu_seconds", service_times_sum(&figures->times, page->last));
-	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
+	put_head(page, "sampled_seconds", "counter",
+		 "Time, times the part of the ticks that count.");
 	put_seconds(page, "sampled_seconds", figures->sampled_ns);
 	put_head(page, "unsampled_seconds", "counter",
 		 "Time between agents and sessions, of which nothing is known.");
 	put_seconds(page, "unsampled_seconds",
 		    page->last > figures->unsampled.born ? figures->unsampled.ns :
 							   figures->unsampled.told);
-	put_ratio(page, "duty_ratio", "Part of the time that is sampled.",
+	put_ratio(page, "duty_ratio", "Part of the ticks that count.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
 	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");

@@ -25,8 +25,8 @@ struct figures {
 	pthread_mutex_t shown; /* held while what is shown must not be what cannot be kept yet */
 	pthread_mutex_t lock; /* for what follows */
 	struct profile_account ticks;
-	uint64_t sampled_ns; /* time in which ticks were wanted */
-	double duty_percent; /* how much of the time that is to be; 0: all */
+	uint64_t sampled_ns; /* the share of the time that the ticks are which count */
+	double duty_percent; /* how many of them do; 0: all */
 	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
 	struct figures_session session;
 	struct cpu_counter unsampled; /* time between sessions and agents */

@@ -62,16 +62,17 @@ static int set_budget(const struct opt *opt, const char *value, void *field, str
 	return 0;
 }
 
-/* All of the time is as without it. */
+/* All of them are as without it. */
 static int set_duty(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct sampling_options *options = field;
 	double *duty = &options->duty_percent;
 
 	if (parse_double(value, duty) || !(*duty >= DUTY_MIN) || *duty > 100)
-		return opt_bad(opt, value, err,
-			       "must be a share of the time in per cent, from %.1f to 100, like 10",
-			       DUTY_MIN);
+		return opt_bad(
+			opt, value, err,
+			"must be a share of the ticks in per cent, from %.1f to 100, like 10",
+			DUTY_MIN);
 	if (*duty == 100)
 		*duty = 0;
 	options->has_duty = true;
@@ -418,7 +419,7 @@ const struct opt sampling_agent_opts[] = {
 	  .field = FIELD(budget_percent) },
 	{ .name = "duty",
 	  .arg = "PERCENT",
-	  .help = "how much of the time is sampled, in windows at random; a tick stands for the rest too",
+	  .help = "how many of the ticks count, found by chance; each stands for the others too",
 	  .fallback = "what --budget allows",
 	  .set = set_duty },
 	{ .name = "mode",

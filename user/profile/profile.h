@@ -174,8 +174,8 @@ struct profile_sampling {
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
-	double duty_percent; /* how much of the time was to be sampled; 0: all, or parts differ */
-	uint64_t sampled_ns; /* how much of the duration was; 0: all */
+	double duty_percent; /* how many of the ticks count; 0: all, or parts differ */
+	uint64_t sampled_ns; /* that share of the duration; 0: all */
 	uint64_t unsampled_ns; /* before it, since the last profile of an agent that ended; 0: none */
 	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
 	size_t nr_delivered;
@@ -251,7 +251,7 @@ bool profile_target_counts(const struct profile *profile, uint32_t target);
  */
 bool profile_cpu_time(const struct profile *profile, uint64_t *result);
 
-/* Whether not all of the time was sampled, and how much of it was. */
+/* Whether not all of the ticks count, and what share of the time those are that do. */
 bool profile_is_partly_sampled(const struct profile *profile);
 uint64_t profile_sampled_ns(const struct profile *profile);
 

@@ -125,7 +125,7 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 static const char *reason(const struct profile *profile, const struct sight *sight)
 {
 	if (profile_is_partly_sampled(profile))
-		return "not all of the time was sampled";
+		return "not all ticks were counted";
 	if (sight->seen > sight->used)
 		return "they fall on its bursts, or on time that a hypervisor took away";
 	if (sight->seen < NEARLY_ALL * sight->used)
@@ -242,7 +242,8 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 		fprintf(out, " (%.1f %% of a CPU)",
 			100 * rows_ns(profile, options) / (double)profile->duration_ns);
 	if (sampling->sampled_ns)
-		fprintf(out, ", of which %.3f s were sampled", (double)sampling->sampled_ns / 1e9);
+		fprintf(out, ", in which %.3g %% of the ticks were counted",
+			share_of((double)profile->duration_ns, (double)sampling->sampled_ns));
 	if (sampling->unsampled_ns)
 		fprintf(out, ", and %.3f s more had no agent",
 			(double)sampling->unsampled_ns / 1e9);

@@ -252,7 +252,6 @@ static int open_clock(const struct start *start, uint32_t cpu, unsigned int cloc
 	return 0;
 }
 
-/* One that was muted is still open. */
 static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
 {
 	struct sampler_event *event = &start->sampler->events[cpu * SAMPLER_CLOCKS + clock];
@@ -390,13 +389,6 @@ static void disable_clocks(struct sampler *sampler)
 	for (i = 0; i < sampler->nr_events; i++)
 		if (sampler->events[i].fd >= 0)
 			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-void sampler_mute(struct sampler *sampler)
-{
-	detach_tick(sampler);
-	disable_clocks(sampler);
-	sampler->running = false;
 }
 
 void sampler_stop(struct sampler *sampler)

@@ -66,12 +66,6 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 		  struct error *err);
 
 /*
- * Until sampler_start() no clock ticks, but all stay open, which makes it cheap. A handler that has
- * begun may still be running.
- */
-void sampler_mute(struct sampler *sampler);
-
-/*
  * Call when changes_fd is readable: samples the CPUs that have come since, and all of them anew after a
  * suspension to memory, which no clock of a CPU but the first survives.
  */

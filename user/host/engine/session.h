@@ -34,8 +34,8 @@ struct session_options {
 	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
 	double requested_hz; /* as asked for; written to the profile */
 	/*
-	 * How much of the time ticks are wanted, by session_mute() and session_unmute(); 0: always.
-	 * A tick stands for so much more than a period.
+	 * How many of the ticks count, each as likely as any other; 0: all. One that counts stands for the
+	 * others too.
 	 */
 	double duty_percent;
 	enum tick_mode mode;
@@ -96,18 +96,11 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 
 /*
  * Between mute and unmute no tick falls, but time goes on, and so does the CPU time of targets: the
- * ticks on both sides stand for it. It takes a walk over all threads. A session that rests has its
- * programs detached meanwhile: it costs nothing, but to attach them again may take a grace period.
+ * ticks on both sides stand for it. Each takes a walk over all threads. If all that was counted is taken
+ * in between, the duty may be another from there on.
  */
 void session_mute(struct session *session);
-void session_rest(struct session *session);
-int session_unmute(struct session *session, struct error *err);
-
-/* Another duty_percent, from a take on that found the session muted, which it still is. */
-void session_set_duty(struct session *session, double percent);
-
-/* For how long ticks were wanted since the start. */
-uint64_t session_sampled_ns(const struct session *session);
+void session_unmute(struct session *session, double duty_percent);
 
 /* The programs that tick, once the session has started. The descriptors stay the session's. */
 struct sampler_programs session_programs(const struct session *session);
@@ -117,11 +110,9 @@ struct sampler_programs session_programs(const struct session *session);
  * options.measure.
  */
 struct session_cost {
-	uint64_t runs; /* runs of the program on the clock or tick; for other timers too, if the kernel
-			* measures it */
-	uint64_t ticking_ns; /* time of that program */
+	uint64_t runs; /* runs of the program on the clock or tick that count a tick */
+	uint64_t ticking_ns; /* their time */
 	uint64_t ns; /* time of all its programs */
-	uint64_t sampled_ns; /* time in which ticks were wanted */
 	uint64_t time_ns; /* all the time in which this was measured */
 	uint64_t all_ns; /* estimate of ns if all the time had been measured */
 };

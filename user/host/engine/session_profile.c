@@ -28,12 +28,11 @@ static int note_tickless(struct profile *profile)
 		       0;
 }
 
-/* With --duty a tick stands for the time without ticks too, in equal shares. */
+/* With --duty a tick stands for those that were passed over too. */
 static int fill_rate(const struct session *session, struct profile *profile)
 {
 	const struct session_options *options = &session->options;
 	double share = options->duty_percent > 0 ? options->duty_percent / 100 : 1;
-	uint64_t sampled_ns = session_sampled_ns(session) - session->ticking.taken_ns;
 
 	if (profile_fill_sampling(profile, tick_source_words[options->source],
 				  tick_mode_words[options->mode],
@@ -43,8 +42,7 @@ static int fill_rate(const struct session *session, struct profile *profile)
 	if (!(options->duty_percent > 0))
 		return 0;
 	profile->sampling.duty_percent = options->duty_percent;
-	profile->sampling.sampled_ns = sampled_ns < profile->duration_ns ? sampled_ns :
-									   profile->duration_ns;
+	profile->sampling.sampled_ns = (uint64_t)(share * (double)profile->duration_ns);
 	return 0;
 }
 

@@ -25,9 +25,7 @@
 /* What the kernel says of the programs. */
 static void read_kernels(const struct session *session, struct session_cost *result)
 {
-	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
-						    session_tick_program(session) :
-						    session_clock_program(session);
+	const struct bpf_program *ticking = session_clock_program(session);
 	struct bpf_program *program;
 	struct error ignored;
 
@@ -44,7 +42,10 @@ static void read_kernels(const struct session *session, struct session_cost *res
 	}
 }
 
-/* What they say themselves. */
+/*
+ * What they say themselves. Of the program on the scheduler's tick only they know which runs were for a tick
+ * that counts: the kernel measures those for other timers too.
+ */
 static void read_watched(const struct session *session, struct session_cost *result)
 {
 	const struct cpu_account *account = session->cpu_accounts.at;
@@ -58,16 +59,20 @@ static void read_watched(const struct session *session, struct session_cost *res
 	result->ns += result->ticking_ns;
 }
 
-/* What is known now, and how long ticks have been wanted. */
 static struct session_cost read_cost(const struct session *session)
 {
-	struct session_cost result = { .sampled_ns = session_sampled_ns(session),
-				       .time_ns = monotonic_ns() };
+	struct session_cost result = { .time_ns = monotonic_ns() }, kernels = { 0 };
 
-	if (session->cost.stats_fd >= 0)
-		read_kernels(session, &result);
-	else
+	if (session->options.source == SOURCE_TICK)
 		read_watched(session, &result);
+	if (session->cost.stats_fd < 0)
+		return result;
+	read_kernels(session, &kernels);
+	result.ns = kernels.ns;
+	if (session->options.source == SOURCE_CLOCK) {
+		result.runs = kernels.runs;
+		result.ticking_ns = kernels.ticking_ns;
+	}
 	return result;
 }
 
@@ -80,7 +85,7 @@ static int turn_on(struct session *session, struct error *err)
 	if (cost->stats_fd < 0 &&
 	    (cost->stats_fd != -EPERM || session->options.source != SOURCE_TICK))
 		return cost->stats_fd;
-	session->skel->bss->cpu_time.watched = cost->stats_fd < 0;
+	session->skel->bss->cpu_time.watched = session->options.source == SOURCE_TICK;
 	cost->base = read_cost(session);
 	cost->known = cost->on = true;
 	return 0;
@@ -108,7 +113,6 @@ void session_cost_add(struct session_cost *sum, const struct session_cost *now,
 	sum->runs += now->runs - last->runs;
 	sum->ticking_ns += now->ticking_ns - last->ticking_ns;
 	sum->ns += now->ns - last->ns;
-	sum->sampled_ns += now->sampled_ns - last->sampled_ns;
 	sum->time_ns += now->time_ns - last->time_ns;
 }
 
@@ -401,20 +405,10 @@ static int start_sampler(struct session *session, struct error *err)
 						     session_clock_program(session)),
 					     .tick_fd = -1,
 					     .tickless = session->skel->rodata->tickless };
-	int ret;
 
 	if (session->options.source == SOURCE_TICK)
 		programs.tick_fd = bpf_program__fd(session_tick_program(session));
-	ret = sampler_start(&session->sampler, &programs, err);
-	if (!ret)
-		session->ticking.since_ns = monotonic_ns();
-	return ret;
-}
-
-static void count_ticking(struct session *session)
-{
-	session->ticking.before_ns = session_sampled_ns(session);
-	session->ticking.since_ns = 0;
+	return sampler_start(&session->sampler, &programs, err);
 }
 
 static void begin_session(struct session *session)
@@ -443,7 +437,6 @@ void session_pause(struct session *session)
 	struct error ignored;
 
 	sampler_stop(&session->sampler);
-	count_ticking(session);
 	/* If this fails, the runtime is as of the last walk. */
 	session_pause_runtime(session, &ignored);
 	session->times.paused_ns = monotonic_ns();
@@ -472,46 +465,24 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
-	return ret || session->ticking.muted ? ret : start_sampler(session, err);
+	return ret ?: start_sampler(session, err);
 }
 
-/*
- * A thread's ticks are due for what it ran from its place in one walk to its place in the other, so
- * the time that is sampled is counted from before the one to before the other. To attach the program
- * of the scheduler's tick may take a grace period, and to detach it some milliseconds; neither is
- * between the walks, where it would count as time that the clock has missed.
- */
+/* If a walk fails, a few more or less ticks are due. */
 void session_mute(struct session *session)
 {
 	struct error ignored;
 
-	count_ticking(session);
-	/* If this fails, a few more or less ticks are due. */
 	session_weigh_around(session, WALK_MUTE, &ignored);
-	session->ticking.muted = true;
 }
 
-void session_rest(struct session *session)
+void session_unmute(struct session *session, double duty_percent)
 {
-	if (session->sampler.running)
-		sampler_mute(&session->sampler);
-}
+	struct error ignored;
 
-int session_unmute(struct session *session, struct error *err)
-{
-	int ret = session->sampler.running ? 0 : start_sampler(session, err);
-
-	if (ret)
-		return ret;
-	session->ticking.since_ns = monotonic_ns();
-	session->ticking.muted = false;
-	return session_weigh_around(session, WALK_UNMUTE, err);
-}
-
-void session_set_duty(struct session *session, double percent)
-{
-	session->options.duty_percent = percent;
-	session->ticking.taken_ns = session_sampled_ns(session);
+	session->options.duty_percent = duty_percent;
+	session_set_period(session);
+	session_weigh_around(session, WALK_UNMUTE, &ignored);
 }
 
 struct sampler_programs session_programs(const struct session *session)
@@ -545,7 +516,6 @@ int session_stop(struct session *session, struct error *err)
 	if (!session->times.start_ns || session->times.stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
-	count_ticking(session);
 	session->times.stop_ns = session->times.paused_ns ?: monotonic_ns();
 	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
 	/*

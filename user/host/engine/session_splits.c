@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -319,12 +320,21 @@ static bool has_threads(const struct session *session)
 	return session->times.idle_ns > 0;
 }
 
+void session_set_period(struct session *session)
+{
+	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
+	double duty = session->options.duty_percent > 0 ? session->options.duty_percent : 100;
+
+	cpu_time->period_ns = (uint64_t)llround((double)session->options.period_ns * 100 / duty);
+	cpu_time->gap = duty < 100 ? (uint32_t)lround(GAP_ONE * 100 / duty) : 0;
+}
+
 int session_begin_runtime(struct session *session, struct error *err)
 {
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 	int ret = 0;
 
-	cpu_time->period_ns = session->options.period_ns;
+	session_set_period(session);
 	cpu_time->since_ns = monotonic_ns();
 	if (has_threads(session))
 		ret = walk(session, WALK_BEGIN, err);

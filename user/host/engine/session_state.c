@@ -47,13 +47,6 @@ struct bpf_program *session_tick_program(const struct session *session)
 				    skel->progs.profil_sched_tick;
 }
 
-uint64_t session_sampled_ns(const struct session *session)
-{
-	uint64_t now = session->ticking.since_ns ? monotonic_ns() : 0;
-
-	return session->ticking.before_ns + now - session->ticking.since_ns;
-}
-
 struct counted session_counted(struct session *session)
 {
 	return (struct counted){

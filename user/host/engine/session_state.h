@@ -100,14 +100,6 @@ struct session_times {
 	uint64_t stop_ns; /* 0 while it runs */
 };
 
-/* For how long ticks were wanted; session_run.c keeps it, and a take what it took. */
-struct session_ticking {
-	bool muted;
-	uint64_t since_ns; /* since when the sampler runs; 0: it does not */
-	uint64_t before_ns; /* how long it ran before that */
-	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
-};
-
 /* Processes that have just begun: see callers_starting.c. */
 enum { STARTING_MAX = 64 };
 
@@ -184,7 +176,6 @@ struct session {
 	int epoll_fd;
 	struct session_costs cost;
 	struct session_times times;
-	struct session_ticking ticking;
 	struct error failure; /* from the last record that failed */
 };
 
@@ -217,6 +208,7 @@ void session_judge(struct session *session, struct split_name *name);
  * reaped, because the last runtime of a thread is only known when it is freed.
  */
 int session_begin_runtime(struct session *session, struct error *err);
+void session_set_period(struct session *session);
 int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);

@@ -274,7 +274,6 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 		return ret;
 	}
 	if (taken) {
-		session->ticking.taken_ns += take.profile->sampling.sampled_ns;
 		session->times.clock = take.clock;
 		session->times.since_ns = take.until_ns;
 		session->times.since_idle_ns = 0;

@@ -17,8 +17,8 @@
 struct sampling_options {
 	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
 	double budget_percent; /* per cent of a busy CPU; 0: no budget */
-	double duty_percent; /* how much of the time is sampled; 0: all */
-	bool adapt_duty; /* at first; from then on as much as the budget allows */
+	double duty_percent; /* how many of the ticks count; 0: all */
+	bool adapt_duty; /* at first; from then on as many as the budget allows */
 	double interrupt_ns; /* cost of an interrupt; set with a budget, once its rate is chosen */
 	uint64_t period_ns;
 	double requested_hz;

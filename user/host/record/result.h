@@ -31,8 +31,8 @@ struct result {
 	double sum_ns; /* the same as time: each tick by its period */
 	uint64_t kernel_ticks; /* of these, those in the kernel */
 	uint64_t duration_ns; /* how long they are, */
-	uint64_t sampled_ns; /* and how long ticks were wanted meanwhile, */
-	bool partly_sampled; /* which is not all of the time */
+	uint64_t sampled_ns; /* and the share of it that the ticks are which count, */
+	bool partly_sampled; /* if that is not all of it */
 	uint64_t cpu_ns; /* CPU time that the scheduler gave meanwhile, */
 	bool cpu_unknown; /* unless a profile does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; may be NULL */

@@ -325,8 +325,7 @@ static int timeout_of(const struct sample_loop *loop)
 	int timeout = loop->progress.shown ? PROGRESS_MS : -1;
 
 	timeout = sooner(timeout, loop->begin_ns, now);
-	timeout = sooner(timeout, loop->duty_ns, now);
-	if (!loop->paused && !loop->muted)
+	if (!loop->paused)
 		timeout = sooner(timeout, loop->spending.due_ns, now);
 	return sooner(sooner(timeout, sample_due(loop), now), loop->end_ns, now);
 }
@@ -338,45 +337,24 @@ static void tell_cost(struct sample_loop *loop)
 		loop->result->cost = loop->spending.cost;
 }
 
-static int set_muted(struct sample_loop *loop, bool muted)
-{
-	struct error err;
-	int ret = 0;
-
-	loop->muted = muted;
-	if (muted)
-		session_mute(loop->session);
-	else
-		ret = session_unmute(loop->session, &err);
-	if (ret) {
-		print_error(&err);
-		loop->result->failed = true;
-	}
-	return ret;
-}
-
 /*
- * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between,
- * so that none stands for the time of another duty; the programs stay attached, because attaching
- * them would take some of the next profile's time.
+ * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between, so
+ * that none stands for the time of another duty.
  */
 static void cut(struct sample_loop *loop)
 {
 	double duty = spending_next_duty(&loop->spending);
 	bool changes = duty != loop->spending.duty_percent;
 
-	if (changes && !loop->muted)
-		set_muted(loop, true);
+	if (changes)
+		session_mute(loop->session);
 	/* What could not be taken is still in the counters, so the old duty must stay. */
 	if (!result_cut(loop->result, loop->session) && changes) {
-		session_set_duty(loop->session, duty);
 		spending_change_duty(&loop->spending, duty);
-		duty_begin(&loop->duty, duty, loop->options->interval_ns, monotonic_ns());
-		loop->duty.sampled_ns = session_sampled_ns(loop->session);
 		tell_cost(loop);
 	}
 	if (changes)
-		loop->duty_ns = monotonic_ns();
+		session_unmute(loop->session, loop->spending.duty_percent);
 }
 
 /* Files are due at multiples of the interval; if writing one took longer, some are skipped. */
@@ -406,7 +384,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	uint64_t before = loop->spending.period_ns, period;
 	struct error err;
 
-	if (loop->paused || loop->muted)
+	if (loop->paused)
 		return SAMPLE_NONE;
 	period = spending_look(&loop->spending, loop->session);
 	tell_cost(loop);
@@ -430,21 +408,6 @@ static enum sample_event spend(struct sample_loop *loop)
 	return SAMPLE_OVER;
 }
 
-static int keep_duty(struct sample_loop *loop)
-{
-	bool wanted;
-	int ret;
-
-	if (loop->paused)
-		return 0;
-	wanted = duty_look(&loop->duty, monotonic_ns(), session_sampled_ns(loop->session),
-			   &loop->duty_ns);
-	ret = wanted == loop->muted ? set_muted(loop, !wanted) : 0;
-	if (!wanted)
-		session_rest(loop->session);
-	return ret;
-}
-
 static void begin_sampling(struct sample_loop *loop)
 {
 	const struct phase_options *phases = loop->phases;
@@ -459,8 +422,6 @@ static void begin_sampling(struct sample_loop *loop)
 		loop->end_ns = now + phases->duration_ns;
 	if (phases->delay_ns && !phases->paused)
 		loop->begin_ns = now + phases->delay_ns;
-	duty_begin(&loop->duty, loop->options->duty_percent, loop->options->interval_ns, now);
-	loop->duty_ns = loop->duty.begin_ns;
 	if (!loop->spending.options)
 		spending_begin(&loop->spending, loop->options, loop->session);
 	if (phases->paused && loop->options->verbosity >= 0)
@@ -476,8 +437,6 @@ static enum sample_event look_at_clock(struct sample_loop *loop)
 	if (loop->end_ns && now >= loop->end_ns)
 		return SAMPLE_OVER;
 	if (loop->begin_ns && now >= loop->begin_ns && change_phase(loop, true))
-		return SAMPLE_OVER;
-	if (loop->duty_ns && now >= loop->duty_ns && keep_duty(loop))
 		return SAMPLE_OVER;
 	cut_when_due(loop);
 	return spend(loop);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "host/cost/cost.h"
@@ -88,6 +87,9 @@ double budget_duty(double percent, double fixed, double ticks, double now)
 #define LOOK_NS UINT64_C(1000000000)
 #define REST_NS UINT64_C(9000000000)
 #define SETTLED_NS UINT64_C(10000000000)
+
+/* At first all text is new to the programs, so that a tick takes several times as long as later. */
+#define COLD_NS UINT64_C(5000000000)
 
 /* With fewer runs the cost of one is too uncertain. */
 #define LOOK_RUNS 200
@@ -189,16 +191,6 @@ static double unless_all(double duty)
 	return duty < 100 ? duty : 0;
 }
 
-void spending_adapt_duty(struct sampling_options *options)
-{
-	double ticks = budget_share(BUDGET_HANDLER_NS, options->period_ns);
-
-	options->adapt_duty = options->source == SOURCE_TICK && !options->has_duty;
-	if (options->adapt_duty)
-		options->duty_percent =
-			unless_all(budget_duty(options->budget_percent, 0, ticks, 100));
-}
-
 void spending_begin(struct spending *spending, const struct sampling_options *options,
 		    struct session *session)
 {
@@ -215,20 +207,11 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 		session_cost(session, &spending->last);
 	spending->changed_ns = monotonic_ns();
 	spending->due_ns = spending->changed_ns + LOOK_NS;
-}
-
-/*
- * How many CPUs were busy, by the ticks they had. The program on the scheduler's tick also runs for
- * other timers, so that there may seem to be more than there are.
- */
-static double busy_cpus(const struct spending *spending)
-{
-	const struct session_cost *seen = &spending->seen;
-	double busy = (double)seen->runs * (double)spending->period_ns / (double)seen->sampled_ns;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return spending->options->source == SOURCE_TICK && cpus > 0 ? fmin(busy, (double)cpus) :
-								      busy;
+	if (!options->adapt_duty || !session)
+		return;
+	session_measure(session, false);
+	spending->resting = true;
+	spending->due_ns = spending->changed_ns + COLD_NS;
 }
 
 static double duty_of(const struct spending *spending)
@@ -268,7 +251,7 @@ static double tick_ns(const struct spending *spending)
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
 	struct session_cost *seen = &spending->seen;
-	double cpus, other_ns;
+	double busy_ns;
 
 	if (now->runs - spending->last.runs < runs)
 		return false;
@@ -276,13 +259,12 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 		*seen = (struct session_cost){ 0 };
 	session_cost_add(seen, now, &spending->last);
 	spending->last = *now;
-	if (!seen->runs || !seen->sampled_ns)
+	if (!seen->runs || !seen->time_ns)
 		return false;
-	cpus = busy_cpus(spending);
-	spending->ticking_ns = (double)seen->ticking_ns * (double)spending->period_ns /
-			       (cpus * (double)seen->sampled_ns);
-	other_ns = (double)(seen->ns - seen->ticking_ns);
-	spending->cost.fixed_percent = 100 * other_ns / (cpus * (double)seen->time_ns);
+	spending->ticking_ns = (double)seen->ticking_ns / (double)seen->runs;
+	/* Each of them stands for so much of a busy CPU. */
+	busy_ns = (double)seen->runs * (double)spending->period_ns * 100 / duty_of(spending);
+	spending->cost.fixed_percent = 100 * (double)(seen->ns - seen->ticking_ns) / busy_ns;
 	tell_spent(spending);
 	return true;
 }

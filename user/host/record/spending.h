@@ -18,12 +18,6 @@
  */
 int spending_choose(struct sampling_options *options, const char *command, struct error *err);
 
-/*
- * Where the rate of ticks is the scheduler's, lets the duty keep the budget, unless one was given. It
- * begins with what is allowed if a tick takes what is assumed before one was seen.
- */
-void spending_adapt_duty(struct sampling_options *options);
-
 /* The cost of the session, watched while it runs. */
 struct spending {
 	const struct sampling_options *options;
