@@ -46,22 +46,43 @@ static size_t *roots_of(struct json_object *nodes, size_t nr)
 	return result;
 }
 
-/* The function around a site; -1: none. A bin of several functions is one too, and wider than each of them. */
-static int64_t function_at(struct json_object *doc, int64_t object, uint64_t offset)
+struct function {
+	int64_t object;
+	uint64_t offset, size;
+};
+
+/* Of a whole host they are many, so that each is looked up in the document only once. The caller frees them. */
+static struct function *functions_of(struct json_object *doc, size_t *ret_nr)
 {
-	size_t nr, i;
-	struct json_object *functions = list_of(doc, "functions", &nr);
-	uint64_t size, least = UINT64_MAX;
+	struct json_object *list = list_of(doc, "functions", ret_nr), *function;
+	struct function *result = calloc(*ret_nr + 1, sizeof(*result));
+	size_t i;
+
+	cr_assert(result);
+	for (i = 0; i < *ret_nr; i++) {
+		function = json_object_array_get_idx(list, i);
+		result[i] = (struct function){ (int64_t)doc_number(function, "object"),
+					       doc_number(function, "offset"),
+					       doc_number(function, "size") };
+	}
+	return result;
+}
+
+/* The function around a site; -1: none. A bin of several functions is one too, and wider than each of them. */
+static int64_t function_at(const struct function *functions, size_t nr, int64_t object,
+			   uint64_t offset)
+{
+	uint64_t least = UINT64_MAX;
 	int64_t found = -1;
+	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		struct json_object *function = json_object_array_get_idx(functions, i);
+		const struct function *function = &functions[i];
 
-		size = doc_number(function, "size");
-		if ((int64_t)doc_number(function, "object") != object || size >= least ||
-		    offset - doc_number(function, "offset") >= size)
+		if (function->object != object || function->size >= least ||
+		    offset - function->offset >= function->size)
 			continue;
-		least = size;
+		least = function->size;
 		found = (int64_t)i;
 	}
 	return found;
@@ -70,13 +91,16 @@ static int64_t function_at(struct json_object *doc, int64_t object, uint64_t off
 /* By site: its function. The caller frees it. */
 static int64_t *functions_of_sites(struct json_object *doc)
 {
-	size_t nr, i;
+	size_t nr, nr_functions, i;
 	struct json_object *sites = list_of(doc, "callers.sites", &nr);
+	struct function *functions = functions_of(doc, &nr_functions);
 	int64_t *result = calloc(nr + 1, sizeof(*result));
 
 	cr_assert(result);
 	for (i = 0; i < nr; i++)
-		result[i] = function_at(doc, number_at(sites, i, 0), offset_at(sites, i));
+		result[i] = function_at(functions, nr_functions, number_at(sites, i, 0),
+					offset_at(sites, i));
+	free(functions);
 	return result;
 }
 
