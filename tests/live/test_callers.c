@@ -217,18 +217,13 @@ LIVE_TEST(live_callers, full_tree)
 		  live->end.err);
 }
 
-/* Runs with files named by the time, and asserts of each that its chains have all of its ticks. */
-static void run_interval(struct live *live, const char *const options[],
-			 const char *const command[])
+/* Asserts of each file of a series that its chains have all of its ticks; returns those below a function. */
+static uint64_t check_series(struct live *live, const char *name, size_t *ret_nr)
 {
-	const char *argv[32];
+	uint64_t ticks = 0;
 	glob_t found;
 	size_t i;
 
-	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
-	live_command(live, argv, 32, options, command, false);
-	child_run(&live->end, NULL, argv);
-	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
 	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
 	cr_expect_gt(found.gl_pathc, 1);
 	for (i = 0; i < found.gl_pathc; i++) {
@@ -236,9 +231,82 @@ static void run_interval(struct live *live, const char *const options[],
 
 		doc_assert_sound(doc);
 		doc_assert_chains(doc);
+		ticks += doc_inclusive(doc, name);
 		json_object_put(doc);
 	}
+	*ret_nr = found.gl_pathc;
 	globfree(&found);
+	return ticks;
+}
+
+/* Runs with files named by the time, each of which is checked. */
+static void run_interval(struct live *live, const char *const options[],
+			 const char *const command[])
+{
+	const char *argv[32];
+	size_t nr;
+
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	live_command(live, argv, 32, options, command, false);
+	child_run(&live->end, NULL, argv);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	check_series(live, "main", &nr);
+}
+
+static bool has_series(void *argument)
+{
+	glob_t found;
+	bool ret = !glob(live_path(argument, "p-*.json"), 0, NULL, &found) && found.gl_pathc > 2;
+
+	globfree(&found);
+	return ret;
+}
+
+/* What report has of a folder by time, with the callers of a function: a row for each file. */
+static void check_time(struct live *live, const char *name, uint64_t ticks, size_t nr)
+{
+	struct json_object *doc, *rows;
+	struct child_end end;
+	size_t i;
+
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "report", "--by", "time", "--callers", name, "--limit", "0",
+		       "--format", "json", live->dir));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	doc = json_tokener_parse(end.out);
+	rows = doc_get(doc, "rows");
+	cr_expect_eq(json_object_array_length(rows), nr);
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		ticks -= doc_number(row, "ticks");
+		cr_expect_str_eq(json_object_get_string(doc_get(row, "caller")), "main");
+	}
+	cr_expect_eq(ticks, 0);
+	json_object_put(doc);
+	child_end_free(&end);
+}
+
+LIVE_TEST(live_callers, intervals_of_attach)
+{
+	struct child attach, victim;
+	struct child_end end;
+	uint64_t ticks;
+	char pid[16];
+	size_t nr;
+
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	child_start(&victim, NULL, ARGS(WORKLOAD("callers"), "mutual", "1000000"));
+	snprintf(pid, sizeof(pid), "%d", victim.pid);
+	attach_start(live, &attach, ARGS("--callers", "--interval", "1", "--pid", pid));
+	cr_assert(eventually(has_series, live));
+	attach_finish(live, &attach, SIGINT);
+	kill(victim.pid, SIGKILL);
+	child_finish(&victim, &end);
+	child_end_free(&end);
+	ticks = check_series(live, "ping", &nr);
+	cr_expect_gt(ticks, 100);
+	check_time(live, "ping", ticks, nr);
 }
 
 /* Files, processes and roots come while the tree is read. */
