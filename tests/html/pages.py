@@ -666,7 +666,7 @@ def phone_fits(site):
         site.open(CALLERS)
         same(site.browser.run("document.documentElement.scrollWidth"), 390, "the width with callers")
         true(site.browser.box("#table tr[data-row='0'] .inclusive")[2] > 30, "a column of them")
-        same(Calls(site).click(0.2, 2)[1], "node::Start(int, char**)", "a tap zooms in")
+        same(Calls(site).click(0.2, 3)[1], "node::Start(int, char**)", "a tap zooms in")
         site.browser.click("#text-calls")
         true(-1 < site.browser.box("#calls-canvas")[1] < 844, "a button shows the callers")
         quiet(site)
@@ -788,6 +788,7 @@ def code_of_a_jit_is_one_function(site):
 
 def flame_graph_is_the_tree(site):
     site.open(CALLERS)
+    site.browser.click("#calls-apart") # the report's tree is of all programs together
     true(("fib", 170) in [bar[1:] for bar in Calls(site).bars() if bar[0] == 5], "recursion as it is")
     site.browser.click("#calls-fold") # as the report does
     calls = Calls(site)
@@ -834,22 +835,42 @@ def callers_stand_above_callees(site):
 def flame_graph_zooms(site):
     site.open(CALLERS)
     calls = Calls(site)
-    same(calls.click(0.2, 2)[1], "node::Start(int, char**)", "a click")
+    same(calls.click(0.2, 3)[1], "node::Start(int, char**)", "a click")
     same(site.text("#text-path b"), "node::Start(int, char**)", "opens its code")
-    same(site.text("#calls-path"), "all › __libc_start_call_main › node::Start(int, char**)", "the way there")
+    same(site.text("#calls-path"), "all › node › __libc_start_call_main › node::Start(int, char**)", "the way there")
     color = calls.color(1, 2)
     same(calls.color(0.1, 2), color, "it is as wide as the picture")
     calls.key("ArrowDown", "Enter")
     true(site.text("#calls-path").endswith("fib"), "Enter")
     same([calls.key("ArrowUp", "ArrowUp")[1], calls.key("ArrowDown", "ArrowDown")[1]], ["__libc_start_call_main", "fib"], "up and down its callers")
     same(calls.key("Escape")[1], "node::Start(int, char**)", "Escape")
-    calls.key("Home", "ArrowDown", "ArrowDown", "ArrowRight", "Enter")
-    same(site.text("#calls-path b"), "main", "what is not the widest")
-    same(calls.key("ArrowUp", "ArrowDown")[1], "main", "stays in view")
+    calls.key("Home", "ArrowDown", "ArrowRight", "Enter")
+    same(site.text("#calls-path b"), "steady", "what is not the widest")
+    same(calls.key("ArrowUp", "ArrowDown")[1], "steady", "stays in view")
     site.browser.click("#calls-path button")
     same((calls.at()[1], site.text("#calls-path")), ("all", "all"), "the first of the path")
-    calls.key("ArrowDown", "ArrowDown", "o")
+    calls.key("ArrowDown", "ArrowDown", "ArrowDown", "o")
     same(site.text("#text-path b"), "node::Start(int, char**)", "o opens the code")
+    quiet(site)
+
+
+def programs_stand_apart(site):
+    site.open(CALLERS)
+    wanted = {}
+    for line in site.call("export", "--format", "folded", "-o", "-", CALLERS).decode().splitlines():
+        process = line.split("-")[0]
+        wanted[process] = wanted.get(process, 0) + int(line.split(" ")[-1])
+    calls = Calls(site)
+    found = calls.bars()
+    same({name: ticks for row, name, ticks in found if row == 1}, wanted, "processes")
+    site.choose("comm", 0)
+    true(site.browser.run("document.querySelector('#calls-apart').parentNode.hidden"), "nothing stands apart from one process")
+    true(not wanted.keys() & {bar[1] for bar in Calls(site).bars()}, "one process")
+    programs = site.write("programs.json", samples.chains({"main;f": 30, "other_main;f": 12}, {"main": "/bin/one", "f": "/lib/libf.so.1", "other_main": "/bin/two"}))
+    site.open(programs)
+    same(Calls(site).bars(), [(0, "all", 42), (1, "one", 30), (1, "two", 12), (2, "main", 30), (2, "other_main", 12), (3, "f", 12), (3, "f", 30)], "programs")
+    site.browser.click("#calls-apart")
+    same(Calls(site).bars(), [(0, "all", 42), (1, "main", 30), (1, "other_main", 12), (2, "f", 12), (2, "f", 30)], "together")
     quiet(site)
 
 
@@ -997,7 +1018,7 @@ TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, tabl
          links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts, inclusive_ticks_are_the_reports, code_of_a_jit_is_one_function, flame_graph_is_the_tree, callers_stand_above_callees,
-         flame_graph_zooms, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, diff_has_the_tables_of_calls, calls_of_one_side_only,
+         flame_graph_zooms, programs_stand_apart, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, diff_has_the_tables_of_calls, calls_of_one_side_only,
          large_flame_graph_draws_what_is_seen]
 
 

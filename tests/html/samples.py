@@ -126,9 +126,12 @@ def calls(nodes=100_000, functions=4_000, objects=40):
     return profile
 
 
-def chains(stacks):
-    """A profile of {"main;render;lookup": ticks}."""
-    names = sorted({name for stack in stacks for name in stack.split(";")})
+def chains(stacks, files=None):
+    """A profile of {"main;render;lookup": ticks}, and of some functions the file."""
+    path = {name: (files or {}).get(name, "/usr/bin/chains") for stack in stacks for name in stack.split(";")}
+    objects = sorted(set(path.values()))
+    of = {name: objects.index(path[name]) for name in path}
+    names = sorted(of, key=lambda name: (of[name], name))
     sites = {name: (i, 4096 + i * 512 + 16) for i, name in enumerate(names)}
     nodes, tree, ticks = {}, [], dict.fromkeys(names, 0)
     for stack, n in stacks.items():
@@ -144,13 +147,14 @@ def chains(stacks):
     return dict(
         HEAD, duration_ns=10**9, command=["chains"], notes=[], ticks=account(total),
         targets=[{"id": 0, "kind": "system", "name": "all", "ticks": account(total)}],
-        objects=[{"id": 0, "kind": "file", "path": "/usr/bin/chains", "build_id": None,
-                  "text": [{"offset": 4096, "address": 4096, "size": size}]}],
-        functions=[{"object": 0, "name": name, "offset": sites[name][1] - 16, "size": 512, "ticks": ticks[name]}
+        objects=[{"id": i, "kind": "file", "path": file, "build_id": None,
+                  "text": [{"offset": 4096, "address": 4096, "size": size}]} for i, file in enumerate(objects)],
+        functions=[{"object": of[name], "name": name, "offset": sites[name][1] - 16, "size": 512, "ticks": ticks[name]}
                    for name in sorted(names, key=lambda name: -ticks[name])],
-        histograms=[{"target": 0, "object": 0, "pid": None, "process": None, "cgroup": None,
+        histograms=[{"target": 0, "object": i, "pid": None, "process": None, "cgroup": None,
                      "offset": 4096, "size": size, "width": 4, "scale": 131072, "bytes_per_bin": 1,
                      "overflow": False, "stopped": None,
-                     "bins": [[sites[name][1] - 4096, ticks[name]] for name in names if ticks[name]]}],
-        callers={"sites": [[0, sites[name][1]] for name in names], "nodes": tree, "roots": [
+                     "bins": [[sites[name][1] - 4096, ticks[name]] for name in names if ticks[name] and of[name] == i]}
+                    for i in range(len(objects))],
+        callers={"sites": [[of[name], sites[name][1]] for name in names], "nodes": tree, "roots": [
             {"target": 0, "pid": None, "process": None, "cgroup": None, "end": "complete", "ticks": 0}]})

@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "base/util.h"
 #include "profile/profile.h"
+#include "profile/profile_chains.h"
 #include "profile/profile_weights.h"
 #include "report/annotate.h"
 #include "report/annotate_write.h"
@@ -593,6 +594,8 @@ static void put_object(const struct profile_object *object, uint64_t base, FILE 
 
 	fprintf(data, "{ \"base\": \"0x%" PRIx64 "\"", base);
 	render_json_text(data, "kind", profile_object_kind_name(object->kind));
+	if (profile_program(object))
+		fputs(", \"program\": true", data);
 	render_json_text(data, "path", object->path);
 	render_json_text(data, "build_id", object->build_id);
 	fputs(", \"text\": [", data);

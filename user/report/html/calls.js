@@ -193,12 +193,58 @@ class Calls {
 		const ticks = new Float64Array(this.nr), time = new Float64Array(this.nr);
 
 		for (const chains of histograms)
-			for (let i = 1, context = 0; i < chains.length; i += 2) {
-				context += chains[i];
-				ticks[context] += chains[i + 1];
-				time[context] += chains[i + 1] * chains[0];
-			}
+			Calls.each(chains, (context, n, ns) => {
+				ticks[context] += n;
+				time[context] += ns;
+			});
 		return [ticks, time];
+	}
+
+	// visit(context, ticks, time)
+	static each(chains, visit) {
+		for (let i = 1, context = 0; i < chains.length; i += 2) {
+			context += chains[i];
+			visit(context, chains[i + 1], chains[i + 1] * chains[0]);
+		}
+	}
+
+	// The chains of groups, each below some frames: contexts, and what is in them. Entries are of a context, its
+	// ticks and time, one after the other.
+	below(groups) {
+		const parent = [0], frame = [-1], sums = [[0], [0]], firsts = new Map();
+		const node = new Int32Array(this.nr), group = new Int32Array(this.nr); // the last one that has it, and its node there
+		let number = 0;
+
+		const add = (above, of) => {
+			sums.forEach((sum) => sum.push(0));
+			frame.push(of);
+			return parent.push(above) - 1;
+		};
+		const first = (above, of) => {
+			const key = `${above} ${of}`;
+
+			if (!firsts.has(key))
+				firsts.set(key, add(above, of));
+			return firsts.get(key);
+		};
+
+		for (const { firsts: above, entries } of groups) {
+			const has = [], top = above.reduce(first, 0);
+
+			number++;
+			for (let i = 0; i < entries.length; i += 3)
+				for (let at = entries[i]; at && group[at] !== number; at = this.parent[at]) {
+					group[at] = number;
+					has.push(at);
+				}
+			for (const at of Int32Array.from(has).sort())
+				node[at] = add(this.parent[at] ? node[this.parent[at]] : top, this.frame[at]);
+			for (let i = 0; i < entries.length; i++)
+				if (i % 3)
+					sums[i % 3 - 1][node[entries[i - i % 3]]] += entries[i];
+		}
+		return { calls: Object.assign(Object.create(Calls.prototype), this, { nr: parent.length, parent, frame }),
+			own: sums.map((sum) => Float64Array.from(sum)) };
 	}
 
 	// The contexts of two in one, and the ticks and time that each of them has there.

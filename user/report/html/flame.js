@@ -22,6 +22,8 @@ class Flame {
 		this.canvas = byId('calls-canvas');
 		this.fold = byId('calls-fold');
 		this.flip = byId('calls-flip');
+		this.apart = byId('calls-apart'); // null: there is nothing that chains could belong to
+		this.apart?.addEventListener('change', () => this.load());
 		this.matches = null;
 		this.fold.addEventListener('change', () => this.load());
 		this.flip.addEventListener('change', () => {
@@ -37,7 +39,8 @@ class Flame {
 		new ResizeObserver(() => this.draw()).observe(this.box);
 	}
 
-	// data: { calls, own, frames, width }, of what the filters let in, with the tree of all if it is there;
+	// data: { calls, own, frames, width }, of what the filters let in; with apart: the same below what chains
+	// belong to; and the tree of all, if it is there;
 	// centre: a frame, or null for all
 	show(data, centre, matches) {
 		this.matches = matches && Uint8Array.from(data.frames, (frame) => Number(matches(frame)));
@@ -54,10 +57,14 @@ class Flame {
 	}
 
 	load() {
-		const { calls, own, tree, width } = this.data, fold = this.fold.checked;
+		const { calls, own, tree, apart, width } = this.data, fold = this.fold.checked;
 
+		if (this.apart)
+			this.apart.parentNode.hidden = !apart || this.centre !== null;
 		if (this.centre === null) {
-			this.down = (!fold && tree) || calls.tree(own, fold, width);
+			const all = this.apart?.checked && apart || { calls, own };
+
+			this.down = (!fold && Boolean(apart) === (all === apart) && tree) || all.calls.tree(all.own, fold, width);
 			this.up = null;
 		} else {
 			this.down = calls.tree(own, fold, width, this.centre);

@@ -60,6 +60,74 @@ class Model {
 		});
 		this.frames = [...this.functions.map(({ name, object }) => ({ name, object, path: this.objects[object].path })),
 			...callers.words.map((name) => ({ name, path: '' }))];
+		this.readPrograms();
+	}
+
+	// The program of a chain is the first file in it that is no library, as in the exports.
+	readPrograms() {
+		const { calls, frames, objects } = this;
+
+		this.firsts = new Map();
+		this.programs = new Int32Array(calls.nr).fill(-1);
+		for (let i = 1; i < calls.nr; i++) {
+			const { object } = frames[calls.frame[i]], above = this.programs[calls.parent[i]];
+
+			this.programs[i] = above >= 0 || !objects[object]?.program ? above : object;
+		}
+	}
+
+	// A frame that is no text: what chains belong to.
+	first(name, object) {
+		const key = `${object} ${name}`;
+
+		if (!this.firsts.has(key))
+			this.firsts.set(key, this.frames.push({ name, object, path: object === undefined ? '' : this.objects[object].path }) - 1);
+		return this.firsts.get(key);
+	}
+
+	// -1: none
+	programOf(context) {
+		const { object } = this.frames[this.calls.frame[context]], program = this.programs[context];
+
+		return program < 0 && this.objects[object]?.kind === 'kernel' ? object : program;
+	}
+
+	// The chains by what they belong to: target, cgroup and process where these are several, and without
+	// processes their program, as in export --format folded.
+	readGroups() {
+		const several = (kind) => new Set(this.chosen.map((h) => h[kind])).size > 1;
+		const kinds = ['target', 'cgroup', 'comm'].filter((kind) => (kind === 'target' || this.isSplit[kind]) && several(kind));
+		const groups = new Map();
+
+		for (const h of this.chosen) {
+			const names = kinds.map((kind) => kind === 'target' ? this.profile.targets[h.target].name : h[kind]), ofH = new Map();
+
+			Calls.each(h.chains, (context, ticks, time) => {
+				const program = this.isSplit.process ? null : this.programOf(context);
+
+				if (!ofH.has(program)) {
+					const key = [program, ...names].join('\n');
+
+					if (!groups.has(key))
+						groups.set(key, { program, firsts: names.map((name) => this.first(name)), entries: [] });
+					ofH.set(program, groups.get(key).entries);
+				}
+				ofH.get(program).push(context, ticks, time);
+			});
+		}
+		return [...groups.values()];
+	}
+
+	// Each group below frames of its own; null: there is only one.
+	readApart() {
+		const groups = this.readGroups();
+
+		if (groups.length < 2)
+			return null;
+		if (groups.some(({ program }) => program !== groups[0].program))
+			for (const { program, firsts } of groups)
+				firsts.push(program < 0 ? this.first('[unknown]') : this.first(basename(this.objects[program].path), program));
+		return this.calls.below(groups);
 	}
 
 	readBins() {
@@ -228,8 +296,11 @@ class Model {
 	// What functions called counts for them too.
 	includeCalls(functions) {
 		this.own = this.calls.own(this.chosen.map((h) => h.chains));
-		this.tree = this.calls.tree(this.own, false, Model.widthOf);
-		[functions.inclusiveTicks, functions.inclusiveTime] = this.tree.inclusive(this.calls.nrFrames);
+		this.apart = this.readApart();
+		const { calls, own } = this.apart || this;
+
+		this.tree = calls.tree(own, false, Model.widthOf);
+		[functions.inclusiveTicks, functions.inclusiveTime] = this.tree.inclusive(this.frames.length);
 	}
 
 	static widthOf([, time], node) {

@@ -222,10 +222,10 @@ class Page {
 	// --- calls --------------------------------------------------------------------------------------
 
 	showCalls() {
-		const { model } = this, { calls, own, tree, frames } = model;
+		const { model } = this, { calls, own, tree, apart, frames } = model;
 
 		this.showObjects();
-		this.flame.show({ calls, own, tree, frames, width: Model.widthOf }, this.mapView === 'flame' ? null : this.centre ?? -1,
+		this.flame.show({ calls, own, tree, apart, frames, width: Model.widthOf }, this.mapView === 'flame' ? null : this.centre ?? -1,
 			this.query && ((frame) => isNamed(frame, this.query)));
 	}
 
@@ -269,7 +269,7 @@ class Page {
 
 	// Shows who called a frame, and what it called.
 	look(frame) {
-		if (!this.model.calls)
+		if (!this.model.calls || frame >= this.model.calls.nrFrames)
 			return;
 		this.mapView = 'function';
 		this.centre = frame;
