@@ -30,12 +30,13 @@ def bpf_kib(pid, kind):
 
 
 def descriptors(pid):
-    """How many it has: those of files that have ticks and of maps, which follow what runs; and others."""
+    """How many it has: those of files that have ticks, of their mount namespaces and of maps, which follow what
+    runs; and others."""
     held = others = 0
     for name in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             link = os.readlink(f"/proc/{pid}/fd/{name}")
-            if link.startswith("/") or link.endswith("bpf-map"):
+            if link.startswith(("/", "mnt:")) or link.endswith("bpf-map"):
                 held += 1
             else:
                 others += 1
