@@ -184,6 +184,8 @@ begin
 until_true readyz 503 ': has accepted nothing yet: .*; profiles that wait: .*; the spool is full: they wait in memory$' &&
 	is spool_ok 0 && said 'No space left on device; what waits is kept in memory' && is undelivered_ticks_total 0
 verdict $? agent_disk_is_full
+said "$disk: others can write there: counters are not carried over"
+verdict $? agent_spool_of_others
 rm "$disk/others"
 until_true is spool_ok 1 && said 'works again' && ! readyz 503 'the spool is full'
 verdict $? agent_disk_has_room

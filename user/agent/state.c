@@ -357,7 +357,13 @@ void state_open(struct state *state, const char *dir, bool quiet, struct figures
 
 	*state = (struct state){ .fd = spool_open_folder(dir, &err) };
 	if (state->fd < 0) {
-		if (!quiet)
+		/* Each sink has a folder of its own below, and accepts that. */
+		if (state->fd == -EPERM)
+			print_message(NULL,
+				      "agent: --spool %s: others can write there: counters are not "
+				      "carried over",
+				      dir);
+		else if (!quiet)
 			print_error(&err);
 		return;
 	}
