@@ -63,7 +63,7 @@ assert unsampled > 0, unsampled
 # What Prometheus makes of it: no counter has begun anew, and the sums are equal whenever there was an answer.
 # Of a busy host's other cgroups, functions that turn cold make room.
 names = "service_cpu_seconds", "cpu_seconds", "function_cpu_seconds", "ticks_seen", "unsampled_seconds", \
-    "sampled_seconds"
+    "sampled_seconds", "export_requests", "export_profiles", "export_ticks", "export_bytes"
 for name in names:
     only = f"{{service=~'{group}/(always|later)'}}" if "function" in name else ""
     resets = ask(f"resets(bpfprofil_{name}_total{only}[2h]) > 0")

@@ -32,6 +32,34 @@ Test(sink, delivers)
 	cr_assert_not_null(strstr(backend.head, "Content-Encoding: gzip"));
 }
 
+/* What is shown is what the next agent goes on with, and no more, so that no counter steps back with it. */
+Test(sink, shows_what_is_noted)
+{
+	const char *const answers[] = { OK, NULL };
+	cleanup_profile struct profile *profile = sample_profile();
+	struct sink_counts noted, shown;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 1 << 20, NULL);
+	sink_put(sink, profile);
+	cr_assert_eq(sink_settle(sink).ticks, total);
+	sink_shown(sink, &shown);
+	cr_expect_eq(shown.ticks, total);
+	sink_note(sink, &noted);
+	cr_expect_eq(noted.ticks, total);
+	sink_put(sink, profile);
+	cr_assert_eq(sink_settle(sink).ticks, 2 * total);
+	sink_shown(sink, &shown);
+	cr_expect_eq(memcmp(&shown, &noted, sizeof(shown)), 0);
+	sink_note(sink, &noted);
+	sink_shown(sink, &shown);
+	cr_expect_eq(shown.ticks, 2 * total);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+}
+
 /* An answer that means later is tried again as often as it takes, and so is a lost connection. */
 Test(sink, retries)
 {

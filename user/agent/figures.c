@@ -228,12 +228,12 @@ static void put_function(const struct page *page, const char *labels, const char
 
 static void put_functions(const struct page *page, const struct service_times *times)
 {
-	const struct service_time *service = times->list, *end = service + times->nr;
+	const struct service_time *service, *end = times->nr ? times->list + times->nr : NULL;
 	size_t i;
 
 	put_head(page, "function_cpu_seconds", "counter",
 		 "CPU time of a service by its hottest functions.");
-	for (; service < end; service++) {
+	for (service = times->list; service < end; service++) {
 		for (i = 0; i < service->nr; i++)
 			put_function(page, service->labels, service->list[i].name,
 				     service->list[i].object,
@@ -375,7 +375,7 @@ static void put_sink(const struct page *page, const struct sink_figure *figure, 
 	struct sink_counts counts;
 	uint64_t value;
 
-	sink_count(sink, &counts);
+	sink_shown(sink, &counts);
 	memcpy(&value, (const char *)&counts + figure->offset, sizeof(value));
 	fprintf(page->out, "bpfprofil_%s%s", figure->name,
 		!strcmp(figure->type, "counter") ? "_total" : "");
@@ -399,7 +399,7 @@ static void put_losses(const struct page *page, const struct figures_of_sinks *o
 
 	put_head(page, "undelivered_ticks", "counter", "Ticks that will not be delivered.");
 	for (i = 0; i < of->nr; i++) {
-		sink_count(of->sinks[i], &counts);
+		sink_shown(of->sinks[i], &counts);
 		for (j = 0; j < NR_LOSSES; j++)
 			put_by(page, "undelivered_ticks", of->sinks[i], "cause", sink_losses[j],
 			       counts.losses[j]);
@@ -414,7 +414,7 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 	size_t i, j;
 
 	for (i = 0; i < of->nr; i++) {
-		sink_count(of->sinks[i], &counts);
+		sink_shown(of->sinks[i], &counts);
 		for (j = 0; j < CODES_NR; j++) {
 			if (!counts.codes[j])
 				continue;
@@ -462,7 +462,6 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 		 "Bytes on disk that wait for sinks that are no more.");
 	put_plain(&page, "old_spool_bytes", figures->old_spool_bytes);
 	pthread_mutex_unlock(&figures->lock);
-	pthread_mutex_unlock(&figures->shown);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);
 		for (j = 0; j < of->nr; j++)
@@ -472,6 +471,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 		put_losses(&page, of);
 		put_codes(&page, of);
 	}
+	pthread_mutex_unlock(&figures->shown);
 	put_process(&page, figures);
 	if (form->openmetrics)
 		fputs("# EOF\n", out);

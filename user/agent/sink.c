@@ -92,6 +92,9 @@ struct sink {
 	bool closing;
 	uint64_t until_ns; /* when closing: no attempt begins after this, */
 	uint64_t answered_ns; /* and none is waited for after this */
+	/* Not under that lock: who calls sink_note() and sink_shown() has one. */
+	struct sink_counts shown;
+	bool noted;
 };
 
 /* One try: a request, or a file. */
@@ -855,6 +858,21 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	result->pending_ticks += sink->pending.ticks + sink->under_way_ticks;
 	result->merged += sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_note(struct sink *sink, struct sink_counts *result)
+{
+	sink_count(sink, result);
+	sink->shown = *result;
+	sink->noted = true;
+}
+
+void sink_shown(struct sink *sink, struct sink_counts *result)
+{
+	if (sink->noted)
+		*result = sink->shown;
+	else
+		sink_count(sink, result);
 }
 
 const char *sink_name(const struct sink *sink)

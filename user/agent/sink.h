@@ -127,6 +127,13 @@ void sink_lose(struct sink *sink, uint64_t ticks);
 
 void sink_count(struct sink *sink, struct sink_counts *result);
 
+/*
+ * The same, and from here on it is what sink_shown() returns: whoever asks must not see more than what the
+ * next agent goes on with, or a counter would step back with it, which a rate takes for a new beginning.
+ */
+void sink_note(struct sink *sink, struct sink_counts *result);
+void sink_shown(struct sink *sink, struct sink_counts *result);
+
 /* The name for messages: its option, and its place, which is its URL without a password. */
 const char *sink_name(const struct sink *sink);
 const char *sink_kind(const struct sink *sink);

@@ -433,7 +433,7 @@ void state_count_sinks(struct state *state, struct sink *const *sinks, size_t nr
 		state->sinks[i].name = strdup(sink_name(sinks[i]));
 		if (!state->sinks[i].name)
 			break;
-		sink_count(sinks[i], &state->sinks[i].counts);
+		sink_note(sinks[i], &state->sinks[i].counts);
 		state->nr_sinks++;
 	}
 }
