@@ -160,12 +160,12 @@ static void pass_times(struct pass *record, struct service_times *times)
 	for (i = 0; i < SCRAPERS_MAX && !record->failed; i++) {
 		name = times->scrapers[i].name;
 		pass_text(record, &name);
+		if (!record->out && !record->failed) {
+			snprintf(times->scrapers[i].name, SCRAPER_BYTES, "%s", name);
+			free(name);
+		}
 		pass_number(record, &times->scrapers[i].last);
-		if (record->out || record->failed)
-			continue;
-		snprintf(times->scrapers[i].name, SCRAPER_BYTES, "%s", name);
-		free(name);
-		if (times->scrapers[i].last)
+		if (!record->out && times->scrapers[i].last)
 			times->scrapers[i].last += SCRAPES_LATER;
 	}
 	if (!record->out)
@@ -298,8 +298,7 @@ static void free_read(struct state *state)
 	state->sinks = NULL;
 }
 
-/* Returns NULL, or what is wrong. */
-static const char *parse(const struct bytes *bytes, struct state *state, struct figures *figures)
+const char *state_read(const struct bytes *bytes, struct state *state, struct figures *figures)
 {
 	struct pass record = { .at = bytes->data + HEAD_BYTES, .end = bytes->data + bytes->size };
 	struct state read = { .fd = state->fd };
@@ -345,7 +344,7 @@ static const char *load(struct state *state, struct figures *figures)
 		bytes.size += got > 0 ? (size_t)got : 0;
 	}
 	if (bytes.data && bytes.size == (size_t)st.st_size)
-		why = parse(&bytes, state, figures);
+		why = state_read(&bytes, state, figures);
 	bytes_free(&bytes);
 	return why;
 }

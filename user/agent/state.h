@@ -41,6 +41,9 @@ struct state {
  */
 void state_open(struct state *state, const char *dir, bool quiet, struct figures *figures);
 
+/* Reads bytes of such a file: NULL, or why they are ignored, and then nothing is changed. */
+const char *state_read(const struct bytes *bytes, struct state *state, struct figures *figures);
+
 /* Writes it. What cannot be written is removed, and the first time a line says so. */
 void state_save(struct state *state, struct figures *figures);
 
