@@ -17,15 +17,24 @@ bool export_target_chosen(const struct profile *profile, const struct export_opt
 	return profile_target_counts(profile, target);
 }
 
-bool export_chosen(const struct profile *profile, const struct export_options *options,
+bool export_chosen(const struct profile *profile, const void *of,
 		   const struct profile_histogram *histogram)
 {
+	const struct export_options *options = of;
 	const struct profile_object *object = &profile->objects[histogram->object];
 
 	/* An overflow bin stands for text that no region took, and not for a place. */
 	if (histogram->overflow || !export_target_chosen(profile, options, histogram->target))
 		return false;
 	return !options->object || object_has_name(object, options->object);
+}
+
+int export_rows_begin(struct profile_rows *rows, const struct profile *profile,
+		      const struct export_options *options, enum profile_rows_callers callers)
+{
+	const struct profile_choice choice = { export_chosen, options, callers };
+
+	return profile_rows_begin(rows, profile, &choice);
 }
 
 uint64_t export_ticks(const struct profile *profile, const struct export_options *options,

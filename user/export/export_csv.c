@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "export/bin_walk.h"
-#include "profile/profile.h"
-#include "profile/profile_weights.h"
+#include "profile/profile_rows.h"
 
 /*
  * A row for each bin, sorted by object, then offset. offset is hexadecimal, as in nm, objdump and
@@ -17,13 +15,6 @@
  */
 static const char header[] = "target,target_name,kind,object,build_id,pid,process,cgroup,offset,"
 			     "bytes,function,ticks,share,ns\n";
-
-struct csv {
-	const struct profile *profile;
-	const struct profile_index *index;
-	struct profile_weights *weights;
-	FILE *stream;
-};
 
 /*
  * Writes a cell on one line. It is quoted if necessary (RFC 4180), and marked as text if a
@@ -52,61 +43,48 @@ static void put_share(FILE *stream, uint64_t ticks, uint64_t total)
 	fprintf(stream, "%" PRIu64 ".%09" PRIu64, share / 1000000000, share % 1000000000);
 }
 
-static void put_csv_row(const struct csv *csv, const struct bin_place *place)
+static void put_csv_row(struct profile_rows *rows, const struct profile_row *row, FILE *stream)
 {
-	const struct profile_histogram *histogram = place->histogram;
-	const struct profile_target *target = &csv->profile->targets[histogram->target];
-	const struct profile_object *object = &csv->profile->objects[histogram->object];
-	const struct profile_function *function =
-		profile_bin_function(csv->index, histogram, place->bin);
+	const struct profile_histogram *histogram = row->histogram;
+	const struct profile_target *target = &rows->profile->targets[histogram->target];
+	const struct profile_object *object = &rows->profile->objects[row->object];
+	const struct profile_function *function = profile_rows_function(rows, row);
 
-	fprintf(csv->stream, "%" PRIu32 ",", histogram->target);
-	put_csv_text(csv->stream, target->name);
-	fprintf(csv->stream, "%s,", profile_object_kind_name(object->kind));
-	put_csv_text(csv->stream, object->path);
-	put_csv_text(csv->stream, object->build_id);
+	fprintf(stream, "%" PRIu32 ",", histogram->target);
+	put_csv_text(stream, target->name);
+	fprintf(stream, "%s,", profile_object_kind_name(object->kind));
+	put_csv_text(stream, object->path);
+	put_csv_text(stream, object->build_id);
 	if (histogram->pid >= 0)
-		fprintf(csv->stream, "%" PRId64, histogram->pid);
-	fputc(',', csv->stream);
-	put_csv_text(csv->stream, histogram->process);
-	put_csv_text(csv->stream, histogram->cgroup);
-	fprintf(csv->stream, "0x%" PRIx64 ",%" PRIu64 ",", place->offset, histogram->bytes_per_bin);
-	put_csv_text(csv->stream, function ? function->name : NULL);
-	fprintf(csv->stream, "%" PRIu64 ",", place->ticks);
-	put_share(csv->stream, place->ticks, target->ticks.total);
-	fprintf(csv->stream, ",%" PRIu64 "\n",
-		profile_weights_take(csv->weights, histogram, place->ticks));
-}
-
-static int put_csv_rows(const struct csv *csv, struct bin_walk *walk, struct error *err)
-{
-	struct bin_place place;
-	uint32_t object;
-
-	errno = 0;
-	fputs(header, csv->stream);
-	while (bin_walk_object(walk, &object))
-		while (bin_walk_next(walk, &place) && !ferror(csv->stream))
-			put_csv_row(csv, &place);
-	return export_end(csv->stream, "CSV", err);
+		fprintf(stream, "%" PRId64, histogram->pid);
+	fputc(',', stream);
+	put_csv_text(stream, histogram->process);
+	put_csv_text(stream, histogram->cgroup);
+	fprintf(stream, "0x%" PRIx64 ",%" PRIu64 ",", row->offset, row->size);
+	put_csv_text(stream, function ? function->name : NULL);
+	fprintf(stream, "%" PRIu64 ",", row->ticks);
+	put_share(stream, row->ticks, target->ticks.total);
+	fprintf(stream, ",%" PRIu64 "\n", profile_rows_take(rows, row));
 }
 
 int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
 	       struct error *err)
 {
-	struct profile_index *index = profile_index_new(profile);
-	struct profile_weights *weights = profile_weights_new(profile);
-	struct bin_walk *walk = bin_walk_new(profile, NULL);
-	struct csv csv = { profile, index, weights, stream };
-	int ret;
+	struct profile_rows rows;
+	const struct profile_row *row;
+	int ret = profile_rows_begin(&rows, profile, &(struct profile_choice){ 0 });
 
 	(void)options;
-	if (index && weights && walk)
-		ret = put_csv_rows(&csv, walk, err);
-	else
-		ret = error_errno(err, -ENOMEM, "writing CSV");
-	profile_index_free(index);
-	profile_weights_free(weights);
-	bin_walk_free(walk);
+	if (ret) {
+		error_errno(err, ret, "writing CSV");
+	} else {
+		errno = 0;
+		fputs(header, stream);
+		profile_rows_start(&rows, PROFILE_ROWS_BY_PLACE);
+		while (!ferror(stream) && (row = profile_rows_of_all(&rows)))
+			put_csv_row(&rows, row, stream);
+		ret = export_end(stream, "CSV", err);
+	}
+	profile_rows_end(&rows);
 	return ret;
 }

@@ -20,11 +20,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "export/bin_walk.h"
 #include "export/export_impl.h"
-#include "profile/profile.h"
-#include "profile/profile_weights.h"
 #include "naming/object_file.h"
+#include "profile/profile_rows.h"
 
 #define UNIT 2
 #define RECORD_BYTES 4096 /* of text */
@@ -36,13 +34,13 @@
 
 struct gmon {
 	const struct profile *profile;
-	const struct profile_index *index;
+	struct profile_rows rows;
 	uint32_t object;
 	FILE *stream;
 	struct error *err;
 	size_t pointer; /* bytes of a pointer in the object */
 	uint32_t rate;
-	struct profile_weights *weights; /* NULL: counts are ticks */
+	bool with_ns; /* counts are CPU time, and not ticks */
 	unsigned __int128 ns; /* CPU time counted so far, */
 	uint64_t given; /* and the counts for it */
 	uint64_t record; /* number of the current record */
@@ -159,53 +157,51 @@ static int add_gmon_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 				 "gmon: %.200s: more than %d %s at 0x%" PRIx64
 				 ", and gprof counts no further",
 				 gmon->profile->objects[gmon->object].path, COUNT_MAX,
-				 gmon->weights ? "counts" : "ticks", address);
+				 gmon->with_ns ? "counts" : "ticks", address);
 	*count += (uint32_t)ticks;
 	return 0;
 }
 
 /* Does what gprof does with a bin in several functions: each of its bytes gets an equal share. */
-static int spread_gmon_ticks(struct gmon *gmon, const struct bin_place *place, uint64_t bytes)
+static int spread_gmon_ticks(struct gmon *gmon, const struct profile_row *row)
 {
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
-	unsigned __int128 ticks = place->ticks;
-	uint64_t nr = bytes / UNIT, share, i;
+	unsigned __int128 ticks = row->ticks;
+	uint64_t nr = row->size / UNIT, share, i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < nr; i++) {
 		share = (uint64_t)(ticks * (i + 1) / nr - ticks * i / nr);
 		if (share)
-			ret = add_gmon_ticks(
-				gmon, profile_object_address(object, place->offset + i * UNIT),
-				share);
+			ret = add_gmon_ticks(gmon,
+					     profile_object_address(object, row->offset + i * UNIT),
+					     share);
 	}
 	return ret;
 }
 
-static int add_gmon_place(struct gmon *gmon, const struct bin_place *place)
+static int add_gmon_row(struct gmon *gmon, const struct profile_row *row)
 {
-	uint64_t bytes = place->histogram->bytes_per_bin;
-	const struct profile_function *function =
-		profile_bin_function(gmon->index, place->histogram, place->bin);
+	const struct profile_function *function = profile_rows_function(&gmon->rows, row);
 
 	/*
 	 * A function that is just the place of a bin stands for a bin that was in several
 	 * functions.
 	 */
-	if (bytes > UNIT && bytes <= SPREAD_MAX &&
-	    (!function || (function->offset == place->offset && function->size == bytes)))
-		return spread_gmon_ticks(gmon, place, bytes);
-	return add_gmon_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
+	if (row->size > UNIT && row->size <= SPREAD_MAX &&
+	    (!function || (function->offset == row->offset && function->size == row->size)))
+		return spread_gmon_ticks(gmon, row);
+	return add_gmon_ticks(gmon, filed_at(gmon, function, row->offset), row->ticks);
 }
 
 /* Counts to write for the ticks; what is less than one count is carried to the next place. */
-static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
+static uint64_t count_of(struct gmon *gmon, const struct profile_row *row)
 {
 	uint64_t count, sum;
 
-	if (!gmon->weights)
-		return place->ticks;
-	gmon->ns += profile_weights_take(gmon->weights, place->histogram, place->ticks);
+	if (!gmon->with_ns)
+		return row->ticks;
+	gmon->ns += profile_rows_take(&gmon->rows, row);
 	sum = (uint64_t)(gmon->ns * gmon->rate / SECOND_NS);
 	count = sum - gmon->given;
 	gmon->given = sum;
@@ -213,40 +209,49 @@ static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
 }
 
 /* Bins at one place are combined, so that wide ones do not alternate between records. */
-static int put_gmon_object(struct gmon *gmon, struct bin_walk *walk)
+static int put_gmon_object(struct gmon *gmon)
 {
-	struct bin_place place, sum = { 0 };
+	const struct profile_row *row;
+	struct profile_row sum = { 0 };
+	uint64_t count;
 	int ret = 0;
 
 	gmon->record = UINT64_MAX;
-	while (!ret && !ferror(gmon->stream) && bin_walk_next(walk, &place)) {
-		place.ticks = count_of(gmon, &place);
-		if (place.again && place.histogram->bytes_per_bin == sum.histogram->bytes_per_bin) {
-			sum.ticks += place.ticks;
+	while (!ret && !ferror(gmon->stream) && (row = profile_rows_next(&gmon->rows))) {
+		count = count_of(gmon, row);
+		if (row->again && row->size == sum.size) {
+			sum.ticks += count;
 			continue;
 		}
 		if (sum.histogram)
-			ret = add_gmon_place(gmon, &sum);
-		sum = place;
+			ret = add_gmon_row(gmon, &sum);
+		sum = *row;
+		sum.ticks = count;
 	}
 	if (!ret && sum.histogram)
-		ret = add_gmon_place(gmon, &sum);
+		ret = add_gmon_row(gmon, &sum);
 	if (!ret)
 		put_record(gmon);
 	return ret;
 }
 
-static int put_gmon_records(struct gmon *gmon, struct bin_walk *walk)
+static bool is_of_file(const struct profile *profile, const void *options,
+		       const struct profile_histogram *histogram)
 {
-	uint32_t object;
+	const struct export_options *of = options;
+
+	return histogram->object == of->file_object && export_chosen(profile, of, histogram);
+}
+
+static int put_gmon_records(struct gmon *gmon)
+{
 	int ret = 0;
 
 	errno = 0;
 	put_gmon_header(gmon->stream);
-	while (!ret && bin_walk_object(walk, &object)) {
-		if (object == gmon->object)
-			ret = put_gmon_object(gmon, walk);
-	}
+	profile_rows_start(&gmon->rows, PROFILE_ROWS_BY_PLACE);
+	if (profile_rows_next_part(&gmon->rows))
+		ret = put_gmon_object(gmon);
 	return ret ? ret : export_end(gmon->stream, "gmon", gmon->err);
 }
 
@@ -286,9 +291,9 @@ static int choose_unit(struct gmon *gmon, const struct export_options *options)
 	int ret;
 
 	if (export_knows_cpu_time(profile, options)) {
-		gmon->weights = profile_weights_new(profile);
+		gmon->with_ns = true;
 		gmon->rate = fine_rate(profile);
-		return gmon->weights ? 0 : error_errno(gmon->err, -ENOMEM, "gmon");
+		return 0;
 	}
 	ret = export_one_period(profile, options, "gmon", &period, gmon->err);
 	if (!ret)
@@ -300,28 +305,24 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 		struct error *err)
 {
 	struct gmon *gmon = calloc(1, sizeof(*gmon));
-	struct profile_index *index = profile_index_new(profile);
-	struct bin_walk *walk = bin_walk_new(profile, options);
-	int ret = 0;
+	int ret;
 
-	if (!gmon || !index || !walk)
+	if (!gmon)
+		return error_errno(err, -ENOMEM, "gmon");
+	gmon->profile = profile;
+	gmon->object = options->file_object;
+	gmon->stream = stream;
+	gmon->err = err;
+	if (profile_rows_begin(&gmon->rows, profile,
+			       &(struct profile_choice){ .chosen = is_of_file, .of = options }))
 		ret = error_errno(err, -ENOMEM, "gmon");
-	if (!ret) {
-		*gmon = (struct gmon){ .profile = profile,
-				       .index = index,
-				       .object = options->file_object,
-				       .stream = stream,
-				       .err = err };
+	else
 		ret = choose_unit(gmon, options);
-	}
 	if (!ret) {
 		gmon->pointer = pointer_size(profile, &profile->objects[gmon->object]);
-		ret = put_gmon_records(gmon, walk);
+		ret = put_gmon_records(gmon);
 	}
-	if (gmon)
-		profile_weights_free(gmon->weights);
-	bin_walk_free(walk);
-	profile_index_free(index);
+	profile_rows_end(&gmon->rows);
 	free(gmon);
 	return ret;
 }

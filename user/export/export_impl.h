@@ -5,6 +5,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "export/export.h"
+#include "profile/profile_rows.h"
 
 /* There is one file per format; export.c lists them. options are never NULL. */
 int export_callgrind(const struct profile *profile, const struct export_options *options,
@@ -46,8 +47,12 @@ bool export_target_chosen(const struct profile *profile, const struct export_opt
 			  uint32_t target);
 
 /* Whether the options let a histogram's ticks into the export. */
-bool export_chosen(const struct profile *profile, const struct export_options *options,
+bool export_chosen(const struct profile *profile, const void *options,
 		   const struct profile_histogram *histogram);
+
+/* The rows that they choose: see profile_rows_begin(). */
+int export_rows_begin(struct profile_rows *rows, const struct profile *profile,
+		      const struct export_options *options, enum profile_rows_callers callers);
 
 /* Whether the scheduler's CPU time of any chosen target is known. */
 bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options);

@@ -20,10 +20,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "export/bin_walk.h"
 #include "export/export_impl.h"
 #include "export/sample_tree.h"
-#include "profile/profile_weights.h"
+#include "profile/profile_rows.h"
 #include "symbol/code.h"
 #include "naming/object_file.h"
 #include "reader/reader.h"
@@ -49,29 +48,28 @@ struct exact_ticks {
  * Gathers those of the walk's current object, and leaves the walk at its end. Replaces what was
  * there before; returns 0 or -ENOMEM.
  */
-static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weights,
-			      struct bin_walk *walk)
+static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_rows *rows)
 {
 	struct exact_tick *last;
-	struct bin_place place;
+	const struct profile_row *row;
 	int ret;
 
 	ticks->nr = 0;
 	ticks->wide = 0;
-	while (bin_walk_next(walk, &place)) {
-		if (place.histogram->bytes_per_bin != 1) {
-			ticks->wide += place.ticks;
+	while ((row = profile_rows_next(rows))) {
+		if (row->size != 1) {
+			ticks->wide += row->ticks;
 			continue;
 		}
-		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != place.offset) {
+		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != row->offset) {
 			ret = GROW(ticks->all, ticks->room, ticks->nr + 1);
 			if (ret)
 				return ret;
-			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = place.offset };
+			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = row->offset };
 		}
 		last = &ticks->all[ticks->nr - 1];
-		last->ticks += place.ticks;
-		last->ns += profile_weights_take(weights, place.histogram, place.ticks);
+		last->ticks += row->ticks;
+		last->ns += profile_rows_take(rows, row);
 	}
 	return 0;
 }
@@ -97,7 +95,7 @@ struct line_count {
 
 struct llvm {
 	const struct profile *profile;
-	struct profile_weights *weights;
+	struct profile_rows rows;
 	struct sample_tree *tree;
 	struct exact_ticks ticks;
 	struct line_count *all; /* the instructions of the object */
@@ -257,19 +255,19 @@ static int add_llvm_object(struct llvm *llvm, uint32_t id, struct error *err)
 	return ret ? ret : resolve_llvm_lines(llvm, object, fd, err);
 }
 
-static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *err)
+static int add_objects(struct llvm *llvm, struct error *err)
 {
 	struct error why;
-	uint32_t id;
 	int ret;
 
-	while (bin_walk_object(walk, &id)) {
-		ret = exact_ticks_gather(&llvm->ticks, llvm->weights, walk);
+	profile_rows_start(&llvm->rows, PROFILE_ROWS_BY_PLACE);
+	while (profile_rows_next_part(&llvm->rows)) {
+		ret = exact_ticks_gather(&llvm->ticks, &llvm->rows);
 		if (ret)
 			return error_errno(err, ret, NAME);
 		llvm->wide += llvm->ticks.wide;
 		why = (struct error){ 0 };
-		ret = llvm->ticks.nr ? add_llvm_object(llvm, id, &why) : 0;
+		ret = llvm->ticks.nr ? add_llvm_object(llvm, llvm->rows.object, &why) : 0;
 		if (ret == -ENOMEM)
 			return error_errno(err, ret, NAME);
 		if (ret && !llvm->why[0])
@@ -304,10 +302,9 @@ static void say_llvm_ticks(const struct llvm *llvm, char *note)
 		export_add_note(note, "%s", llvm->why);
 }
 
-static int put_llvm_functions(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,
-			      struct error *err)
+static int put_llvm_functions(struct llvm *llvm, char *note, FILE *stream, struct error *err)
 {
-	int ret = add_objects(llvm, walk, err);
+	int ret = add_objects(llvm, err);
 
 	if (ret)
 		return ret;
@@ -322,21 +319,16 @@ static int put_llvm_functions(struct llvm *llvm, struct bin_walk *walk, char *no
 int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err)
 {
-	struct llvm llvm = { .profile = profile };
-	struct bin_walk *walk;
-	int ret;
+	struct llvm llvm = { .profile = profile, .tree = sample_tree_new() };
+	int ret = export_rows_begin(&llvm.rows, profile, options, PROFILE_ROWS_FLAT);
 
-	walk = bin_walk_new(profile, options);
-	llvm.weights = profile_weights_new(profile);
-	llvm.tree = sample_tree_new();
-	if (walk && llvm.weights && llvm.tree)
-		ret = put_llvm_functions(&llvm, walk, options->note, stream, err);
+	if (!ret && llvm.tree)
+		ret = put_llvm_functions(&llvm, options->note, stream, err);
 	else
 		ret = error_errno(err, -ENOMEM, NAME);
 	sample_tree_free(llvm.tree);
-	profile_weights_free(llvm.weights);
 	exact_ticks_free(&llvm.ticks);
-	bin_walk_free(walk);
+	profile_rows_end(&llvm.rows);
 	free(llvm.all);
 	return ret;
 }

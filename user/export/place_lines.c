@@ -10,27 +10,27 @@
 #include "reader/reader.h"
 
 /* Each offset of the object once, ascending. */
-static uint64_t *gather_offsets(struct bin_walk *walk, size_t *nr)
+static uint64_t *gather_offsets(struct profile_rows *rows, size_t *nr)
 {
-	struct bin_place place;
+	const struct profile_row *row;
 	uint64_t *offsets;
 	size_t i = 0;
 
 	*nr = 0;
-	while (bin_walk_next(walk, &place))
-		*nr += !place.again;
-	bin_walk_restart(walk);
+	while ((row = profile_rows_next(rows)))
+		*nr += !row->again;
+	profile_rows_restart(rows);
 	offsets = malloc((*nr + 1) * sizeof(*offsets));
-	while (offsets && bin_walk_next(walk, &place)) {
-		if (!place.again)
-			offsets[i++] = place.offset;
+	while (offsets && (row = profile_rows_next(rows))) {
+		if (!row->again)
+			offsets[i++] = row->offset;
 	}
-	bin_walk_restart(walk);
+	profile_rows_restart(rows);
 	return offsets;
 }
 
 static int load_lines_of_file(struct place_lines *lines, const struct profile_object *object,
-			      struct bin_walk *walk, struct error *why)
+			      struct profile_rows *rows, struct error *why)
 {
 	cleanup_fd int fd = object_file_here(object, why);
 	struct allowance_turn turn;
@@ -44,7 +44,7 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 	ret = allowance_begin(&lines->allowance, fd, &turn, why);
 	if (ret)
 		return ret;
-	offsets = gather_offsets(walk, &nr);
+	offsets = gather_offsets(rows, &nr);
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
 	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, nr,
@@ -62,16 +62,16 @@ static void forget_lines(struct place_lines *lines)
 	lines->next = 0;
 }
 
-int place_lines_load(struct place_lines *lines, const struct profile_object *object,
-		     struct bin_walk *walk)
+int place_lines_load(struct place_lines *lines, struct profile_rows *rows)
 {
+	const struct profile_object *object = &rows->profile->objects[rows->object];
 	struct error why = { 0 };
 
 	forget_lines(lines);
 	/* The vdso has a name but no file. */
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
 		return 0;
-	if (!load_lines_of_file(lines, object, walk, &why))
+	if (!load_lines_of_file(lines, object, rows, &why))
 		return 0;
 	if (lines->why[0])
 		lines->others++;
@@ -80,9 +80,9 @@ int place_lines_load(struct place_lines *lines, const struct profile_object *obj
 	return 0;
 }
 
-const struct source_line *place_lines_next(struct place_lines *lines, const struct bin_place *place)
+const struct source_line *place_lines_next(struct place_lines *lines, const struct profile_row *row)
 {
-	if (lines->lines && !place->again) {
+	if (lines->lines && !row->again) {
 		lines->line = source_lines_at(lines->lines, lines->next++);
 		if (!lines->line->file)
 			lines->line = NULL;

@@ -7,9 +7,6 @@
 
 #include "base/util.h"
 #include "export/export_impl.h"
-#include "profile/profile.h"
-#include "profile/profile_splits.h"
-#include "profile/profile_weights.h"
 
 static int compare_processes(const struct profile_histogram *x, const struct profile_histogram *y)
 {
@@ -110,86 +107,64 @@ static void add_up_stacks(struct stack *sum, const struct stack *stack)
 }
 
 struct stacks_maker {
-	const struct profile *profile;
 	struct stacks *stacks;
-	struct profile_index *index;
-	struct profile_weights *weights;
-	struct profile_chains *chains;
+	struct profile_rows rows;
 };
 
-static uint32_t frame_of_site(const struct stacks_maker *maker, const struct profile_site *site)
-{
-	const struct profile *profile = maker->profile;
-	const struct profile_function *function =
-		profile_index_find(maker->index, site->object, site->offset, 1);
-
-	if (function && *function->name)
-		return (uint32_t)(function - profile->functions);
-	return (uint32_t)profile->nr_functions + site->object;
-}
-
-static int add_frame(struct stacks_maker *maker, uint32_t frame, uint32_t *context)
-{
-	*context = chain_tree_child(&maker->stacks->callers, *context, frame);
-	return *context ? 0 : -ENOMEM;
-}
-
-static int add_cut(void *of, enum walk_end end, uint32_t *context)
+/* Text without a name is one frame for each object. */
+static size_t frame_of_text(void *of, const struct profile_row *row, uint32_t *frames)
 {
 	struct stacks_maker *maker = of;
+	const struct profile *profile = maker->stacks->profile;
+	const struct profile_function *function = profile_rows_function(&maker->rows, row);
 
-	return add_frame(maker, cut_frame(maker->profile, end), context);
+	frames[0] = function && *function->name ? (uint32_t)(function - profile->functions) :
+						  (uint32_t)profile->nr_functions + row->object;
+	return 1;
 }
 
-static int add_site(void *of, const struct profile_site *site, uint32_t *context)
+static uint32_t frame_of_cut(void *of, enum walk_end end)
 {
-	return add_frame(of, frame_of_site(of, site), context);
+	const struct stacks_maker *maker = of;
+
+	return cut_frame(maker->stacks->profile, end);
 }
 
-static int add_stack(struct stacks *stacks, size_t first, const struct stack *stack)
+static int add_stack(struct stacks_maker *maker, const struct profile_row *row)
 {
-	const struct stack *last = stacks->nr > first ? &stacks->all[stacks->nr - 1] : NULL;
+	struct stacks *stacks = maker->stacks;
+	struct stack *last = stacks->nr ? &stacks->all[stacks->nr - 1] : NULL;
+	const struct stack stack = { .histogram = row->histogram,
+				     .function = profile_rows_function(&maker->rows, row),
+				     .callers = profile_rows_above(&maker->rows, row->node),
+				     .in_kernel = row->in_kernel,
+				     .ticks = row->ticks,
+				     .ns = profile_rows_take(&maker->rows, row) };
 
 	/* Bins ascend, so those of a function are consecutive. */
-	if (last && last->function == stack->function && last->callers == stack->callers &&
-	    last->in_kernel == stack->in_kernel) {
-		add_up_stacks(&stacks->all[stacks->nr - 1], stack);
+	if (last && last->histogram == stack.histogram && last->function == stack.function &&
+	    last->callers == stack.callers && last->in_kernel == stack.in_kernel) {
+		add_up_stacks(last, &stack);
 		return 0;
 	}
 	if (GROW(stacks->all, stacks->room, stacks->nr + 1))
 		return -ENOMEM;
-	stacks->all[stacks->nr++] = *stack;
+	stacks->all[stacks->nr++] = stack;
 	return 0;
 }
 
-/* The ticks of a bin, by chain. */
-static int add_stack_bin(struct stacks_maker *maker, const struct profile_histogram *histogram,
-			 size_t i, size_t first)
+static int add_stacks(struct stacks_maker *maker)
 {
-	struct stack stack = { .histogram = histogram };
-	const struct profile_chain *chain;
-	int ret = 0;
-	size_t nr;
+	const struct profile_frames frames = { .tree = &maker->stacks->callers,
+					       .of_text = frame_of_text,
+					       .of_cut = frame_of_cut,
+					       .of = maker };
+	const struct profile_row *row;
+	int ret = profile_rows_add_callers(&maker->rows, &frames);
 
-	stack.function = profile_bin_function(maker->index, histogram, i);
-	for (chain = profile_chains_of(maker->chains, histogram, i, &nr); !ret && nr--; chain++) {
-		stack.callers = profile_chain_above(maker->chains, chain->node);
-		stack.in_kernel = chain->in_kernel;
-		stack.ticks = chain->ticks;
-		stack.ns = profile_weights_take(maker->weights, histogram, chain->ticks);
-		ret = add_stack(maker->stacks, first, &stack);
-	}
-	return ret;
-}
-
-static int add_stack_histogram(struct stacks_maker *maker,
-			       const struct profile_histogram *histogram)
-{
-	size_t first = maker->stacks->nr, i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < histogram->nr_bins; i++)
-		ret = add_stack_bin(maker, histogram, i, first);
+	profile_rows_start(&maker->rows, PROFILE_ROWS_OF_CHAINS);
+	while (!ret && (row = profile_rows_of_all(&maker->rows)))
+		ret = add_stack(maker, row);
 	return ret;
 }
 
@@ -253,30 +228,13 @@ static int find_programs(struct stacks *stacks)
 int stacks_build(const struct profile *profile, const struct export_options *options,
 		 const char *format, struct stacks *stacks, struct error *err)
 {
-	struct stacks_maker maker = { .profile = profile,
-				      .stacks = stacks,
-				      .index = profile_index_new(profile),
-				      .weights = profile_weights_new(profile),
-				      .chains = profile_chains_new(profile) };
-	const struct chain_frames frames = { add_cut, add_site, &maker };
-	int ret = maker.index && maker.weights && maker.chains ? 0 : -ENOMEM;
-	size_t i;
+	struct stacks_maker maker = { .stacks = stacks };
+	int ret = export_rows_begin(&maker.rows, profile, options, PROFILE_ROWS_WITH_CALLERS);
 
-	*stacks = (struct stacks){ .profile = profile };
+	*stacks = (struct stacks){ .profile = profile, .by_process = maker.rows.is_split };
 	if (!ret)
-		ret = profile_chains_add_contexts(maker.chains, &frames);
-	for (i = 0; !ret && i < profile->nr_histograms; i++) {
-		const struct profile_histogram *histogram = &profile->histograms[i];
-
-		if (!export_chosen(profile, options, histogram))
-			continue;
-		if (profile_histogram_is_split(profile, histogram))
-			stacks->by_process = true;
-		ret = add_stack_histogram(&maker, histogram);
-	}
-	profile_index_free(maker.index);
-	profile_weights_free(maker.weights);
-	profile_chains_free(maker.chains);
+		ret = add_stacks(&maker);
+	profile_rows_end(&maker.rows);
 	merge_stacks(stacks);
 	if (!ret)
 		ret = find_programs(stacks);
