@@ -43,8 +43,6 @@ struct profile_chains {
 	uint64_t *left; /* by bin: its ticks that no chain has */
 	size_t *first; /* by bin: index of its first chain, up to the next bin's */
 	struct profile_chain *all;
-	uint32_t *contexts; /* by node: of the frames down to it */
-	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
 	struct profile_chain none; /* of a bin in a profile without callers */
 };
 
@@ -287,7 +285,6 @@ void profile_chains_free(struct profile_chains *chains)
 	free(chains->left);
 	free(chains->first);
 	free(chains->all);
-	free(chains->contexts);
 	free(chains);
 }
 
@@ -316,11 +313,6 @@ enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t no
 {
 	return node == PROFILE_NO_NODE ? WALK_END_COUNT :
 					 chains->callers->roots[chains->roots[node]].end;
-}
-
-uint32_t profile_chain_cut(const struct profile_chains *chains, uint32_t node)
-{
-	return chains->cuts[profile_chain_end(chains, node)];
 }
 
 /* --- contexts ----------------------------------------------------------------------------------- */
@@ -371,40 +363,6 @@ uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t fra
 	tree->all[tree->nr] = context;
 	tree->slots[at] = (uint32_t)tree->nr;
 	return (uint32_t)tree->nr++;
-}
-
-/* Parents are numbered before their children. */
-uint32_t profile_chain_above(const struct profile_chains *chains, uint32_t node)
-{
-	const struct profile_callers *callers = chains->callers;
-
-	if (node != PROFILE_NO_NODE && callers->nodes[node].parent >= 0)
-		return chains->contexts[callers->nodes[node].parent];
-	return profile_chain_cut(chains, node);
-}
-
-int profile_chains_add_contexts(struct profile_chains *chains, const struct chain_frames *frames)
-{
-	const struct profile_callers *callers = chains->callers;
-	uint32_t i, site;
-	int ret = 0;
-
-	if (!callers)
-		return 0;
-	for (i = 0; !ret && i <= WALK_END_COUNT; i++)
-		if (profile_cut_names[i])
-			ret = frames->add_cut(frames->of, i, &chains->cuts[i]);
-	chains->contexts = calloc(callers->nr_nodes + 1, sizeof(*chains->contexts));
-	if (!chains->contexts)
-		return -ENOMEM;
-	for (i = 0; !ret && i < callers->nr_nodes; i++) {
-		site = callers->nodes[i].site;
-		chains->contexts[i] = profile_chain_above(chains, i);
-		if (site != PROFILE_SITE_KERNEL)
-			ret = frames->add_site(frames->of, &callers->sites[site],
-					       &chains->contexts[i]);
-	}
-	return ret;
 }
 
 void chain_tree_free(struct chain_tree *tree)

@@ -45,22 +45,6 @@ enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t no
 /* What stands above the first frame of a chain, "[cut: late]"; NULL: it is whole. */
 extern const char *const profile_cut_names[WALK_END_COUNT + 1];
 
-/* How a frame becomes contexts below *context, which is then the last of them. 0 or -ENOMEM. */
-struct chain_frames {
-	int (*add_cut)(void *of, enum walk_end end, uint32_t *context); /* the top */
-	int (*add_site)(void *of, const struct profile_site *site, uint32_t *context);
-	void *of;
-};
-
-/* Makes the contexts of all chains, the kernel's being those of what it worked for. 0 or -ENOMEM. */
-int profile_chains_add_contexts(struct profile_chains *chains, const struct chain_frames *frames);
-
-/* The context of the frames above a node, once they are made. */
-uint32_t profile_chain_above(const struct profile_chains *chains, uint32_t node);
-
-/* The context that all chains with the end of this one are below; 0: the top. */
-uint32_t profile_chain_cut(const struct profile_chains *chains, uint32_t node);
-
 /* The frame of PROFILE_SITE_KERNEL. */
 #define PROFILE_KERNEL_FRAME "[kernel]"
 

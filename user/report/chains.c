@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "profile/profile_weights.h"
 #include "report/context_tree.h"
 #include "report/row_marks.h"
 
@@ -19,114 +18,79 @@ static void find_rows(struct row_marks *marks, const struct report_rows *rows)
 }
 
 struct chains_build {
-	const struct profile *profile;
 	const struct report_options *options;
 	struct report_rows *rows;
-	struct row_marks *marks;
-	struct profile_chains *chains;
-	struct profile_weights *weights;
 	struct context_tree tree;
 };
 
-/*
- * The context of text below another one, with what it was inlined into between them. Text of no row is
- * passed over.
- */
-static int add_text(struct chains_build *build, const struct mark_place *text, uint32_t *context)
+/* The rows of text, with what it was inlined into. Text of no row is passed over. */
+static size_t frames_of_text(void *of, const struct profile_row *text, uint32_t *frames)
 {
-	uint32_t frames[INLINED_MAX], mark = row_marks_find(build->marks, text);
-	size_t nr = 0;
+	const struct chains_build *build = of;
+	const struct row_marks *marks = build->rows->marks;
+	const struct mark_place place = { text->object, text->offset, text->size };
+	uint32_t inner[INLINED_MAX], mark = row_marks_find(marks, &place);
+	size_t nr = 0, i;
 
-	for (; mark && nr < INLINED_MAX; mark = row_marks_outer(build->marks, mark))
-		if (row_marks_row(build->marks, mark) != NO_ROW)
-			frames[nr++] = row_marks_row(build->marks, mark);
-	while (nr) {
-		*context = context_tree_child(&build->tree, *context, frames[--nr]);
-		if (!*context)
-			return -ENOMEM;
-	}
-	return 0;
+	for (; mark && nr < INLINED_MAX; mark = row_marks_outer(marks, mark))
+		if (row_marks_row(marks, mark) != NO_ROW)
+			inner[nr++] = row_marks_row(marks, mark);
+	for (i = 0; i < nr; i++)
+		frames[i] = inner[nr - 1 - i];
+	return nr;
 }
 
-static int add_cut(void *of, enum walk_end end, uint32_t *context)
+static uint32_t frame_of_cut(void *of, enum walk_end end)
 {
-	struct chains_build *build = of;
+	const struct chains_build *build = of;
 
-	*context = context_tree_child(&build->tree, *context,
-				      (uint32_t)build->rows->nr + FRAME_CUT + end);
-	return *context ? 0 : -ENOMEM;
-}
-
-static int add_site(void *of, const struct profile_site *site, uint32_t *context)
-{
-	const struct mark_place text = { .object = site->object,
-					 .offset = site->offset,
-					 .size = 1 };
-
-	return add_text(of, &text, context);
+	return (uint32_t)build->rows->nr + FRAME_CUT + end;
 }
 
 /* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
-static int count_bin(struct chains_build *build, const struct profile_histogram *histogram,
-		     size_t i, double weight, double variance)
+static void count_row(struct chains_build *build, const struct profile_row *row, uint32_t context)
 {
-	const struct mark_place text = { .object = histogram->object,
-					 .offset = profile_bin_start(histogram, i),
-					 .size = histogram->bytes_per_bin };
-	const bool chosen = object_chosen(build->profile, build->options, histogram->object);
-	const struct profile_chain *chain;
-	uint32_t context;
-	struct context_sum sum;
-	double ns, squares;
-	size_t nr;
+	const struct profile_rows *from = &build->rows->from;
+	const double weight = profile_weight(from->weights, row->histogram);
+	const double ns = (double)row->ticks * weight;
+	const double squares =
+		ns * weight * profile_tick_variance(from->profile, row->histogram->target);
+	struct context_sum *sum = &build->tree.sums[context];
 
-	for (chain = profile_chains_of(build->chains, histogram, i, &nr); nr--; chain++) {
-		context = profile_chain_above(build->chains, chain->node);
-		if (add_text(build, &text, &context))
-			return -ENOMEM;
-		if (context == profile_chain_cut(build->chains, chain->node))
-			continue;
-		if (chosen && chain->in_kernel) {
-			context = context_tree_child(&build->tree, context,
-						     (uint32_t)build->rows->nr + FRAME_KERNEL);
-			if (!context)
-				return -ENOMEM;
-		}
-		ns = (double)chain->ticks * weight;
-		squares = ns * weight * variance;
-		if (chosen)
-			sum = (struct context_sum){ .ticks = chain->ticks,
-						    .ns = ns,
-						    .squares = squares };
-		else
-			sum = (struct context_sum){ .inclusive_ticks = chain->ticks,
-						    .inclusive_ns = ns,
-						    .inclusive_squares = squares };
-		context_sum_add(&build->tree.sums[context], &sum);
+	if (object_chosen(from->profile, build->options, row->object)) {
+		sum->ticks += row->ticks;
+		sum->ns += ns;
+		sum->squares += squares;
+	} else {
+		sum->inclusive_ticks += row->ticks;
+		sum->inclusive_ns += ns;
+		sum->inclusive_squares += squares;
 	}
-	return 0;
 }
 
-/* Whatever objects were chosen, all ticks count for those that called what they fell in. */
 static int count_chains(struct chains_build *build)
 {
-	const struct profile *profile = build->profile;
-	struct report_options everywhere = *build->options;
-	const struct chain_frames frames = { add_cut, add_site, build };
-	int ret = profile_chains_add_contexts(build->chains, &frames);
-	size_t i, j;
+	struct profile_rows *from = &build->rows->from;
+	const struct profile_frames frames = { .tree = &build->tree.contexts,
+					       .of_text = frames_of_text,
+					       .of_cut = frame_of_cut,
+					       .kernel = (uint32_t)build->rows->nr + FRAME_KERNEL,
+					       .of = build };
+	const struct profile_row *row;
+	uint32_t context;
+	int ret = profile_rows_add_callers(from, &frames);
 
-	everywhere.nr_objects = 0;
-	for (i = 0; !ret && i < profile->nr_histograms; i++) {
-		const struct profile_histogram *histogram = &profile->histograms[i];
-
-		if (!histogram_chosen(profile, &everywhere, histogram))
+	profile_rows_start(from, PROFILE_ROWS_OF_CHAINS);
+	while (!ret && (row = profile_rows_of_all(from))) {
+		ret = profile_rows_context(from, &frames, row, &context);
+		if (ret || !context ||
+		    build->tree.contexts.all[context].frame >= frame_of_cut(build, 0))
 			continue;
-		for (j = 0; !ret && j < histogram->nr_bins; j++)
-			ret = count_bin(build, histogram, j,
-					profile_weight(build->weights, histogram),
-					profile_tick_variance(profile, histogram->target));
+		ret = context_tree_grow(&build->tree);
+		if (!ret)
+			count_row(build, row, context);
 	}
+	ret = ret ?: context_tree_grow(&build->tree);
 	if (!ret)
 		context_tree_include(&build->tree);
 	return ret;
@@ -172,17 +136,11 @@ static void drop_unused(struct report_rows *rows)
 int rows_chains_finish(const struct profile *profile, const struct report_options *options,
 		       struct report_rows *rows, struct error *err)
 {
-	struct chains_build build = { .profile = profile,
-				      .options = options,
-				      .rows = rows,
-				      .marks = rows->marks,
-				      .chains = profile_chains_new(profile),
-				      .weights = profile_weights_new(profile) };
-	int ret = build.chains && build.weights ? 0 : -ENOMEM;
+	struct chains_build build = { .options = options, .rows = rows };
+	int ret;
 
 	find_rows(rows->marks, rows);
-	if (!ret)
-		ret = count_chains(&build);
+	ret = count_chains(&build);
 	if (!ret)
 		ret = include_rows(&build.tree, rows);
 	if (ret)
@@ -191,8 +149,6 @@ int rows_chains_finish(const struct profile *profile, const struct report_option
 		ret = rows_chains_view(profile, options, &build.tree, rows, err);
 	else
 		drop_unused(rows);
-	profile_chains_free(build.chains);
-	profile_weights_free(build.weights);
 	context_tree_free(&build.tree);
 	return ret;
 }

@@ -6,16 +6,22 @@
 
 #include "base/util.h"
 
+int context_tree_grow(struct context_tree *tree)
+{
+	size_t from = tree->room, i;
+
+	if (GROW(tree->sums, tree->room, tree->contexts.nr))
+		return -ENOMEM;
+	for (i = from; i < tree->room; i++)
+		tree->sums[i] = (struct context_sum){ 0 };
+	return 0;
+}
+
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame)
 {
 	uint32_t child = chain_tree_child(&tree->contexts, parent, frame);
-	size_t from = tree->room, i;
 
-	if (!child || GROW(tree->sums, tree->room, tree->contexts.nr))
-		return 0;
-	for (i = from; i < tree->room; i++)
-		tree->sums[i] = (struct context_sum){ 0 };
-	return child;
+	return child && !context_tree_grow(tree) ? child : 0;
 }
 
 void context_tree_free(struct context_tree *tree)

@@ -33,6 +33,9 @@ struct context_tree {
 	size_t room;
 };
 
+/* Gives all contexts that are new sums of nothing. 0 or -ENOMEM. */
+int context_tree_grow(struct context_tree *tree);
+
 /* The context of a frame below another one; 0: out of memory. */
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame);
 void context_tree_free(struct context_tree *tree);

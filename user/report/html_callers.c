@@ -8,8 +8,6 @@
 
 #include "base/json_text.h"
 #include "base/util.h"
-#include "profile/profile_chains.h"
-#include "profile/profile_weights.h"
 #include "report/render.h"
 
 /* Frames of a page: words, and beyond them text. */
@@ -23,81 +21,42 @@ struct chain_sum {
 /* The chains of a profile, as contexts of frames. */
 struct page_chains {
 	const struct profile *profile;
-	struct profile_index *index;
-	struct profile_chains *chains;
-	struct profile_weights *weights;
+	struct profile_rows rows;
 	struct chain_tree tree;
 	struct report_rows places; /* text in no function, by place */
 	struct chain_sum *sums; /* of a histogram */
 	size_t nr_sums, room;
 };
 
-static int add_cut(void *of, enum walk_end end, uint32_t *context)
+static uint32_t frame_of_cut(void *of, enum walk_end end)
+{
+	(void)of;
+	return PAGE_CUT + end;
+}
+
+static struct report_row place_of(const struct profile_row *row)
+{
+	return (struct report_row){ .object = row->object,
+				    .offset = row->offset,
+				    .size = row->size };
+}
+
+static size_t frame_of_text(void *of, const struct profile_row *row, uint32_t *frames)
 {
 	struct page_chains *page = of;
+	const struct profile_function *function = profile_rows_function(&page->rows, row);
+	const struct report_row place = place_of(row), *found;
+	size_t number;
 
-	*context = chain_tree_child(&page->tree, *context, PAGE_CUT + end);
-	return *context ? 0 : -ENOMEM;
-}
-
-static const struct profile_function *function_of(const struct page_chains *page,
-						  const struct report_row *place)
-{
-	return profile_index_find(page->index, place->object, place->offset, place->size);
-}
-
-static uint32_t frame_of(const struct page_chains *page, const struct report_row *place)
-{
-	const struct profile_function *function = function_of(page, place);
-	const struct report_row *found;
-
-	if (function)
-		return PAGE_TEXT + (uint32_t)(function - page->profile->functions);
-	found = bsearch(place, page->places.rows, page->places.nr, sizeof(*found),
-			row_compare_place);
-	return PAGE_TEXT +
-	       (uint32_t)(page->profile->nr_functions + (size_t)(found - page->places.rows));
-}
-
-static struct report_row place_of_site(const struct profile_site *site)
-{
-	return (struct report_row){ .object = site->object, .offset = site->offset, .size = 1 };
-}
-
-static struct report_row place_of_bin(const struct profile_histogram *histogram, size_t i)
-{
-	return (struct report_row){ .object = histogram->object,
-				    .offset = profile_bin_start(histogram, i),
-				    .size = histogram->bytes_per_bin };
-}
-
-static int add_site(void *of, const struct profile_site *site, uint32_t *context)
-{
-	struct page_chains *page = of;
-	const struct report_row place = place_of_site(site);
-
-	*context = chain_tree_child(&page->tree, *context, frame_of(page, &place));
-	return *context ? 0 : -ENOMEM;
-}
-
-static int add_bin(struct page_chains *page, const struct profile_histogram *histogram, size_t i)
-{
-	const struct report_row place = place_of_bin(histogram, i);
-	const uint32_t frame = frame_of(page, &place);
-	const struct profile_chain *chain;
-	uint32_t context;
-	size_t nr;
-
-	for (chain = profile_chains_of(page->chains, histogram, i, &nr); nr--; chain++) {
-		context = profile_chain_above(page->chains, chain->node);
-		context = chain_tree_child(&page->tree, context, frame);
-		if (context && chain->in_kernel)
-			context = chain_tree_child(&page->tree, context, PAGE_KERNEL);
-		if (!context || GROW(page->sums, page->room, page->nr_sums + 1))
-			return -ENOMEM;
-		page->sums[page->nr_sums++] = (struct chain_sum){ context, chain->ticks };
+	if (function) {
+		number = (size_t)(function - page->profile->functions);
+	} else {
+		found = bsearch(&place, page->places.rows, page->places.nr, sizeof(*found),
+				row_compare_place);
+		number = page->profile->nr_functions + (size_t)(found - page->places.rows);
 	}
-	return 0;
+	frames[0] = PAGE_TEXT + (uint32_t)number;
+	return 1;
 }
 
 static int compare_sums(const void *left, const void *right)
@@ -128,38 +87,46 @@ static void put_sums(struct page_chains *page, double weight, FILE *data)
 	putc(']', data);
 }
 
-static int put_histograms(struct page_chains *page, bool counted, FILE *data)
+/* The chains of a part, which is a histogram. */
+static int put_histogram(struct page_chains *page, const struct profile_frames *frames,
+			 const char *separator, FILE *data)
 {
-	const char *separator = "";
-	size_t i, j;
+	const struct profile_row *row;
+	uint32_t context;
 
-	for (i = 0; i < page->profile->nr_histograms; i++) {
-		const struct profile_histogram *histogram = &page->profile->histograms[i];
-
-		if (!html_has_bins(histogram) ||
-		    (counted && !profile_target_counts(page->profile, histogram->target)))
+	page->nr_sums = 0;
+	while ((row = profile_rows_next(&page->rows))) {
+		if (!row->ticks)
 			continue;
-		page->nr_sums = 0;
-		for (j = 0; j < histogram->nr_bins; j++)
-			if (histogram->bins[j].count && add_bin(page, histogram, j))
-				return -ENOMEM;
-		fputs(separator, data);
-		put_sums(page, profile_weight(page->weights, histogram), data);
-		separator = ",";
+		if (profile_rows_context(&page->rows, frames, row, &context) ||
+		    GROW(page->sums, page->room, page->nr_sums + 1))
+			return -ENOMEM;
+		page->sums[page->nr_sums++] = (struct chain_sum){ context, row->ticks };
 	}
+	fputs(separator, data);
+	put_sums(page, profile_weight(page->rows.weights, page->rows.histogram), data);
 	return 0;
 }
 
 /* Adds the contexts to the tree. counted: of the targets that count alone. */
 static int put_chains(struct page_chains *page, bool counted, FILE *data)
 {
-	const struct chain_frames frames = { add_cut, add_site, page };
-	int ret;
+	const struct profile_frames frames = { .tree = &page->tree,
+					       .of_text = frame_of_text,
+					       .of_cut = frame_of_cut,
+					       .kernel = PAGE_KERNEL,
+					       .of = page };
+	const char *separator = "";
+	int ret = profile_rows_add_callers(&page->rows, &frames);
 
 	fputs(",\n\"chains\": [", data);
-	ret = profile_chains_add_contexts(page->chains, &frames);
-	if (!ret)
-		ret = put_histograms(page, counted, data);
+	profile_rows_start(&page->rows, PROFILE_ROWS_OF_CHAINS);
+	while (!ret && profile_rows_next_part(&page->rows)) {
+		if (counted && !profile_target_counts(page->profile, page->rows.histogram->target))
+			continue;
+		ret = put_histogram(page, &frames, separator, data);
+		separator = ",";
+	}
 	putc(']', data);
 	return ret;
 }
@@ -188,30 +155,17 @@ static void put_words(FILE *data)
 	putc(']', data);
 }
 
-static int add_place(struct page_chains *page, const struct report_row *place)
-{
-	return function_of(page, place) ? 0 : rows_add(&page->places, place);
-}
-
 static int find_places(struct page_chains *page)
 {
-	const struct profile *profile = page->profile;
-	const struct profile_callers *callers = profile->callers;
+	const struct profile_row *row;
 	struct report_row place;
 	int ret = 0;
-	size_t i, j;
 
-	for (i = 0; !ret && i < callers->nr_sites; i++) {
-		place = place_of_site(&callers->sites[i]);
-		ret = add_place(page, &place);
-	}
-	for (i = 0; i < profile->nr_histograms; i++) {
-		const struct profile_histogram *histogram = &profile->histograms[i];
-
-		for (j = 0; !ret && html_has_bins(histogram) && j < histogram->nr_bins; j++) {
-			place = place_of_bin(histogram, j);
-			ret = add_place(page, &place);
-		}
+	profile_rows_start(&page->rows, PROFILE_ROWS_BY_PLACE);
+	while (!ret && (row = profile_rows_of_all(&page->rows))) {
+		place = place_of(row);
+		if (!profile_rows_function(&page->rows, row))
+			ret = rows_add(&page->places, &place);
 	}
 	rows_merge(&page->places, row_compare_place);
 	return ret;
@@ -269,19 +223,24 @@ static int put_callers(struct page_chains *page, const uint64_t *bases, bool cou
 	return ret;
 }
 
+static bool is_in_page(const struct profile *profile, const void *of,
+		       const struct profile_histogram *histogram)
+{
+	(void)profile;
+	(void)of;
+	return html_has_bins(histogram);
+}
+
 int html_callers(const struct profile *profile, const uint64_t *bases, bool counted, FILE *data)
 {
-	struct page_chains page = { .profile = profile,
-				    .index = profile_index_new(profile),
-				    .chains = profile_chains_new(profile),
-				    .weights = profile_weights_new(profile) };
-	int ret = -ENOMEM;
+	const struct profile_choice choice = { .chosen = is_in_page,
+					       .callers = PROFILE_ROWS_WITH_CALLERS };
+	struct page_chains page = { .profile = profile };
+	int ret = profile_rows_begin(&page.rows, profile, &choice);
 
-	if (page.index && page.chains && page.weights)
+	if (!ret)
 		ret = put_callers(&page, bases, counted, data);
-	profile_index_free(page.index);
-	profile_chains_free(page.chains);
-	profile_weights_free(page.weights);
+	profile_rows_end(&page.rows);
 	chain_tree_free(&page.tree);
 	rows_free(&page.places);
 	free(page.sums);

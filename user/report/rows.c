@@ -10,7 +10,6 @@
 
 #include "base/util.h"
 #include "profile/profile.h"
-#include "profile/profile_weights.h"
 #include "base/text.h"
 #include "report/row_marks.h"
 #include "naming/object_file.h"
@@ -39,6 +38,7 @@ void rows_free(struct report_rows *rows)
 		free(rows->notes[i]);
 	cgroup_names_free(rows->cgroups);
 	row_marks_free(rows->marks);
+	profile_rows_end(&rows->from);
 	free(rows->lines);
 	free(rows->notes);
 	free(rows->neighbours);
@@ -154,9 +154,11 @@ bool target_chosen(const struct profile *profile, const struct report_options *o
 	return profile_target_counts(profile, target);
 }
 
-bool histogram_chosen(const struct profile *profile, const struct report_options *options,
+bool histogram_chosen(const struct profile *profile, const void *of,
 		      const struct profile_histogram *histogram)
 {
+	const struct report_options *options = of;
+
 	if (!target_chosen(profile, options, histogram->target))
 		return false;
 	if (!fits(options->comm, histogram->process))
@@ -178,12 +180,6 @@ void row_weigh(struct report_row *row, double weight)
 	row->squares = row->ns * weight;
 }
 
-static void name_row(struct report_row *row, const struct profile_index *index)
-{
-	row->function = profile_index_find(index, row->object, row->offset, row->size);
-	row->name = row->function ? row->function->name : NULL;
-}
-
 void row_take_function(struct report_row *row)
 {
 	if (!row->function)
@@ -192,84 +188,44 @@ void row_take_function(struct report_row *row)
 	row->size = row->function->size;
 }
 
-static int add_bin(struct report_rows *rows, const struct report_row *row)
+/* Bins and places of calls; as functions at once, because five million rows of bins would be 900 MB. */
+static int add_place(struct report_rows *rows, const struct profile_row *place, bool folds)
 {
 	struct report_row *last = rows->nr ? &rows->rows[rows->nr - 1] : NULL;
+	struct report_row row = { .object = place->object,
+				  .offset = place->offset,
+				  .size = place->size,
+				  .ticks = place->ticks };
 
-	if (!last || !row->function || last->function != row->function)
-		return rows_add(rows, row);
-	add_row(rows, last, row);
+	if (place->histogram && !row.ticks)
+		return 0;
+	if (place->histogram) {
+		row_weigh(&row, profile_weight(rows->from.weights, place->histogram));
+		row.squares *= profile_tick_variance(rows->from.profile, place->histogram->target);
+	}
+	row.function = profile_rows_function(&rows->from, place);
+	row.name = row.function ? row.function->name : NULL;
+	if (folds)
+		row_take_function(&row);
+	if (!last || row_compare_place(last, &row))
+		return rows_add(rows, &row);
+	add_row(rows, last, &row);
 	return 0;
 }
 
-/*
- * variance is that of its ticks, relative to independent samples. With an index the rows are functions at
- * once: five million rows of bins would be 900 MB.
- */
-static int add_bins(const struct profile_histogram *histogram, double weight, double variance,
-		    const struct profile_index *index, struct report_rows *rows)
+/* Once per place, ascending by object and offset. */
+static int collect(const struct profile *profile, const struct report_options *options, bool folds,
+		   struct report_rows *rows)
 {
-	size_t i;
+	const struct profile_row *place;
 	int ret = 0;
 
-	for (i = 0; !ret && i < histogram->nr_bins; i++) {
-		struct report_row row = { .object = histogram->object,
-					  .size = histogram->bytes_per_bin,
-					  .ticks = histogram->bins[i].count };
-
-		if (!row.ticks)
+	profile_rows_start(&rows->from, folds ? PROFILE_ROWS_BY_HISTOGRAM : PROFILE_ROWS_BY_PLACE);
+	while (!ret && profile_rows_next_part(&rows->from)) {
+		if (!object_chosen(profile, options, rows->from.object))
 			continue;
-		row.offset = profile_bin_start(histogram, i);
-		row_weigh(&row, weight);
-		row.squares *= variance;
-		if (index) {
-			name_row(&row, index);
-			row_take_function(&row);
-		}
-		ret = add_bin(rows, &row);
-	}
-	return ret;
-}
-
-/*
- * Collects every bin that the options choose, or with an index every function, once per place, ascending
- * by object and offset.
- */
-static int collect(const struct profile *profile, const struct report_options *options,
-		   const struct profile_index *index, struct report_rows *rows)
-{
-	struct profile_weights *weights = profile_weights_new(profile);
-	const struct profile_histogram *histogram;
-	int ret = weights ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; !ret && i < profile->nr_histograms; i++) {
-		histogram = &profile->histograms[i];
-		if (histogram_chosen(profile, options, histogram))
-			ret = add_bins(histogram, profile_weight(weights, histogram),
-				       profile_tick_variance(profile, histogram->target), index,
-				       rows);
-	}
-	profile_weights_free(weights);
-	if (!ret)
-		rows_merge(rows, row_compare_place);
-	return ret;
-}
-
-/* Adds a row without ticks for each place of a call that the options choose. */
-static int add_sites(const struct profile *profile, const struct report_options *options,
-		     struct report_rows *rows)
-{
-	const struct profile_callers *callers = profile->callers;
-	struct report_row row = { .size = 1 };
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; !ret && i < callers->nr_sites; i++) {
-		row.object = callers->sites[i].object;
-		row.offset = callers->sites[i].offset;
-		if (object_chosen(profile, options, row.object))
-			ret = rows_add(rows, &row);
+		while (!ret && (place = profile_rows_next(&rows->from)))
+			ret = add_place(rows, place, folds);
 	}
 	if (!ret)
 		rows_merge(rows, row_compare_place);
@@ -292,20 +248,6 @@ static int mark_rows(struct report_rows *rows)
 		if (!row->first_mark)
 			return -ENOMEM;
 	}
-	return 0;
-}
-
-/* returns 0 or -ENOMEM */
-static int name_bins(const struct profile *profile, struct report_rows *rows)
-{
-	struct profile_index *index = profile_index_new(profile);
-	size_t i;
-
-	if (!index)
-		return -ENOMEM;
-	for (i = 0; i < rows->nr; i++)
-		name_row(&rows->rows[i], index);
-	profile_index_free(index);
 	return 0;
 }
 
@@ -355,32 +297,24 @@ static bool has_chains(const struct profile *profile, const struct report_option
 	return options->callers && profile->callers && options->by <= REPORT_LINES;
 }
 
-int rows_named(const struct profile *profile, const struct report_options *options,
+int rows_named(const struct profile *profile, const struct report_options *options, bool folds,
 	       struct report_rows *rows, struct error *err)
 {
-	int ret = collect(profile, options, NULL, rows);
-
-	if (!ret && has_chains(profile, options)) {
-		ret = add_sites(profile, options, rows);
-		if (!ret)
-			ret = mark_rows(rows);
-	}
-	if (!ret)
-		ret = name_bins(profile, rows);
-	return ret ? error_errno(err, ret, "report") : 0;
-}
-
-int rows_of_functions(const struct profile *profile, const struct report_options *options,
-		      struct report_rows *rows, struct error *err)
-{
-	struct profile_index *index;
+	const bool chains = has_chains(profile, options);
+	struct report_options of = *options;
+	const struct profile_choice choice = { histogram_chosen, &of,
+					       chains ? PROFILE_ROWS_WITH_CALLERS :
+							PROFILE_ROWS_FLAT };
 	int ret;
 
-	if (has_chains(profile, options))
-		return rows_named(profile, options, rows, err);
-	index = profile_index_new(profile);
-	ret = index ? collect(profile, options, index, rows) : -ENOMEM;
-	profile_index_free(index);
+	/* Whatever objects were chosen, all ticks count for those that called what they fell in. */
+	if (chains)
+		of.nr_objects = 0;
+	ret = profile_rows_begin(&rows->from, profile, &choice);
+	if (!ret)
+		ret = collect(profile, options, folds && !chains, rows);
+	if (!ret && chains)
+		ret = mark_rows(rows);
 	return ret ? error_errno(err, ret, "report") : 0;
 }
 
@@ -391,7 +325,7 @@ int rows_of_bins(const struct profile *profile, const struct report_options *opt
 
 	*rows = (struct report_rows){ 0 };
 	ret = rows_check(profile, options, err);
-	return ret ? ret : rows_named(profile, options, rows, err);
+	return ret ? ret : rows_named(profile, options, false, rows, err);
 }
 
 const char *rows_command(const struct profile *profile)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "profile/profile.h"
+#include "profile/profile_rows.h"
 #include "report/report_options.h"
 #include "naming/functions.h"
 #include "symbol/symbol.h"
@@ -49,6 +49,7 @@ struct report_rows {
 	size_t capacity;
 	struct source_lines **lines; /* own the strings of rows */
 	size_t nr_lines;
+	struct profile_rows from; /* where they come from, for chains */
 	struct cgroup_names *cgroups; /* the same */
 	struct row_marks *marks; /* NULL: rows have no inclusive ticks */
 	size_t nr_cut; /* contexts of a tree that are too small for a row, */
@@ -81,20 +82,14 @@ int rows_add(struct report_rows *rows, const struct report_row *row);
 void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right));
 
 /*
- * Makes a row for each bin that the options choose, ascending by object and offset, with its
- * function.
+ * Makes a row for each bin that the options choose, ascending by object and offset, with its function.
+ * folds: for each function, and each bin without one; with callers, which know bins, for each bin all the
+ * same.
  */
-int rows_named(const struct profile *profile, const struct report_options *options,
+int rows_named(const struct profile *profile, const struct report_options *options, bool folds,
 	       struct report_rows *rows, struct error *err);
 
-/*
- * Makes a row for each function, and for each bin without one; with callers, which know bins, for each bin
- * all the same.
- */
-int rows_of_functions(const struct profile *profile, const struct report_options *options,
-		      struct report_rows *rows, struct error *err);
-
-/* The same as rows_named, of options that are checked first. */
+/* The same for each bin, of options that are checked first. */
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
@@ -162,7 +157,7 @@ bool split_chosen(const struct profile *profile, const struct report_options *op
 		  const struct profile_split *split);
 
 /* Whether the options let a histogram's ticks into the table. */
-bool histogram_chosen(const struct profile *profile, const struct report_options *options,
+bool histogram_chosen(const struct profile *profile, const void *options,
 		      const struct profile_histogram *histogram);
 
 /* The command that makes such a profile: run or attach. */

@@ -87,8 +87,7 @@ static int by_place(const struct profile *profile, const struct report_options *
 		    struct report_rows *rows, struct error *err)
 {
 	const bool folds = options->by == REPORT_FUNCTIONS && !options->inlined;
-	int ret = folds ? rows_of_functions(profile, options, rows, err) :
-			  rows_named(profile, options, rows, err);
+	int ret = rows_named(profile, options, folds, rows, err);
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
 
