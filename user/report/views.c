@@ -230,14 +230,15 @@ static int name_cgroups(const struct profile *profile, struct report_rows *rows)
 	return 0;
 }
 
-static int by_split(const struct profile *profile, const struct report_options *options,
+/* A part may be of something that was not split. */
+static int by_split(const struct profile *profile, const struct report_options *options, bool part,
 		    struct report_rows *rows, struct error *err)
 {
 	const char *word = report_by_words[options->by];
 	const char *command = rows_command(profile);
 	const char *split = options->by == REPORT_COMMS ? "process" : word;
 
-	if (!is_split(profile, options->by)) {
+	if (!part && !is_split(profile, options->by)) {
 		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
 		error_hint(err, "sudo bpfprofil %s --split %s %s", command, split,
 			   strcmp(command, "run") ? "..." : "COMMAND");
@@ -360,7 +361,7 @@ static int make_rows(const struct profile *profile, const struct report_options 
 
 	*rows = (struct report_rows){ 0 };
 	if (options->by >= REPORT_PROCESSES && options->by <= REPORT_COMMS)
-		ret = by_split(profile, options, rows, err);
+		ret = by_split(profile, options, apart, rows, err);
 	else if (options->by == REPORT_CPUS)
 		ret = by_cpu(profile, options, rows, err);
 	else

@@ -106,27 +106,6 @@ static struct top_row *find_row(struct top_table *table, const struct top_row *k
 	return row;
 }
 
-static void add_up(struct top_row *row, uint64_t ticks, double ns)
-{
-	row->ticks += ticks;
-	row->total += ticks;
-	row->ns += ns;
-	row->total_ns += ns;
-}
-
-static int count(struct top_table *table, const struct top_row *key, uint64_t ticks, double ns)
-{
-	struct top_row *row;
-
-	if (!ticks && ns <= 0)
-		return 0;
-	row = find_row(table, key);
-	if (!row)
-		return -ENOMEM;
-	add_up(row, ticks, ns);
-	return 0;
-}
-
 /* FNV-1a. */
 uint64_t top_build(const struct profile_object *object)
 {
@@ -195,30 +174,63 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	return 0;
 }
 
-/* Adds a row of a report to that of its function or object; of one bin, only to the function's bins. */
-static int count_row(struct top_model *model, const struct profile *profile, enum report_by by,
-		     const struct report_row *from)
+/* Which rows of a report are rows of which table. */
+static const struct view {
+	enum report_by by;
+	enum top_by table;
+} views[] = {
+	{ REPORT_FUNCTIONS, TOP_FUNCTIONS }, { REPORT_OBJECTS, TOP_OBJECTS },
+	{ REPORT_BINS, TOP_FUNCTIONS }, /* for the annotated view */
+	{ REPORT_PROCESSES, TOP_PROCESSES }, { REPORT_CGROUPS, TOP_CGROUPS },
+	{ REPORT_COMMS, TOP_COMMS },
+};
+
+static struct top_row key_of(const struct profile *profile, enum top_by table,
+			     const struct report_row *from)
+{
+	const char *name = table == TOP_CGROUPS ? from->cgroup : from->name;
+
+	if (table == TOP_FUNCTIONS)
+		return function_key(profile, from->function);
+	if (table == TOP_OBJECTS)
+		return object_key(&profile->objects[from->object]);
+	return (struct top_row){ .name = (char *)(name ?: "-"), .pid = from->pid };
+}
+
+/* A container's name may be told some time after its first tick. */
+static int call_cgroup(struct top_row *row, const char *name)
+{
+	if (!name || !compare_text(row->called, name))
+		return 0;
+	free(row->called);
+	row->called = strdup(name);
+	return row->called ? 0 : -ENOMEM;
+}
+
+static int count_row(struct top_model *model, const struct profile *profile,
+		     const struct view *view, const struct report_row *from)
 {
 	const struct top_bin bin = { from->offset, from->size, from->ticks };
-	const struct top_row key = by == REPORT_OBJECTS ?
-					   object_key(&profile->objects[from->object]) :
-					   function_key(profile, from->function);
-	struct top_row *row =
-		find_row(&model->tables[by == REPORT_OBJECTS ? TOP_OBJECTS : TOP_FUNCTIONS], &key);
+	const struct top_row key = key_of(profile, view->table, from);
+	struct top_row *row = find_row(&model->tables[view->table], &key);
 
 	if (!row)
 		return -ENOMEM;
-	if (by == REPORT_BINS)
+	if (view->by == REPORT_BINS)
 		return count_bin(model, row, &bin);
-	add_up(row, from->ticks, from->ns);
+	row->ticks += from->ticks;
+	row->total += from->ticks;
+	row->ns += from->ns;
+	row->total_ns += from->ns;
 	row->inclusive_ns += from->inclusive_ns;
 	row->total_inclusive_ns += from->inclusive_ns;
-	return 0;
+	return view->table == TOP_CGROUPS ? call_cgroup(row, from->name) : 0;
 }
 
-static int count_rows(struct top_model *model, const struct profile *profile, enum report_by by)
+static int count_rows(struct top_model *model, const struct profile *profile,
+		      const struct view *view)
 {
-	const struct report_options options = { .by = by,
+	const struct report_options options = { .by = view->by,
 						.callers = true,
 						.target = REPORT_ALL_TARGETS };
 	struct report_rows rows;
@@ -227,89 +239,9 @@ static int count_rows(struct top_model *model, const struct profile *profile, en
 	size_t i;
 
 	for (i = 0; i < rows.nr && !ret; i++)
-		if (by == REPORT_OBJECTS || rows.rows[i].function)
-			ret = count_row(model, profile, by, &rows.rows[i]);
+		if (view->table != TOP_FUNCTIONS || rows.rows[i].function)
+			ret = count_row(model, profile, view, &rows.rows[i]);
 	rows_free(&rows);
-	return ret;
-}
-
-/* Functions and objects; and, for the annotated view, bins. */
-static int count_text(struct top_model *model, const struct profile *profile)
-{
-	int ret = count_rows(model, profile, REPORT_FUNCTIONS);
-
-	if (!ret)
-		ret = count_rows(model, profile, REPORT_OBJECTS);
-	return ret ? ret : count_rows(model, profile, REPORT_BINS);
-}
-
-/* A container's name may be told some time after its first tick. */
-static int call_cgroup(struct top_model *model, const char *cgroup, const char *name)
-{
-	const struct top_row key = { .pid = -1, .name = (char *)cgroup };
-	struct top_row **node = tfind(&key, &model->tables[TOP_CGROUPS].tree, compare_identity);
-
-	if (!node || !name || !compare_text((*node)->called, name))
-		return 0;
-	free((*node)->called);
-	(*node)->called = strdup(name);
-	return (*node)->called ? 0 : -ENOMEM;
-}
-
-static int call_cgroups(struct top_model *model, const struct profile *profile)
-{
-	struct cgroup_names *names = cgroup_names_new(profile);
-	int ret = names ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms && !ret && profile->nr_labels; i++)
-		if (profile->histograms[i].cgroup)
-			ret = call_cgroup(model, profile->histograms[i].cgroup,
-					  cgroup_names_find(names, profile->histograms[i].cgroup));
-	cgroup_names_free(names);
-	return ret;
-}
-
-static int count_split(struct top_model *model, const struct profile_histogram *of, uint64_t ticks,
-		       double ns)
-{
-	char *name = of->process ? of->process : (char *)"-";
-	const struct top_row process = { .pid = of->pid, .name = name };
-	const struct top_row comm = { .pid = -1, .name = name };
-	const struct top_row cgroup = { .pid = -1, .name = of->cgroup ? of->cgroup : (char *)"-" };
-	int ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
-
-	if (!ret)
-		ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
-	return ret ?: count(&model->tables[TOP_COMMS], &comm, ticks, ns);
-}
-
-/* Counts all time of each process and cgroup, also where it had no tick. */
-static int count_splits(struct top_model *model, const struct profile *profile)
-{
-	struct profile_weights *weights = profile_weights_of_splits(profile);
-	const struct profile_histogram *histogram;
-	uint64_t ticks;
-	double ns;
-	int ret = weights ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms && !ret; i++) {
-		histogram = &profile->histograms[i];
-		ticks = profile_histogram_ticks(histogram);
-		ns = profile_weight(weights, histogram) * (double)ticks;
-		ret = count_split(model, histogram, ticks, ns);
-	}
-	for (i = 0; i < profile->nr_splits && !ret; i++) {
-		const struct profile_split *split = &profile->splits[i];
-		const struct profile_histogram of = { .pid = split->pid,
-						      .process = split->process,
-						      .cgroup = split->cgroup };
-
-		ns = (double)profile_weights_unbinned(weights, i);
-		ret = ns > 0 ? count_split(model, &of, 0, ns) : 0;
-	}
-	profile_weights_free(weights);
 	return ret;
 }
 
@@ -405,12 +337,8 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
 	ret = add_account(model, profile);
-	if (!ret)
-		ret = count_text(model, profile);
-	if (!ret)
-		ret = count_splits(model, profile);
-	if (!ret)
-		ret = call_cgroups(model, profile);
+	for (i = 0; i < sizeof(views) / sizeof(views[0]) && !ret; i++)
+		ret = count_rows(model, profile, &views[i]);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
 	return ret;
