@@ -62,23 +62,37 @@ static size_t count_before(const struct profile_index *index, uint32_t object, u
 						offset) <= 0);
 }
 
+const struct profile_function *profile_index_find_up_to(const struct profile_index *index,
+							uint32_t object, uint64_t offset,
+							uint64_t size, uint64_t *last)
+{
+	const size_t after = count_before(index, object, offset);
+	const struct profile_function *f = after ? index->functions[after - 1] : NULL;
+	const struct profile_function *next = after < index->nr ? index->functions[after] : NULL;
+
+	*last = UINT64_MAX;
+	if (next && next->object == object)
+		*last = next->offset - 1;
+	if (f && f->object == object && offset - f->offset < f->size) {
+		*last = min_size(*last, f->offset + (f->size - 1));
+		return f;
+	}
+	if (*last == UINT64_MAX)
+		return NULL;
+	if (*last - offset < size - 1) {
+		*last = offset;
+		return next;
+	}
+	*last -= size - 1;
+	return NULL;
+}
+
 const struct profile_function *profile_index_find(const struct profile_index *index,
 						  uint32_t object, uint64_t offset, uint64_t size)
 {
-	size_t after = count_before(index, object, offset);
-	const struct profile_function *f;
+	uint64_t last;
 
-	if (after) {
-		f = index->functions[after - 1];
-		if (f->object == object && offset - f->offset < f->size)
-			return f;
-	}
-	if (after < index->nr) {
-		f = index->functions[after];
-		if (f->object == object && f->offset - offset < size)
-			return f;
-	}
-	return NULL;
+	return profile_index_find_up_to(index, object, offset, size, &last);
 }
 
 static const char *const object_kinds[] = {

@@ -314,6 +314,11 @@ void profile_index_free(struct profile_index *index); /* NULL is fine */
 const struct profile_function *profile_index_find(const struct profile_index *index,
 						  uint32_t object, uint64_t offset, uint64_t size);
 
+/* The same. All bins of this size from offset to *last have it. */
+const struct profile_function *profile_index_find_up_to(const struct profile_index *index,
+							uint32_t object, uint64_t offset,
+							uint64_t size, uint64_t *last);
+
 /* The function that has the ticks of a histogram's i-th bin. */
 static inline const struct profile_function *
 profile_bin_function(const struct profile_index *index, const struct profile_histogram *histogram,

@@ -216,7 +216,7 @@ void profile_rows_restart(struct profile_rows *rows)
 	size_t i;
 
 	rows->nr_heap = rows->nr_chains = 0;
-	rows->row = (struct profile_row){ .object = UINT32_MAX };
+	rows->row.size = 0;
 	for (i = rows->first; i < rows->end; i++)
 		add_source(rows, &(struct profile_rows_source){ rows->sorted[i], 0,
 								rows->sorted[i]->nr_bins, 0 });
@@ -244,21 +244,16 @@ static void make_row(struct profile_rows *rows, const struct profile_rows_source
 {
 	const struct profile_histogram *histogram = source->histogram;
 	struct profile_row *row = &rows->row;
-	struct profile_row made = { .histogram = histogram,
-				    .number = source->next,
-				    .offset = source->offset,
-				    .size = 1,
-				    .node = PROFILE_NO_NODE };
 
-	if (histogram) {
-		made.object = histogram->object;
-		made.size = histogram->bytes_per_bin;
-		made.ticks = histogram->bins[source->next].count;
-	} else {
-		made.object = rows->profile->callers->sites[source->next].object;
-	}
-	made.again = row->object == made.object && row->offset == made.offset;
-	*row = made;
+	row->again = row->size && row->offset == source->offset;
+	row->histogram = histogram;
+	row->number = source->next;
+	row->object = rows->object;
+	row->offset = source->offset;
+	row->size = histogram ? histogram->bytes_per_bin : 1;
+	row->ticks = histogram ? histogram->bins[source->next].count : 0;
+	row->node = PROFILE_NO_NODE;
+	row->in_kernel = false;
 }
 
 const struct profile_row *profile_rows_next(struct profile_rows *rows)
@@ -316,12 +311,27 @@ const struct profile_function *profile_rows_function(struct profile_rows *rows,
 {
 	struct profile_row *named = &rows->named;
 
-	if (!named->size || named->object != row->object || named->offset != row->offset ||
-	    named->size != row->size)
-		rows->function =
-			profile_index_find(rows->index, row->object, row->offset, row->size);
+	if (named->object == row->object && named->size == row->size &&
+	    row->offset >= named->offset && row->offset <= rows->last_named)
+		return rows->function;
 	*named = *row;
+	rows->function = profile_index_find_up_to(rows->index, row->object, row->offset, row->size,
+						  &rows->last_named);
 	return rows->function;
+}
+
+void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
+			double *variance)
+{
+	const struct profile_histogram *histogram = row->histogram;
+
+	if (rows->weighed != histogram) {
+		rows->weighed = histogram;
+		rows->weight = profile_weight(rows->weights, histogram);
+		rows->variance = profile_tick_variance(rows->profile, histogram->target);
+	}
+	*ns = (double)row->ticks * rows->weight;
+	*variance = *ns * rows->weight * rows->variance;
 }
 
 /* --- callers ------------------------------------------------------------------------------------ */

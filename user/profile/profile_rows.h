@@ -86,7 +86,10 @@ struct profile_rows {
 	const struct profile_chain *chain; /* the next one of its bin, */
 	size_t nr_chains; /* and how many there are */
 	struct profile_row named; /* the row that was looked up last, */
-	const struct profile_function *function; /* and its function */
+	uint64_t last_named; /* up to where text has the same function, */
+	const struct profile_function *function; /* and that function */
+	const struct profile_histogram *weighed; /* the histogram of which these are: */
+	double weight, variance;
 };
 
 /* Returns 0 or -ENOMEM. Call profile_rows_end() in any case. */
@@ -113,6 +116,13 @@ struct profile_text profile_rows_extent(const struct profile_rows *rows);
 /* The function that has the text of a row; NULL: unknown. */
 const struct profile_function *profile_rows_function(struct profile_rows *rows,
 						     const struct profile_row *row);
+
+/*
+ * The CPU time that a row's ticks stand for, and its variance: the sum of the squares of what each tick stands
+ * for.
+ */
+void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
+			double *variance);
 
 /* The next whole nanoseconds for the ticks of a row: see profile_weights_take(). */
 static inline uint64_t profile_rows_take(struct profile_rows *rows, const struct profile_row *row)

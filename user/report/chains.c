@@ -50,13 +50,11 @@ static uint32_t frame_of_cut(void *of, enum walk_end end)
 /* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
 static void count_row(struct chains_build *build, const struct profile_row *row, uint32_t context)
 {
-	const struct profile_rows *from = &build->rows->from;
-	const double weight = profile_weight(from->weights, row->histogram);
-	const double ns = (double)row->ticks * weight;
-	const double squares =
-		ns * weight * profile_tick_variance(from->profile, row->histogram->target);
+	struct profile_rows *from = &build->rows->from;
 	struct context_sum *sum = &build->tree.sums[context];
+	double ns, squares;
 
+	profile_rows_weigh(from, row, &ns, &squares);
 	if (object_chosen(from->profile, build->options, row->object)) {
 		sum->ticks += row->ticks;
 		sum->ns += ns;

@@ -199,10 +199,8 @@ static int add_place(struct report_rows *rows, const struct profile_row *place, 
 
 	if (place->histogram && !row.ticks)
 		return 0;
-	if (place->histogram) {
-		row_weigh(&row, profile_weight(rows->from.weights, place->histogram));
-		row.squares *= profile_tick_variance(rows->from.profile, place->histogram->target);
-	}
+	if (place->histogram)
+		profile_rows_weigh(&rows->from, place, &row.ns, &row.squares);
 	row.function = profile_rows_function(&rows->from, place);
 	row.name = row.function ? row.function->name : NULL;
 	if (folds)
