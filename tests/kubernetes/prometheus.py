@@ -50,11 +50,11 @@ def join():
 
 
 def agree(cores):
-    return cores and all(0.75 < value < 1.25 for value in cores.values())
+    return cores and all(0.85 < value < 1.15 for value in cores.values())
 
 
-# Until the restarts are so long ago that they do not count: what an agent counted last before it ended
-# nobody has read, and the next one's counters begin at 0 and grow a profile later.
+# Prometheus extrapolates both over the window, and cadvisor reads some containers only each 20 s: restarts.py
+# compares them exactly.
 for _ in range(60):
     cores = join()
     if agree(cores):
