@@ -100,7 +100,7 @@ PKGS_CHECK := g++ libcriterion-dev libjson-c-dev libclang-rt-dev linux-perf musl
 	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
 PKGS_DEB := build-essential debhelper dpkg-dev
 PKGS_IMAGE := mmdebstrap umoci runc
-PKGS_KUBERNETES := etcd-server containerd containernetworking-plugins dnsmasq-base iproute2 openssl
+PKGS_KUBERNETES := etcd-server containerd containernetworking-plugins dnsmasq-base iproute2 openssl python3 prometheus curl
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
