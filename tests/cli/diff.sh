@@ -160,7 +160,7 @@ int main(void)
 {
 	long n = 0;
 
-	for (int i = 0; i < 600000; i++)
+	for (int i = 0; i < 1800000; i++)
 		n += render() + parse() + read_in(200) + draw(200) + write_out(200);
 	return n < 0;
 }

@@ -196,7 +196,7 @@ Test(diff, gate_of_runs)
 	usual_times(after);
 	check_gate(before, after, 0, false, NULL);
 	after[0] /= 5;
-	check_gate(before, after, 0, true, "less CPU time");
+	check_gate(before, after, 0, true, "less CPU time, most of it in f0 (");
 	after[1] *= 1.5;
 	check_gate(before, after, 1, false, "less CPU time");
 	after[0] = 2 * before[0];

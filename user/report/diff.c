@@ -332,18 +332,44 @@ bool diff_is_of_runs(const struct diff *diff)
 /* More than a run differs from the next. */
 #define RUN_CHANGE 0.05
 
+/* The row of which most of the total's change is, or NULL. */
+static const struct diff_row *main_row(const struct diff *diff)
+{
+	const double change = diff->total.new_ns - diff->total.old_ns;
+	const struct diff_row *found = NULL;
+	double part, most = 0.5;
+	size_t i;
+
+	if (diff->options->inclusive || diff->options->by != REPORT_FUNCTIONS)
+		return NULL;
+	for (i = 0; i < diff->nr; i++) {
+		part = (diff->rows[i].new.ns - diff->rows[i].old.ns) / change;
+		if (part > most && diff->rows[i].name) {
+			most = part;
+			found = &diff->rows[i];
+		}
+	}
+	return found;
+}
+
 static int note_total(struct diff *diff)
 {
 	double change = diff->total.new_ns / diff->total.old_ns - 1;
+	const struct diff_row *row;
+	char of_row[256] = "";
 
 	if (!diff_is_of_runs(diff) || !(diff->total.old_ns > 0) || !(diff->total.new_ns > 0) ||
 	    !(fabs(change) > RUN_CHANGE))
 		return 0;
+	row = main_row(diff);
+	if (row)
+		snprintf(of_row, sizeof(of_row), ", most of it in %.150s (%.3f s, then %.3f s)",
+			 row->name, row->old.ns / 1e9, row->new.ns / 1e9);
 	return notes_add(
 		&diff->notes, &diff->nr_notes,
-		"the new one took %.1f %% %s CPU time: shares are of each one's own, so they "
+		"the new one took %.1f %% %s CPU time%s: shares are of each one's own, so they "
 		"move too where only the seconds of others did",
-		100 * fabs(change), change < 0 ? "less" : "more");
+		100 * fabs(change), change < 0 ? "less" : "more", of_row);
 }
 
 int diff_build(const struct profile *old, const struct profile *new,
@@ -371,9 +397,9 @@ int diff_build(const struct profile *old, const struct profile *new,
 	if (ret)
 		return ret;
 	result->total = total_of(&text->old, &text->new);
-	ret = note_total(result);
+	ret = diff_fill_rows(result);
 	if (!ret)
-		ret = diff_fill_rows(result);
+		ret = note_total(result);
 	if (!ret && options->inclusive)
 		ret = diff_rank(result);
 	if (!ret)

@@ -97,7 +97,7 @@ void diff_write(const struct diff *diff, const struct report_options *options, F
 
 /*
  * Writes three tables of the same two profiles as text: with what functions called, by calls, and alone. Of the
- * first two only rows beyond noise.
+ * first two only rows beyond noise, or a few if there are none.
  */
 void diff_write_all(const struct diff *inclusive, const struct diff *calls,
 		    const struct diff *alone, const struct report_options *options, FILE *out);

@@ -296,21 +296,27 @@ static void write_text(const struct diff *diff, const struct report_options *opt
 	put_table(diff, options, diff->nr, out);
 }
 
+/* Where no row is beyond noise: how many are shown of those that might be if the profiles were longer. */
+static size_t candidates(const struct diff *diff)
+{
+	return diff->old->ticks.total && diff->new->ticks.total ? min_size(diff->nr, 3) : 0;
+}
+
 void diff_write_all(const struct diff *inclusive, const struct diff *calls,
 		    const struct diff *alone, const struct report_options *options, FILE *out)
 {
 	const struct diff *const parts[] = { inclusive, calls };
 	static const char *const titles[] = { "functions, with all that they called", "calls" };
-	size_t i;
+	size_t i, nr;
 
 	heading(alone, out);
 	for (i = 0; i < 2; i++) {
+		nr = parts[i]->significant ?: candidates(parts[i]);
 		fprintf(out, "%-10s%zu of %zu %s, beyond noise%s\n", "changed",
-			parts[i]->significant, parts[i]->nr, titles[i],
-			parts[i]->significant ? "\n" : "");
-		if (!parts[i]->significant)
+			parts[i]->significant, parts[i]->nr, titles[i], nr ? "\n" : "");
+		if (!nr)
 			continue;
-		put_table(parts[i], options, parts[i]->significant, out);
+		put_table(parts[i], options, nr, out);
 		fputc('\n', out);
 	}
 	heading_changed(alone, out);
