@@ -3,6 +3,7 @@
 'use strict';
 
 const CHANCE = 2.576; // standard deviations that chance exceeds once in a hundred times
+const SUM_ERROR = 1e-9; // of a share: its sums are rounded
 const CHANGE_STEPS = [-1, -0.6, -0.3, 0, 0.3, 0.6, 1]; // of the legend
 
 function points(change) {
@@ -95,7 +96,7 @@ class DiffCalls {
 		const [was, is] = this.shares(place), [old, now] = this.counts, mean = (was * old + is * now) / (old + now);
 		const deviation = Math.sqrt(mean * Math.max(0, 1 - mean) * (1 / old + 1 / now));
 
-		return Math.abs(is - was) <= CHANCE * deviation ? 0 : (is - was) / Math.max(is, was);
+		return Math.abs(is - was) <= CHANCE * deviation + SUM_ERROR ? 0 : (is - was) / Math.max(is, was);
 	}
 
 	// Red and blue, which all eyes tell apart, the paler the less it changed.
