@@ -3,180 +3,25 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/inotify.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "agent/last_good.h"
+#include "agent/privileges.h"
+#include "agent/run.h"
 #include "base/error.h"
 #include "base/notify.h"
 #include "base/output.h"
-#include "base/regular_file.h"
 #include "base/util.h"
 #include "host/engine/sched_tick.h"
 #include "host/record/sample_loop.h"
 #include "host/record/symbolizer.h"
-#include "profile/profile_head.h"
-
-/* What to keep in addition to what sampling always needs. */
-struct privileges {
-	bool admin; /* CAP_SYS_ADMIN: the run time of BPF programs, perf events of a paranoid kernel */
-	bool write_anywhere; /* CAP_DAC_OVERRIDE and CAP_CHOWN: folders and files of other users */
-};
-
-static uint64_t bit(unsigned int capability)
-{
-	return UINT64_C(1) << capability;
-}
-
-/*
- * BPF and PERFMON load the programs, and load them again after SIGHUP. SYS_PTRACE and DAC_READ_SEARCH
- * open the files that processes of all users run, and CHECKPOINT_RESTORE those of them that were
- * deleted or replaced. SYSLOG shows the kernel's addresses. Where BPF or PERFMON is not permitted, as in
- * a container of a docker that does not know them, SYS_ADMIN stands for both.
- */
-static uint64_t needed(const struct privileges *keep, uint64_t permitted)
-{
-	uint64_t set = bit(CAP_BPF) | bit(CAP_PERFMON) | bit(CAP_SYS_PTRACE) |
-		       bit(CAP_DAC_READ_SEARCH) | bit(CAP_CHECKPOINT_RESTORE) | bit(CAP_SYSLOG);
-
-	if (keep->admin || ~permitted & (bit(CAP_BPF) | bit(CAP_PERFMON)))
-		set |= bit(CAP_SYS_ADMIN);
-	if (keep->write_anywhere)
-		set |= bit(CAP_DAC_OVERRIDE) | bit(CAP_CHOWN);
-	return set;
-}
-
-/* This needs CAP_SETPCAP. An agent that lacks it is not root, and has nothing to get back. */
-static void bound(uint64_t keep)
-{
-	unsigned int capability;
-
-	for (capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-		if (!(keep & bit(capability)))
-			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-}
-
-/*
- * Gives up all other capabilities for good, of this thread, of the threads that it starts later, and
- * of the programs that they start. Call it before there is another thread.
- */
-static int privileges_drop(const struct privileges *keep, struct error *err)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	uint64_t set;
-	unsigned int i;
-
-	if (syscall(SYS_capget, &header, data))
-		return error_errno(err, -errno, "agent: capabilities");
-	set = needed(keep, data[0].permitted | (uint64_t)data[1].permitted << 32);
-	bound(set);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return error_errno(err, -errno, "agent: capabilities");
-	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		data[i].permitted &= (uint32_t)(set >> 32 * i);
-		data[i].effective = data[i].permitted;
-		data[i].inheritable = 0;
-	}
-	if (syscall(SYS_capset, &header, data))
-		return error_errno(err, -errno, "agent: capabilities");
-	return 0;
-}
 
 #define PATIENCE_NS (5 * SECOND_NS)
 #define FIRST_NS (10 * SECOND_NS)
-
-/* Sampling between two readings of the options. */
-struct run {
-	struct agent *agent;
-	struct agent_options *options;
-	struct targets targets;
-	struct result result;
-	struct sample_loop loop;
-	struct phase_options phases; /* a single phase without end */
-	struct watchdog watchdog;
-	int timer_fd; /* for the watchdog */
-	int watch_fd; /* of the folder that the file of options is in; -1: none */
-	int wake_fd; /* readable when a timer expires or a scrape has something to do */
-	struct wall_clock clock; /* as of the last profile that was delivered */
-	struct scrapes scrapes;
-	bool has_scrapes;
-	bool ended; /* nothing is sampled any more */
-	int note_fd; /* expires when to note what the next agent goes on with; -1: never */
-	struct listener *listener; /* NULL: no address to listen on */
-	_Atomic uint64_t cut_ns; /* when the last part of a profile was made */
-	struct sink **sinks; /* those of the options, until the agent has them */
-	size_t nr_sinks;
-};
-
-/* A cgroup whose name kubelet is about to give would be counted as another service until then. */
-static void leave_out_nameless(struct identities *identities, struct profile *times)
-{
-	size_t from, to = 0;
-
-	for (from = 0; from < times->nr_splits; from++) {
-		struct profile_split *split = &times->splits[from];
-
-		if (identities_find(identities, split->cgroup)->complete) {
-			times->splits[to++] = *split;
-			continue;
-		}
-		times->targets[split->target].cpu_ns -= split->cpu_ns;
-		profile_split_free(split);
-	}
-	times->nr_splits = to;
-}
-
-/* Brings the counters of CPU time up to date. Returns how many ticks the next part will have at least. */
-static uint64_t read_times(struct run *run)
-{
-	struct profile *times = NULL;
-	struct error ignored;
-	uint64_t ticks = 0;
-
-	if (session_times(run->loop.session, &times, &ticks, &ignored))
-		return 0;
-	leave_out_nameless(run->agent->identities, times);
-	if (!choice_label(&run->options->choice, times))
-		figures_read(&run->agent->figures, times);
-	profile_free(times);
-	return ticks;
-}
-
-/*
- * Brings the counters up to date, and keeps them for the next agent before anybody reads them: one that began
- * with less would look like a new one. What cgroups have spent is read first, as it is when a session begins,
- * so that what lies between the two readings cancels out.
- */
-static void note_state(struct run *run)
-{
-	struct agent *agent = run->agent;
-	struct state *state = &agent->state;
-
-	if (state->fd >= 0)
-		usages_read(&state->usages, &agent->cgroups);
-	state->ticks = read_times(run);
-	state->parts_ticks = agent->parts_ticks;
-	state->until_ns = monotonic_ns();
-	state->has_duty = true;
-	state->duty_percent = run->loop.spending.duty_percent;
-	state_count_sinks(state, agent->sinks, agent->nr_sinks);
-	state_save(state, &agent->figures);
-}
 
 static void deliver(void *context, const struct profile *profile)
 {
@@ -227,110 +72,10 @@ static void observe(void *context, struct profile *part)
 					       .memory = live.memory,
 					       .memory_limit = run->options->sampling.memory });
 	if (run->agent->state.fd >= 0 && !run->ended)
-		note_state(run);
+		run_note_state(run);
 	pthread_mutex_unlock(&run->agent->figures.shown);
 	if (run->has_scrapes)
 		scrapes_give(&run->scrapes, part);
-}
-
-static void close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
-{
-	uint64_t until = monotonic_ns() + patience_ns, now;
-	size_t i;
-
-	/* All at once, so that none has to wait for another that hangs. */
-	for (i = 0; i < nr; i++)
-		sink_end(sinks[i], patience_ns);
-	for (i = 0; i < nr; i++) {
-		now = monotonic_ns();
-		sink_close(sinks[i], until > now ? until - now : 0);
-	}
-	free(sinks);
-}
-
-/* Where a sink of this kind and place is among others; nr: nowhere. */
-static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink *sink)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (sinks[i] && sink_is_same(sinks[i], sink))
-			break;
-	return i;
-}
-
-/* Metrics and messages must tell it from those before it. */
-static int name_apart(const struct run *run, struct sink *sink, struct error *err)
-{
-	const char *name = sink_name(sink), *other;
-	size_t i, same = 0, length = strlen(name);
-
-	for (i = 0; i < run->nr_sinks; i++) {
-		other = sink_name(run->sinks[i]);
-		same += !strncmp(other, name, length) &&
-			(!other[length] || !strncmp(other + length, " (", 2));
-	}
-	return same ? sink_number(sink, same + 1, err) : 0;
-}
-
-static int open_sink(struct run *run, const struct sink_options *options, struct error *err)
-{
-	const struct agent *agent = run->agent;
-	struct sink *sink;
-	int ret = sink_open(options, &run->sinks[run->nr_sinks], err);
-
-	sink = run->sinks[run->nr_sinks];
-	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
-		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
-	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
-		ret = error_set(err, -EINVAL, "agent: %s: it is there twice", sink_name(sink));
-	if (!ret)
-		ret = name_apart(run, sink, err);
-	run->nr_sinks += sink != NULL;
-	if (ret)
-		return ret;
-	/* A spool that another sink has is loaded when that one has ended. */
-	return find_same(agent->sinks, agent->nr_sinks, sink) < agent->nr_sinks ?
-		       0 :
-		       sink_load(sink, err);
-}
-
-/* Opens all of them. Nothing is delivered yet, and earlier ones go on. */
-static int open_sinks(struct run *run, struct error *err)
-{
-	const struct agent_options *options = run->options;
-	size_t i;
-	int ret = 0;
-
-	run->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
-	if (!run->sinks)
-		return error_errno(err, -ENOMEM, "agent");
-	for (i = 0; !ret && i < options->nr_sinks; i++)
-		ret = open_sink(run, &options->sinks[i], err);
-	return ret;
-}
-
-/* From here on there are the new ones. Each takes over from an earlier one of its kind and place. */
-static int replace_sinks(struct run *run, struct error *err)
-{
-	struct agent *agent = run->agent;
-	struct sink *before;
-	size_t i, at;
-	int ret = 0, code;
-
-	for (i = 0; i < run->nr_sinks; i++) {
-		at = find_same(agent->sinks, agent->nr_sinks, run->sinks[i]);
-		before = at < agent->nr_sinks ? agent->sinks[at] : NULL;
-		if (before)
-			agent->sinks[at] = NULL;
-		code = sink_start(run->sinks[i], before, err);
-		ret = ret ? ret : code;
-	}
-	close_sinks(agent->sinks, agent->nr_sinks, 0);
-	agent->sinks = run->sinks;
-	agent->nr_sinks = run->nr_sinks;
-	run->sinks = NULL;
-	return ret;
 }
 
 /*
@@ -348,83 +93,6 @@ static void choose_source(struct sampling_options *options)
 		options->budget_percent *= options->duty_percent / 100;
 		options->duty_percent = 0;
 	}
-}
-
-/* Readable as often as the watchdog wants a notification. */
-static int open_timer(struct run *run, struct error *err)
-{
-	struct itimerspec every = { 0 };
-
-	watchdog_init(&run->watchdog);
-	run->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (run->timer_fd < 0)
-		return error_errno(err, -errno, "agent: timer");
-	if (run->watchdog.period_ms > 0) {
-		every.it_interval.tv_sec = run->watchdog.period_ms / 2 / 1000;
-		every.it_interval.tv_nsec = run->watchdog.period_ms / 2 % 1000 * 1000000L + 1;
-		every.it_value = every.it_interval;
-	}
-	timerfd_settime(run->timer_fd, 0, &every, NULL);
-	return 0;
-}
-
-/*
- * The folder is watched, because a file is replaced by another of its name, and a ConfigMap's by another
- * target of a link beside it. Without a watch there is SIGHUP.
- */
-static void open_watch(struct run *run)
-{
-	char *folder = run->options->config ? strdup(run->options->config) : NULL;
-
-	run->watch_fd = folder ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
-	if (run->watch_fd >= 0 && inotify_add_watch(run->watch_fd, dirname(folder),
-						    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO) < 0)
-		close_fd(&run->watch_fd);
-	free(folder);
-}
-
-static int add_wake(const struct run *run, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
-}
-
-/* At most so much is lost with an agent that is killed. */
-#define NOTE_SECONDS 5
-
-static void open_note(struct run *run)
-{
-	const struct itimerspec every = { { NOTE_SECONDS, 0 }, { NOTE_SECONDS, 0 } };
-
-	if (run->agent->state.fd < 0)
-		return;
-	run->note_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	timerfd_settime(run->note_fd, 0, &every, NULL);
-}
-
-/* Sets up what wakes the loop, besides what it knows itself. */
-static int open_wake(struct run *run, struct error *err)
-{
-	int ret = open_timer(run, err);
-
-	if (ret)
-		return ret;
-	open_watch(run);
-	open_note(run);
-	if (run->options->listen.address) {
-		ret = scrapes_open(&run->scrapes, err);
-		run->has_scrapes = true;
-	}
-	if (ret)
-		return ret;
-	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
-	    add_wake(run, run->note_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
-	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
-		return error_errno(err, -errno, "agent: epoll");
-	run->loop.ended_fd = run->wake_fd;
-	return 0;
 }
 
 /* One interval may be late on a busy host. */
@@ -471,64 +139,6 @@ static int find_targets(struct run *run, struct error *err)
 	if (!ret && run->options->sampling.split == SPLIT_CGROUP)
 		ret = find_cgroups(run, err);
 	return ret;
-}
-
-/* What cgroups have spent since the last reading, and before this session; NULL: it is not known. */
-static struct profile *spent_meanwhile(struct run *run)
-{
-	struct agent *agent = run->agent;
-	struct profile *times = NULL;
-	struct usages now = { 0 };
-	struct error ignored;
-	uint64_t ticks;
-
-	/* Only version 2 keeps this account. */
-	if (!agent->state.usages.nr || run->targets.controller ||
-	    run->options->sampling.split != SPLIT_CGROUP)
-		return NULL;
-	usages_read(&now, &agent->cgroups);
-	if (!session_times(run->loop.session, &times, &ticks, &ignored) &&
-	    (usages_spent(&agent->state.usages, &now, &run->options->choice, times) ||
-	     choice_label(&run->options->choice, times))) {
-		profile_free(times);
-		times = NULL;
-	}
-	usages_free(&now);
-	return times;
-}
-
-/* What was not sampled since an earlier session, which may have been another agent's. */
-static void find_hole(struct run *run)
-{
-	uint64_t begin_ns = session_since_ns(run->loop.session);
-	struct agent *agent = run->agent;
-	struct state *state = &agent->state;
-	struct profile *spent;
-
-	if (state->until_ns && state->until_ns < begin_ns) {
-		spent = spent_meanwhile(run);
-		agent->hole_ns += begin_ns - state->cut_ns;
-		figures_add_hole(&agent->figures, begin_ns - state->until_ns, spent);
-		profile_free(spent);
-	}
-}
-
-/* Ticks of an agent that had no time for its last profile. */
-static void count_killed(struct agent *agent)
-{
-	const struct state *state = &agent->state;
-	uint64_t all = state->ticks + state->parts_ticks;
-	size_t i;
-
-	if (!all)
-		return;
-	figures_lose(&agent->figures, state->ticks);
-	for (i = 0; i < agent->nr_sinks; i++)
-		sink_lose(agent->sinks[i], all);
-	print_message(NULL,
-		      "agent: the last one was killed: %" PRIu64 " ticks of %.1f s are in no "
-		      "profile",
-		      all, (double)(state->until_ns - state->cut_ns) / 1e9);
 }
 
 /*
@@ -586,16 +196,16 @@ static int prepare(struct run *run, struct error *err)
 	run->result.context = run;
 	ret = find_targets(run, err);
 	if (!ret)
-		ret = open_wake(run, err);
+		ret = run_open_wake(run, err);
 	if (!ret)
-		ret = open_sinks(run, err);
+		ret = run_open_sinks(run, err);
 	if (ret)
 		return ret;
 	ret = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
 			   err);
 	if (ret)
 		return ret;
-	find_hole(run);
+	run_find_hole(run);
 	run->clock = session_clock(run->loop.session);
 	choose_cuts(&run->loop);
 	return open_listener(run, err);
@@ -675,86 +285,16 @@ static void say_ready(struct run *run)
 	run->agent->ready = true;
 }
 
-static void feed_watchdog(struct run *run)
-{
-	uint64_t expired;
-	bool due = false;
-
-	if (read(run->timer_fd, &expired, sizeof(expired)) != sizeof(expired))
-		return;
-	watchdog_feed(&run->watchdog, &due);
-	if (due)
-		notify(NOTIFY_WATCHDOG);
-}
-
-/* It is known a second after the first pod was met, and would else be seen in a backend alone. */
-static void say_nameless(struct run *run)
-{
-	struct agent *agent = run->agent;
-
-	if (agent->said_nameless || run->options->sampling.verbosity < 0 ||
-	    !identities_lack_logs(agent->identities))
-		return;
-	print_message("-v /var/log:/var/log:ro, or the hostPath /var/log",
-		      "agent: pods run here, but have no names: there is no " LOGS_OF_PODS);
-	agent->said_nameless = true;
-}
-
-static void note_shown(struct run *run)
-{
-	pthread_mutex_lock(&run->agent->figures.shown);
-	note_state(run);
-	pthread_mutex_unlock(&run->agent->figures.shown);
-}
-
-static void wake(struct run *run)
-{
-	uint64_t expired;
-
-	feed_watchdog(run);
-	if (run->note_fd >= 0 && read(run->note_fd, &expired, sizeof(expired)) > 0)
-		note_shown(run);
-	identities_look_again(run->agent->identities);
-	say_nameless(run);
-	if (!run->has_scrapes)
-		return;
-	/* A failure is reported, and its ticks go into the next part. */
-	if (scrapes_due(&run->scrapes))
-		result_put_aside(&run->result, run->loop.session);
-	scrapes_turn(&run->scrapes);
-	if (scrapes_want_times(&run->scrapes)) {
-		note_shown(run);
-		scrapes_have_times(&run->scrapes);
-	}
-}
-
-/*
- * Whatever else happens in the folder changes nothing. A file that is being replaced is not there, or is
- * empty until whoever has made it writes: with --listen that would be options without a sink.
- */
-static bool is_reconfigured(const struct run *run)
-{
-	char news[4096];
-	struct stat now;
-
-	if (run->watch_fd < 0)
-		return false;
-	while (read(run->watch_fd, news, sizeof(news)) > 0)
-		;
-	return !stat(run->options->config, &now) && now.st_size &&
-	       !regular_file_is_same(&now, &run->options->config_read);
-}
-
 static enum agent_end sample(struct run *run)
 {
 	enum sample_event event;
 
 	do {
-		if (is_reconfigured(run))
+		if (run_is_reconfigured(run))
 			return AGENT_RELOAD;
 		event = sample_run(&run->loop);
 		if (event == SAMPLE_ENDED)
-			wake(run);
+			run_wake(run);
 	} while (event == SAMPLE_ENDED);
 	if (event != SAMPLE_SIGNAL)
 		return AGENT_FAILED;
@@ -770,7 +310,7 @@ static void finish(struct run *run)
 		scrapes_close(&run->scrapes);
 	sample_close(&run->loop);
 	if (run->sinks)
-		close_sinks(run->sinks, run->nr_sinks, 0);
+		run_close_sinks(run->sinks, run->nr_sinks, 0);
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	close_fd(&run->watch_fd);
@@ -814,7 +354,7 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 {
 	if (end == AGENT_STOPPED)
 		expect_signals();
-	/* In the order of note_state(). */
+	/* In the order of run_note_state(). */
 	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {
 		print_error(err);
@@ -849,11 +389,11 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	if (ret)
 		end = AGENT_NOT_BEGUN;
 	else
-		ret = replace_sinks(&run, err);
+		ret = run_replace_sinks(&run, err);
 	if (ret) {
 		print_error(err);
 	} else {
-		count_killed(agent);
+		run_count_killed(agent);
 		agent->state.ticks = agent->state.parts_ticks = 0;
 		agent->state.cut_ns = session_since_ns(run.loop.session);
 		say_ready(&run);
@@ -862,41 +402,6 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	}
 	finish(&run);
 	return end;
-}
-
-static bool is_others(const char *folder)
-{
-	struct stat st;
-
-	return folder && !stat(folder, &st) && st.st_uid != geteuid();
-}
-
-/* Above 2 the kernels of some distributions refuse perf events to who has only CAP_PERFMON. */
-static bool is_paranoid(void)
-{
-	char line[16];
-
-	return !read_first_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)) &&
-	       atoi(line) > 2;
-}
-
-static struct privileges privileges_for(const struct agent_options *options)
-{
-	struct privileges keep = { .admin = options->listen.address };
-	const struct sink_options *sink = options->sinks, *end = sink + options->nr_sinks;
-	struct sched_tick found;
-	struct error ignored;
-
-	if (options->sampling.source == SOURCE_CLOCK || sched_tick_find(&found, &ignored) ||
-	    is_paranoid())
-		keep.admin = true;
-	for (; sink < end; sink++)
-		if (is_others(sink->spool) || (sink->kind == SINK_DIR && is_others(sink->where)))
-			keep.write_anywhere = true;
-	/* A file of whoever called sudo is given to them. */
-	if (getenv("SUDO_UID"))
-		keep.write_anywhere = true;
-	return keep;
 }
 
 int agent_open(struct agent *agent, const struct agent_options *options, struct error *err)
@@ -919,7 +424,7 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 
 void agent_close(struct agent *agent)
 {
-	close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
+	run_close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
 	state_close(&agent->state);
 	cgroups_free(&agent->cgroups);
 	figures_close(&agent->figures);

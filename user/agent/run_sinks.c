@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/run.h"
+#include "base/util.h"
+
+void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
+{
+	uint64_t until = monotonic_ns() + patience_ns, now;
+	size_t i;
+
+	/* All at once, so that none has to wait for another that hangs. */
+	for (i = 0; i < nr; i++)
+		sink_end(sinks[i], patience_ns);
+	for (i = 0; i < nr; i++) {
+		now = monotonic_ns();
+		sink_close(sinks[i], until > now ? until - now : 0);
+	}
+	free(sinks);
+}
+
+/* Where a sink of this kind and place is among others; nr: nowhere. */
+static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink *sink)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (sinks[i] && sink_is_same(sinks[i], sink))
+			break;
+	return i;
+}
+
+/* Metrics and messages must tell it from those before it. */
+static int name_apart(const struct run *run, struct sink *sink, struct error *err)
+{
+	const char *name = sink_name(sink), *other;
+	size_t i, same = 0, length = strlen(name);
+
+	for (i = 0; i < run->nr_sinks; i++) {
+		other = sink_name(run->sinks[i]);
+		same += !strncmp(other, name, length) &&
+			(!other[length] || !strncmp(other + length, " (", 2));
+	}
+	return same ? sink_number(sink, same + 1, err) : 0;
+}
+
+static int open_sink(struct run *run, const struct sink_options *options, struct error *err)
+{
+	const struct agent *agent = run->agent;
+	struct sink *sink;
+	int ret = sink_open(options, &run->sinks[run->nr_sinks], err);
+
+	sink = run->sinks[run->nr_sinks];
+	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
+		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
+	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
+		ret = error_set(err, -EINVAL, "agent: %s: it is there twice", sink_name(sink));
+	if (!ret)
+		ret = name_apart(run, sink, err);
+	run->nr_sinks += sink != NULL;
+	if (ret)
+		return ret;
+	/* A spool that another sink has is loaded when that one has ended. */
+	return find_same(agent->sinks, agent->nr_sinks, sink) < agent->nr_sinks ?
+		       0 :
+		       sink_load(sink, err);
+}
+
+/* Opens all of them. Nothing is delivered yet, and earlier ones go on. */
+int run_open_sinks(struct run *run, struct error *err)
+{
+	const struct agent_options *options = run->options;
+	size_t i;
+	int ret = 0;
+
+	run->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
+	if (!run->sinks)
+		return error_errno(err, -ENOMEM, "agent");
+	for (i = 0; !ret && i < options->nr_sinks; i++)
+		ret = open_sink(run, &options->sinks[i], err);
+	return ret;
+}
+
+/* From here on there are the new ones. Each takes over from an earlier one of its kind and place. */
+int run_replace_sinks(struct run *run, struct error *err)
+{
+	struct agent *agent = run->agent;
+	struct sink *before;
+	size_t i, at;
+	int ret = 0, code;
+
+	for (i = 0; i < run->nr_sinks; i++) {
+		at = find_same(agent->sinks, agent->nr_sinks, run->sinks[i]);
+		before = at < agent->nr_sinks ? agent->sinks[at] : NULL;
+		if (before)
+			agent->sinks[at] = NULL;
+		code = sink_start(run->sinks[i], before, err);
+		ret = ret ? ret : code;
+	}
+	run_close_sinks(agent->sinks, agent->nr_sinks, 0);
+	agent->sinks = run->sinks;
+	agent->nr_sinks = run->nr_sinks;
+	run->sinks = NULL;
+	return ret;
+}

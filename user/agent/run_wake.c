@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What wakes the loop, besides what it knows itself. */
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "agent/run.h"
+#include "base/notify.h"
+#include "base/output.h"
+#include "base/regular_file.h"
+#include "base/util.h"
+
+/* Readable as often as the watchdog wants a notification. */
+static int open_timer(struct run *run, struct error *err)
+{
+	struct itimerspec every = { 0 };
+
+	watchdog_init(&run->watchdog);
+	run->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (run->timer_fd < 0)
+		return error_errno(err, -errno, "agent: timer");
+	if (run->watchdog.period_ms > 0) {
+		every.it_interval.tv_sec = run->watchdog.period_ms / 2 / 1000;
+		every.it_interval.tv_nsec = run->watchdog.period_ms / 2 % 1000 * 1000000L + 1;
+		every.it_value = every.it_interval;
+	}
+	timerfd_settime(run->timer_fd, 0, &every, NULL);
+	return 0;
+}
+
+/*
+ * The folder is watched, because a file is replaced by another of its name, and a ConfigMap's by another
+ * target of a link beside it. Without a watch there is SIGHUP.
+ */
+static void open_watch(struct run *run)
+{
+	char *folder = run->options->config ? strdup(run->options->config) : NULL;
+
+	run->watch_fd = folder ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
+	if (run->watch_fd >= 0 && inotify_add_watch(run->watch_fd, dirname(folder),
+						    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO) < 0)
+		close_fd(&run->watch_fd);
+	free(folder);
+}
+
+static int add_wake(const struct run *run, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* At most so much is lost with an agent that is killed. */
+#define NOTE_SECONDS 5
+
+static void open_note(struct run *run)
+{
+	const struct itimerspec every = { { NOTE_SECONDS, 0 }, { NOTE_SECONDS, 0 } };
+
+	if (run->agent->state.fd < 0)
+		return;
+	run->note_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	timerfd_settime(run->note_fd, 0, &every, NULL);
+}
+
+/* Sets up what wakes the loop, besides what it knows itself. */
+int run_open_wake(struct run *run, struct error *err)
+{
+	int ret = open_timer(run, err);
+
+	if (ret)
+		return ret;
+	open_watch(run);
+	open_note(run);
+	if (run->options->listen.address) {
+		ret = scrapes_open(&run->scrapes, err);
+		run->has_scrapes = true;
+	}
+	if (ret)
+		return ret;
+	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
+	    add_wake(run, run->note_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
+	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
+		return error_errno(err, -errno, "agent: epoll");
+	run->loop.ended_fd = run->wake_fd;
+	return 0;
+}
+
+static void feed_watchdog(struct run *run)
+{
+	uint64_t expired;
+	bool due = false;
+
+	if (read(run->timer_fd, &expired, sizeof(expired)) != sizeof(expired))
+		return;
+	watchdog_feed(&run->watchdog, &due);
+	if (due)
+		notify(NOTIFY_WATCHDOG);
+}
+
+/* It is known a second after the first pod was met, and would else be seen in a backend alone. */
+static void say_nameless(struct run *run)
+{
+	struct agent *agent = run->agent;
+
+	if (agent->said_nameless || run->options->sampling.verbosity < 0 ||
+	    !identities_lack_logs(agent->identities))
+		return;
+	print_message("-v /var/log:/var/log:ro, or the hostPath /var/log",
+		      "agent: pods run here, but have no names: there is no " LOGS_OF_PODS);
+	agent->said_nameless = true;
+}
+
+void run_wake(struct run *run)
+{
+	uint64_t expired;
+
+	feed_watchdog(run);
+	if (run->note_fd >= 0 && read(run->note_fd, &expired, sizeof(expired)) > 0)
+		run_note_shown(run);
+	identities_look_again(run->agent->identities);
+	say_nameless(run);
+	if (!run->has_scrapes)
+		return;
+	/* A failure is reported, and its ticks go into the next part. */
+	if (scrapes_due(&run->scrapes))
+		result_put_aside(&run->result, run->loop.session);
+	scrapes_turn(&run->scrapes);
+	if (scrapes_want_times(&run->scrapes)) {
+		run_note_shown(run);
+		scrapes_have_times(&run->scrapes);
+	}
+}
+
+/*
+ * Whatever else happens in the folder changes nothing. A file that is being replaced is not there, or is
+ * empty until whoever has made it writes: with --listen that would be options without a sink.
+ */
+bool run_is_reconfigured(const struct run *run)
+{
+	char news[4096];
+	struct stat now;
+
+	if (run->watch_fd < 0)
+		return false;
+	while (read(run->watch_fd, news, sizeof(news)) > 0)
+		;
+	return !stat(run->options->config, &now) && now.st_size &&
+	       !regular_file_is_same(&now, &run->options->config_read);
+}
