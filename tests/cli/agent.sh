@@ -263,9 +263,9 @@ read -ra options <<<"$(sed -n 's/^ExecStart=.*bpfprofil agent //p' user/systemd/
 	sed "s|/etc/bpfprofil|$work/etc|; s|/var/lib/bpfprofil|$work/state|")"
 mkdir "$work/etc" "$work/state"
 printf 'dir = %s\ninterval = 1\notlp = http://127.0.0.1:%s\n' "$work/kept" "$port" >"$work/etc/agent.conf"
-beside_a_loop timeout --foreground 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent \
+beside_a_loop timeout --foreground 20 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent \
 	"${options[@]}" 2>"$work/err"
-# What it takes is known without CAP_SYS_ADMIN.
+# What it takes is known without CAP_SYS_ADMIN, from the first measurement on, which is made after 5 s.
 if [ -n "$(ls "$work/kept")" ] && [ -n "$(ls "$work"/state/spool/*/*.gz)" ] &&
 	[ "$(grep -cv 'trying again' "$work/err")" = "$(grep -c ' waits\? in ' "$work/err")" ] &&
 	python3 -c 'import gzip, json, sys
