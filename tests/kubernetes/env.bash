@@ -23,7 +23,8 @@ kubectl() {
 	in_node "$bin/kubectl" "$@"
 }
 
-# start NAME COMMAND...: in a control group of version 2 of its own, as systemd would have it, so that it ends with the node.
+# start NAME COMMAND...: in a control group of version 2 of its own, as systemd would have it, so that it ends with
+# the node, of which nothing is said.
 start() {
 	local name=$1 group=$unified/$root.slice/$1.service
 
@@ -33,6 +34,7 @@ start() {
 		echo $BASHPID >"$group/cgroup.procs"
 		exec "$@" >>"$logs/$name.log" 2>&1 </dev/null 8>&- 9>&-
 	) &
+	disown
 }
 
 # until_true SECONDS COMMAND...: until it is, for so long at most.

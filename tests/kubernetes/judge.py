@@ -5,11 +5,13 @@ PROFILES is what the Collector's file exporter wrote, WATCH what `kubectl get po
 the folder of the containers' last words: control group and cpu.stat. STATS is what stats.py wrote. A verdict
 a line, and a table.
 """
+import calendar
 import collections
 import glob
 import json
 import os
 import sys
+import time
 
 import collected
 
@@ -37,18 +39,21 @@ def objects(path):
 
 
 def api():
-    """What the API says: of each pod by its uid, and of each container by its id."""
-    pods, containers = {}, {}
+    """What the API says: of each pod by its uid, and of each container by its id, also when it was started."""
+    pods, containers, started = {}, {}, {}
     for pod in objects(sys.argv[2]):
         meta = pod["metadata"]
         pods[meta["uid"]] = (meta["namespace"], meta["name"])
         status = pod.get("status", {})
         for one in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
-            last = [one.get("containerID")] + [state.get("terminated", {}).get("containerID")
-                                               for state in (one.get("state", {}), one.get("lastState", {}))]
-            for name in filter(None, last):
+            states = [value for name in ("state", "lastState") for value in one.get(name, {}).values()]
+            for name in filter(None, [one.get("containerID")] + [state.get("containerID") for state in states]):
                 containers[name.rpartition("/")[2]] = (meta["namespace"], meta["name"], one["name"])
-    return pods, containers
+            for state in states:
+                if state.get("startedAt"):
+                    key = (state.get("containerID") or one.get("containerID", "")).rpartition("/")[2]
+                    started[key] = calendar.timegm(time.strptime(state["startedAt"], "%Y-%m-%dT%H:%M:%SZ"))
+    return pods, containers, started
 
 
 def last_words():
@@ -65,7 +70,7 @@ def last_words():
 
 twice = []
 stats = collected.Stats(sys.argv[4])
-pods, containers = api()
+pods, containers, started = api()
 words = last_words()
 words_of = {group.rpartition("/")[2] for list_ in words.values() for group, _ in list_}
 seconds, named, names = collections.Counter(), collections.Counter(), {}
@@ -81,8 +86,8 @@ for row in collected.rows(sys.argv[1], twice):
     named[key] += sum(ns for functions, ns in row.samples if "pod_burn" in functions) / 1e9
     said = tuple(found.get(f"k8s.{one}.name") for one in ("namespace", "pod", "container"))
     # kubelet names a container once it has started it, which takes seconds on a busy host; a profile that is made
-    # before has the pod's names.
-    if said[2] is None and key in words_of and row.end < (stats.lives(key) or (0, 0))[0] + 3:
+    # before has the pod's names. The API's time has whole seconds.
+    if said[2] is None and key in words_of and row.end < started.get(key, (stats.lives(key) or (0, 0))[0]) + 2:
         early += 1
         continue
     names.setdefault(key, set()).add((found["k8s.pod.uid"], said, found["service.name"]))
@@ -158,6 +163,9 @@ for name, key, stat in nameless:
 print(f"  Jobs: {len(jobs)}; above 0.3 s {len(long)}, with functions {len(long) - len(nameless)}; "
       f"of their seconds {sum(named[key] for _, key, _ in long) / max(sum(stat for *_, stat in long), 1e-9):.1%}; of "
       f"shorter ones {sum(bool(named[key]) for _, key, stat in jobs if stat <= 0.3)} have functions")
+later = [named[group.rpartition("/")[2]] for key, list_ in words.items() for group, stat in list_
+         if stat > 0.3 and key[1].startswith(("away", "token", "disk"))]
+print(f"  of {len(later)} later ones {sum(map(bool, later))} have functions")
 verdict(len(jobs) >= 40 and len(nameless) <= len(long) / 10, "functions",
         f"{len(nameless)} of {len(long)} Jobs have no functions")
 verdict(list(hosts) == ["node-1"], "host_name", f"{dict(hosts)}")
