@@ -24,3 +24,15 @@ for (const split of doc.splits ?? []) {
 assert.equal(ask('SELECT count() FROM otel_profiles WHERE length(FunctionNames) = 0'), '0');
 assert.equal(Number(ask('SELECT toUnixTimestamp(min(Timestamp)) FROM otel_profiles')),
 	     Math.floor(Date.parse(doc.started) / 1000));
+
+// Of stacks, as the pages have the question: each function with all that it called, once however deep it calls itself.
+if (doc.callers) {
+	const inclusive = new Map(JSON.parse(session.query(`SELECT function, sum(arraySum(Values)) FROM otel_profiles
+		ARRAY JOIN arrayDistinct(FunctionNames) AS function WHERE SampleType = 'samples' GROUP BY function`,
+		'JSONCompact')).data.map(([name, ticks]) => [name, Number(ticks)]));
+	const { rows: reported } = JSON.parse(execFileSync(bin, ['report', '--format', 'json', profile], { encoding: 'utf8' }));
+	const named = reported.filter(row => row.function);
+	assert(named.some(row => row.function === 'first' && !row.ticks && row.inclusive_ticks));
+	for (const row of named)
+		assert.equal(inclusive.get(row.function), row.inclusive_ticks, row.function);
+}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # What consumers read of our profiles is what those say, by service and in all: OpenTelemetry's own
-# messages, ClickHouse, DuckDB, a gRPC server, go's pprof, Prometheus. Those that Debian and npm
+# messages, ClickHouse, DuckDB, speedscope, a gRPC server, go's pprof, Prometheus. Those that Debian and npm
 # have; with FLEET_NETWORK also ClickHouse, which is large, and what Python's index has; the others are
 # in tests/fleet/backends.
 set -uo pipefail
@@ -14,7 +14,7 @@ profiles() {
 	"$bin" attach -q --force --all --split cgroup --duration 2 -o all.json
 	wait $!
 	"$bin" run -q --force --split process -o three.json "$three" 500 >/dev/null
-	"$bin" run -q --force --callers -F 997 -o stacks.json "$three" 500 >/dev/null
+	"$bin" run -q --force --callers -F 997 -o stacks.json "$BUILD_DIR/tests/live/workloads/callers" deep 1500 >/dev/null
 }
 
 exports() {
@@ -103,18 +103,13 @@ agent_asked() {
 	grep -q 'gRPC status 14: not yet; trying again' messages
 	verdict $? grpc_later
 	if [ -n "${FLEET_NETWORK:-}" ]; then
-		python/bin/python "$here/totals.py" requests files
+		python/bin/python "$here/totals.py" requests files messages
 		verdict $? grpc
 	fi
 }
 
 duties_are() {
 	[ "$(find duties -name '*.gz' | wc -l)" -ge "$1" ]
-}
-
-# The agent that read its file anew has delivered: between the two nothing is sampled.
-duty_is_lower() {
-	zcat duties/*.gz | grep -q '"duty_percent": 25'
 }
 
 cgroup_mounts() {
@@ -149,7 +144,7 @@ duties() {
 	until_true duties_are 1
 	in_service early || status=1
 	lower_duty
-	until_true duty_is_lower
+	until_true duty_is_lower duties
 	in_service late || status=1
 	end "$agent" || status=1
 	return $status
@@ -173,6 +168,16 @@ queries_of_releases() {
 	[ $nr = 3 ]
 }
 
+# The browser is one of the packages that the tests need.
+speedscope() {
+	if ! command -v chromium >/dev/null; then
+		echo "SKIP fleet::speedscope: no chromium in PATH"
+		return
+	fi
+	python3 -B "$here/speedscope.py" "$bin" stacks.json
+	verdict $? speedscope
+}
+
 # shipped: what is under user/ for those who run it.
 shipped() {
 	rules
@@ -192,7 +197,7 @@ if ! fetch && [ -z "${FLEET_NETWORK:-}" ]; then
 	echo "SKIP fleet::consumers: npm's registry does not answer"
 	exit 77
 fi
-[ -d node_modules/yaml ] # The last of them is there once all are.
+[ -d node_modules/speedscope ] # The last of them is there once all are.
 verdict $? fetch
 if [ -n "${FLEET_NETWORK:-}" ]; then
 	fetch_messages
@@ -201,6 +206,7 @@ fi
 profiles
 verdict $? profiles
 tables
+speedscope
 shipped
 agent_asked
 exit $script_status

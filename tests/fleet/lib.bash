@@ -29,10 +29,10 @@ verdict() {
 # What npm has, in these versions. ClickHouse, in process, has 540 MB: FLEET_NETWORK says that it is wanted.
 fetch() {
 	# The last of them is there once all are.
-	[ -d node_modules/yaml ] ||
+	[ -d node_modules/speedscope ] ||
 		npm install --silent --no-fund --no-audit --prefix . @grpc/grpc-js@1.14.7 \
 			@duckdb/node-api@1.5.6-r.1 kubernetes-models@5.1.0 \
-			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1 || return
+			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1 speedscope@1.25.0 || return
 	[ -z "${FLEET_NETWORK:-}" ] || [ -d node_modules/chdb ] ||
 		npm install --silent --no-fund --no-audit --prefix . chdb@3.4.0
 }
@@ -65,6 +65,11 @@ start_agent() {
 
 lower_duty() {
 	echo 'duty = 25' >agent.conf
+}
+
+# duty_is_lower FOLDER: the agent that read its file anew has delivered: between the two nothing is sampled.
+duty_is_lower() {
+	zgrep -q '"duty_percent": 25' "$1"/*.gz
 }
 
 # end PID: and waits for it; its status.

@@ -319,6 +319,7 @@ def agents(build, out, fleet):
     """Those that stay for good, as they are called for that."""
     return [
         Agent("agent", "bpfprofil agent", build, out, fleet),
+        Agent("agent-callers", "bpfprofil agent --callers", build, out, fleet, "--callers"),
         Agent("agent-250", "bpfprofil agent --duty 100", build, out, fleet, "--duty", "100"),
         OpenTelemetry("otel", "opentelemetry-ebpf-profiler", 20, out, fleet),
     ]
