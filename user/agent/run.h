@@ -43,6 +43,9 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns);
 void run_note_state(struct run *run);
 void run_note_shown(struct run *run);
 
+/* When to note it next, if that took so much CPU time. */
+void run_plan_note(const struct run *run, uint64_t took_ns);
+
 /* The time since the last session, or agent, and the ticks of an agent that was killed. */
 void run_find_hole(struct run *run);
 void run_count_killed(struct agent *agent);

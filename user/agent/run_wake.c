@@ -56,17 +56,12 @@ static int add_wake(const struct run *run, int fd)
 	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* At most so much is lost with an agent that is killed. */
-#define NOTE_SECONDS 5
-
 static void open_note(struct run *run)
 {
-	const struct itimerspec every = { { NOTE_SECONDS, 0 }, { NOTE_SECONDS, 0 } };
-
 	if (run->agent->state.fd < 0)
 		return;
 	run->note_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	timerfd_settime(run->note_fd, 0, &every, NULL);
+	run_plan_note(run, 0);
 }
 
 /* Sets up what wakes the loop, besides what it knows itself. */
