@@ -102,10 +102,3 @@ void place_lines_end(struct place_lines *lines, const struct export_options *opt
 	else
 		snprintf(options->note, EXPORT_NOTE_BYTES, "%s", lines->why);
 }
-
-const struct source_line *source_line_outermost(const struct source_line *line)
-{
-	while (line->caller)
-		line = line->caller;
-	return line;
-}

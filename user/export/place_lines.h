@@ -30,7 +30,4 @@ const struct source_line *place_lines_next(struct place_lines *lines,
 /* Tells the user which objects have no lines, and frees. */
 void place_lines_end(struct place_lines *lines, const struct export_options *options);
 
-/* The frame that has the code: line itself, unless it was inlined. */
-const struct source_line *source_line_outermost(const struct source_line *line);
-
 #endif

@@ -11,10 +11,11 @@
 
 static void find_rows(struct row_marks *marks, const struct report_rows *rows)
 {
-	uint32_t i;
+	uint32_t i, mark;
 
 	for (i = 0; i < rows->nr; i++)
-		row_marks_set_row(marks, rows->rows[i].first_mark, i);
+		for (mark = rows->rows[i].first_mark; mark; mark = marks->all[mark].next)
+			marks->all[mark].row = i;
 }
 
 struct chains_build {
@@ -32,9 +33,9 @@ static size_t frames_of_text(void *of, const struct profile_row *text, uint32_t 
 	uint32_t inner[INLINED_MAX], mark = row_marks_find(marks, &place);
 	size_t nr = 0, i;
 
-	for (; mark && nr < INLINED_MAX; mark = row_marks_outer(marks, mark))
-		if (row_marks_row(marks, mark) != NO_ROW)
-			inner[nr++] = row_marks_row(marks, mark);
+	for (; mark && nr < INLINED_MAX; mark = marks->all[mark].outer)
+		if (marks->all[mark].row != NO_ROW)
+			inner[nr++] = marks->all[mark].row;
 	for (i = 0; i < nr; i++)
 		frames[i] = inner[nr - 1 - i];
 	return nr;

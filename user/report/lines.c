@@ -259,15 +259,6 @@ static int add_inlined(struct report_rows *rows, void (*change)(struct report_ro
 	return 0;
 }
 
-/* If DWARF has no line, the row becomes its function's, the smallest place that is useful then. */
-static void fall_back(struct report_row *row)
-{
-	if (!row->function)
-		return;
-	row->offset = row->function->offset;
-	row->size = row->function->size;
-}
-
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err)
 {
@@ -280,7 +271,7 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 		return ret;
 	for (i = 0; i < rows->nr; i++)
 		if (!rows->rows[i].file)
-			fall_back(&rows->rows[i]);
+			row_take_function(&rows->rows[i]);
 	rows_merge(rows, compare_line);
 	return 0;
 }
@@ -305,7 +296,7 @@ void row_take_source(struct report_row *row)
 
 	row->file = NULL;
 	if (!source || !source->function) {
-		fall_back(row);
+		row_take_function(row);
 		return;
 	}
 	row->name = source_name(row, source);

@@ -5,19 +5,6 @@
 
 #include "base/util.h"
 
-struct mark {
-	uint32_t next; /* of the same row; 0: this is the last */
-	uint32_t outer; /* of what it was inlined into; 0: nothing */
-	uint32_t row; /* once rows are combined */
-};
-
-struct row_marks {
-	struct mark *all;
-	size_t nr, room; /* with the one that is none */
-	struct mark_place *places; /* of the first marks, ascending */
-	size_t nr_places;
-};
-
 void row_marks_free(struct row_marks *marks)
 {
 	if (!marks)
@@ -32,7 +19,7 @@ static uint32_t add_mark(struct row_marks *marks)
 {
 	if (marks->nr >= INT32_MAX || GROW(marks->all, marks->room, marks->nr + 1))
 		return 0;
-	marks->all[marks->nr] = (struct mark){ .row = NO_ROW };
+	marks->all[marks->nr] = (struct row_mark){ .row = NO_ROW };
 	return (uint32_t)marks->nr++;
 }
 
@@ -85,25 +72,4 @@ uint32_t row_marks_find(const struct row_marks *marks, const struct mark_place *
 	if (at == marks->nr_places || compare_mark_place(&places[at], place))
 		return 0;
 	return (uint32_t)at + 1;
-}
-
-void row_marks_join(struct row_marks *marks, uint32_t last, uint32_t first)
-{
-	marks->all[last].next = first;
-}
-
-void row_marks_set_row(struct row_marks *marks, uint32_t first, uint32_t row)
-{
-	for (; first; first = marks->all[first].next)
-		marks->all[first].row = row;
-}
-
-uint32_t row_marks_row(const struct row_marks *marks, uint32_t mark)
-{
-	return marks->all[mark].row;
-}
-
-uint32_t row_marks_outer(const struct row_marks *marks, uint32_t mark)
-{
-	return marks->all[mark].outer;
 }

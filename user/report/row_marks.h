@@ -10,8 +10,6 @@
  * and rows keep the marks of what they were combined from, so a chain of text is a chain of rows,
  * whatever these are. Marks begin with 1.
  */
-struct row_marks;
-
 /* What one piece of text was inlined into; deeper inlining loses its outermost. */
 #define INLINED_MAX 64
 
@@ -21,6 +19,19 @@ struct mark_place {
 	uint32_t object;
 	uint64_t offset;
 	uint64_t size;
+};
+
+struct row_mark {
+	uint32_t next; /* of the same row; 0: this is the last */
+	uint32_t outer; /* of what its text was inlined into; 0: nothing */
+	uint32_t row; /* once rows are combined, or NO_ROW */
+};
+
+struct row_marks {
+	struct row_mark *all;
+	size_t nr, room; /* with the one that is none */
+	struct mark_place *places; /* of the first marks, ascending */
+	size_t nr_places;
 };
 
 /* With room for so many places; NULL: out of memory. */
@@ -35,17 +46,5 @@ uint32_t row_marks_add_outer(struct row_marks *marks, uint32_t inner);
 
 /* The mark of a place; 0: it has none. */
 uint32_t row_marks_find(const struct row_marks *marks, const struct mark_place *place);
-
-/* Makes marks of one row of those that end with `last` and those that begin with `first`. */
-void row_marks_join(struct row_marks *marks, uint32_t last, uint32_t first);
-
-/* Says of the marks that begin with `first` which row they are of. */
-void row_marks_set_row(struct row_marks *marks, uint32_t first, uint32_t row);
-
-/* The row of a mark, or NO_ROW. */
-uint32_t row_marks_row(const struct row_marks *marks, uint32_t mark);
-
-/* The mark of what its text was inlined into; 0: nothing. */
-uint32_t row_marks_outer(const struct row_marks *marks, uint32_t mark);
 
 #endif

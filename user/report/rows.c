@@ -60,7 +60,7 @@ int row_compare_place(const void *left, const void *right)
 static void add_row(struct report_rows *rows, struct report_row *sum, const struct report_row *row)
 {
 	if (rows->marks) {
-		row_marks_join(rows->marks, sum->last_mark, row->first_mark);
+		rows->marks->all[sum->last_mark].next = row->first_mark;
 		sum->last_mark = row->last_mark;
 	}
 	sum->ticks += row->ticks;
