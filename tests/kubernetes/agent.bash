@@ -161,6 +161,11 @@ something_waits() {
 	[[ $(figure bpfprofil_pending_ticks) =~ [1-9] ]]
 }
 
+# agent_has_functions: as topFunctions, which it reads as it runs, is in force.
+agent_has_functions() {
+	figure bpfprofil_function_cpu_seconds_total
+}
+
 agent_logged() {
 	kubectl "${agents[@]}" logs "$(agent_pod)" >"$work/agent.log" && grep -q -e "$1" "$work/agent.log"
 }

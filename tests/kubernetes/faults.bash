@@ -33,7 +33,7 @@ delivers_on() {
 	local before
 
 	before=$(figure bpfprofil_export_ticks_total)
-	until_true 60 delivered_more_than "$before" && figure bpfprofil_function_cpu_seconds_total
+	until_true 60 delivered_more_than "$before" && agent_has_functions
 }
 
 delivered_more_than() {
@@ -43,8 +43,8 @@ delivered_more_than() {
 # wrong_key: a ConfigMap that is wrong makes the pod unready and says why, also behind a restart; the former
 # options are in force.
 wrong_key() {
-	install_agent "${often[@]}" --set topFunctions=10 && add_line 'no-such-key = 3' &&
-		until_true 180 says_wrong_key && until_true 60 is_ready False &&
+	install_agent "${often[@]}" --set topFunctions=10 && until_true 180 agent_has_functions &&
+		add_line 'no-such-key = 3' && until_true 180 says_wrong_key && until_true 60 is_ready False &&
 		shown cat "$work/answer" && shown kubectl "${agents[@]}" get pods && delivers_on >/dev/null &&
 		delete_agent && until_true 120 says_wrong_key && delivers_on >/dev/null &&
 		agent_logged 'the options are those that worked last' && shown cat "$work/agent.log" &&

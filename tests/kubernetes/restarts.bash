@@ -77,10 +77,6 @@ reload_agent() {
 	upgrade_agent --set topFunctions=10 && until_true 120 agent_has_functions
 }
 
-agent_has_functions() {
-	figure bpfprofil_function_cpu_seconds_total
-}
-
 # note_restart WHAT: with how long nothing was sampled, and how much of the last profile was lost with it.
 note_restart() {
 	until_true 120 is_ready True && tell_prometheus
