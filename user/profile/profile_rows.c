@@ -44,9 +44,8 @@ static int find_callers(struct profile_rows *rows, enum profile_rows_callers whi
 		return -ENOMEM;
 	if (!callers)
 		return 0;
-	rows->contexts = calloc(callers->nr_nodes + 1, sizeof(*rows->contexts));
 	rows->called = calloc(callers->nr_sites + 1, sizeof(*rows->called));
-	if (!rows->contexts || !rows->called)
+	if (!rows->called)
 		return -ENOMEM;
 	if (which == PROFILE_ROWS_WITH_OWN_CALLERS)
 		return find_own_calls(rows);
@@ -383,6 +382,9 @@ int profile_rows_add_callers(struct profile_rows *rows, const struct profile_fra
 
 	if (!callers)
 		return 0;
+	rows->contexts = calloc(callers->nr_nodes + 1, sizeof(*rows->contexts));
+	if (!rows->contexts)
+		return -ENOMEM;
 	for (i = 0; i <= WALK_END_COUNT; i++) {
 		if (!profile_cut_names[i])
 			continue;
