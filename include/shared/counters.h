@@ -28,7 +28,7 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
  * X(ID, json_key, description)
  */
 #define WALK_CUTS(X)                                                                               \
-	X(LATE, "late", "the file's rules were not read yet")                                      \
+	X(LATE, "late", "the file's rules were not read, or not yet")                              \
 	X(NO_RULE, "no rule", "no rule for this text, and no frame pointer")                       \
 	X(UNREADABLE, "unreadable", "the stack could not be read, or leads to no text")            \
 	X(DEEP, "deep", "more frames than are followed")                                           \

@@ -177,6 +177,8 @@ ParameterizedTest(struct operation *operation, hostile_silent, attach)
 		cr_expect_gt(doc_function(live->doc, "leaf", "/victim"), SOME_TICKS);
 		cr_expect_gt(doc_object(live->doc, "file", "/unheard"), SOME_TICKS);
 		cr_expect_gt(doc_called(live->doc, "leaf", "first"), SOME_TICKS);
+		cr_expect_eq(doc_ended(live->doc, "full"), 0,
+			     "the file is not read, and memory is free");
 		/* It looks for the file below the roots of processes. */
 		child_run(&ended, NULL,
 			  ARGS(BPFPROFIL_BIN, "report", "--by", "lines", "--object", "victim",

@@ -38,7 +38,7 @@ struct hints {
 	uint64_t all;
 	uint64_t scripts[JAVA]; /* by interpreter: ticks without code that it made for the script */
 	uint64_t ends[WALK_END_COUNT];
-	uint64_t *unknown; /* by object: ticks whose callers it hides */
+	uint64_t *unknown, *unread; /* by object: ticks whose callers it hides */
 	uint64_t *hides, *deep; /* by function: such ticks, and those that are too deep above it */
 };
 
@@ -114,6 +114,8 @@ static void add(struct hints *hints, const struct chain_of *chain, uint64_t tick
 	site = &callers->sites[chain->outermost];
 	if (end == END_DEEP)
 		add_to_function(hints, site, hints->deep, ticks);
+	if (end == END_LATE)
+		hints->unread[site->object] += ticks;
 	if (end != END_NO_RULE)
 		return;
 	hints->unknown[site->object] += ticks;
@@ -257,6 +259,24 @@ static int note_deep(const struct hints *hints, struct profile *profile)
 			    (unsigned long long)hints->ends[END_DEEP], WALK_FRAMES, function->name);
 }
 
+/* A few are those before a file is read. */
+static int note_unread(const struct hints *hints, struct profile *profile)
+{
+	size_t i, most = 0;
+
+	for (i = 1; i < profile->nr_objects; i++)
+		if (hints->unread[i] > hints->unread[most])
+			most = i;
+	if (!is_worth(hints, hints->ends[END_LATE], WORTH_PERCENT))
+		return 0;
+	return profile_note(
+		profile,
+		"%llu ticks have no callers above files whose call-frame information was "
+		"not read, or not yet: most are of %.256s",
+		(unsigned long long)hints->ends[END_LATE],
+		profile->objects[most].path ?: "code in memory");
+}
+
 static int note_narrow(const struct hints *hints, struct profile *profile)
 {
 	if (!is_worth(hints, hints->ends[END_NARROW], CUT_PERCENT))
@@ -300,7 +320,7 @@ static int note_all(struct hints *hints, struct profile *profile)
 	else
 		add_histograms(hints);
 	if (!ret && profile->callers)
-		ret = note_unknown(hints, profile);
+		ret = note_unknown(hints, profile) ?: note_unread(hints, profile);
 	ret = ret ?: note_deep(hints, profile);
 	ret = ret ?: note_narrow(hints, profile);
 	return ret ?: note_scripts(hints, profile);
@@ -308,13 +328,14 @@ static int note_all(struct hints *hints, struct profile *profile)
 
 int callers_hint(struct profile *profile, const struct object_opener *opener)
 {
-	cleanup_free uint64_t *unknown = calloc(profile->nr_objects + 1, sizeof(*unknown));
+	cleanup_free uint64_t *unknown = calloc(profile->nr_objects + 1, 2 * sizeof(*unknown));
 	cleanup_free uint64_t *functions =
 		calloc(profile->nr_functions + 1, 2 * sizeof(*functions));
 	struct hints hints = { .profile = profile,
 			       .opener = opener,
 			       .index = profile_index_new(profile),
 			       .unknown = unknown,
+			       .unread = unknown ? unknown + profile->nr_objects + 1 : NULL,
 			       .hides = functions,
 			       .deep = functions + profile->nr_functions };
 	int ret = unknown && functions && hints.index ? note_all(&hints, profile) : -ENOMEM;

@@ -327,10 +327,12 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	return RULES_READY;
 }
 
-/* Whether a file that could not be read may have some, so that there is nothing to guess by. */
-static bool may_have_rules(int code)
+/* A file that could not be read may have rules: callers must not be guessed. */
+static uint32_t state_without_table(int code)
 {
-	return code == -ENOMEM || code == -ETIME || code == -EACCES;
+	if (code == -ENOMEM)
+		return RULES_FULL;
+	return code == -ETIME || code == -EACCES ? RULES_AWAITED : RULES_NONE;
 }
 
 /* Takes over the table. code: what reading it returned. */
@@ -340,7 +342,7 @@ static uint32_t store_read(struct callers_rules *rules, int code, struct unwind_
 	uint32_t state;
 
 	if (code)
-		return may_have_rules(code) ? RULES_FULL : RULES_NONE;
+		return state_without_table(code);
 	if (go->size && go->offset + go->size <= UINT32_MAX) {
 		place->go_start = (uint32_t)go->offset;
 		place->go_size = (uint32_t)go->size;
@@ -379,10 +381,7 @@ static bool may_hurry(const struct callers_rules *rules)
 	return reader_cpu_ns() < HURRY_NS + (monotonic_ns() - rules->since_ns) / HURRY_SHARE;
 }
 
-/*
- * Anybody may own the file: if it is broken it has no rules. One that cannot be read may have some, so there is
- * nothing to guess by.
- */
+/* Anybody may own the file: if it is broken it has no rules. */
 static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
 {
 	struct unwind_table table = { 0 };
@@ -390,7 +389,7 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 	struct error ignored;
 
 	if (fd < 0)
-		return RULES_FULL;
+		return RULES_AWAITED;
 	return store_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
 }
 
