@@ -63,7 +63,7 @@ collectors() {
 
 # upgrade_agent OPTION...: without waiting for it.
 upgrade_agent() {
-	if ! helm upgrade --install bpfprofil-agent "$chart" -n bpfprofil --timeout 180s \
+	if ! helm upgrade --install bpfprofil-agent "$chart" -n bpfprofil --timeout 180s --history-max 0 \
 		--set "sinks.otlp={$collector_url}" "$@" >"$work/helm.log" 2>&1; then
 		cat "$work/helm.log"
 		return 1

@@ -87,7 +87,8 @@ for row in collected.rows(sys.argv[1], twice):
     said = tuple(found.get(f"k8s.{one}.name") for one in ("namespace", "pod", "container"))
     # kubelet names a container once it has started it, which takes seconds on a busy host; a profile that is made
     # before has the pod's names. The API's time has whole seconds.
-    if said[2] is None and key in words_of and row.end < started.get(key, (stats.lives(key) or (0, 0))[0]) + 2:
+    begun = started.get(key) or (key in words_of and (stats.lives(key) or (0, 0))[0])
+    if said[2] is None and begun and row.end < begun + 2:
         early += 1
         continue
     names.setdefault(key, set()).add((found["k8s.pod.uid"], said, found["service.name"]))
