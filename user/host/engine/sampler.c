@@ -364,21 +364,16 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
-static bool detach_tick(struct sampler *sampler)
-{
-	if (sampler->tick_link_fd < 0)
-		return false;
-	close_fd(&sampler->tick_link_fd);
-	return true;
-}
-
 /*
  * Waits for a program that has just begun on another CPU. Only the tick needs this: once perf's
  * clock is off, none runs.
  */
 static void stop_tick(struct sampler *sampler)
 {
-	if (detach_tick(sampler) && grace_period_wait(&sampler->grace))
+	if (sampler->tick_link_fd < 0)
+		return;
+	close_fd(&sampler->tick_link_fd);
+	if (grace_period_wait(&sampler->grace))
 		usleep(10000); /* the program takes microseconds */
 }
 
