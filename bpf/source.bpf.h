@@ -24,8 +24,8 @@ static __always_inline bool is_tickless(u32 cpu)
 
 /*
  * Whether this CPU passes over a tick, where a duty wants only a part of them. The next one that counts is half
- * a gap to one and a half away, by chance: each tick is as likely to count as any other, whatever beat the work
- * has, and whoever runs for two gaps is seen.
+ * a gap to one and a half away, by chance. Each tick is therefore as likely to count as any other, whatever beat
+ * the work has, and a thread that runs for two gaps is seen.
  */
 static __always_inline bool is_passed_over(void)
 {

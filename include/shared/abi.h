@@ -335,8 +335,8 @@ enum walk_kind {
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
-	__u16 muted; /* whether ticks are off for a while, and those that come count nothing */
-	__u16 watched; /* whether programs are to tell how long they take */
+	__u16 muted; /* whether ticks count nothing for a while */
+	__u16 watched; /* whether programs measure how long they take */
 	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
 	__u32 untold; /* counted up when a space that was told must be told again */
 	__u32 recycled; /* whether free_pages and free_dirs ever had an element */

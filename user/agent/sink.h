@@ -128,8 +128,8 @@ void sink_lose(struct sink *sink, uint64_t ticks);
 void sink_count(struct sink *sink, struct sink_counts *result);
 
 /*
- * The same, and from here on it is what sink_shown() returns: whoever asks must not see more than what the
- * next agent goes on with, or a counter would step back with it, which a rate takes for a new beginning.
+ * The same, and from here on it is what sink_shown() returns: no more than what the next
+ * agent continues from. Otherwise a counter could step back, which a rate takes for a restart.
  */
 void sink_note(struct sink *sink, struct sink_counts *result);
 void sink_shown(struct sink *sink, struct sink_counts *result);

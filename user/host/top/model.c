@@ -174,7 +174,7 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	return 0;
 }
 
-/* Which rows of a report are rows of which table. */
+/* The table that each kind of report rows fills. */
 static const struct view {
 	enum report_by by;
 	enum top_by table;
@@ -197,7 +197,7 @@ static struct top_row key_of(const struct profile *profile, enum top_by table,
 	return (struct top_row){ .name = (char *)(name ?: "-"), .pid = from->pid };
 }
 
-/* A container's name may be told some time after its first tick. */
+/* A container's name may become known some time after its first tick. */
 static int call_cgroup(struct top_row *row, const char *name)
 {
 	if (!name || !compare_text(row->called, name))
