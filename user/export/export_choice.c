@@ -9,14 +9,6 @@
 #include "profile/profile_weights.h"
 #include "naming/regions.h"
 
-bool export_target_chosen(const struct profile *profile, const struct export_options *options,
-			  uint32_t target)
-{
-	if (options->target != EXPORT_ALL_TARGETS)
-		return options->target == target;
-	return profile_target_counts(profile, target);
-}
-
 bool export_chosen(const struct profile *profile, const void *of,
 		   const struct profile_histogram *histogram)
 {
@@ -24,7 +16,8 @@ bool export_chosen(const struct profile *profile, const void *of,
 	const struct profile_object *object = &profile->objects[histogram->object];
 
 	/* An overflow bin stands for text that no region took, and not for a place. */
-	if (histogram->overflow || !export_target_chosen(profile, options, histogram->target))
+	if (histogram->overflow ||
+	    !profile_target_chosen(profile, options->target, histogram->target))
 		return false;
 	return !options->object || object_has_name(object, options->object);
 }
@@ -84,7 +77,8 @@ bool export_knows_cpu_time(const struct profile *profile, const struct export_op
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		if (export_target_chosen(profile, options, i) && profile->targets[i].cpu_known)
+		if (profile_target_chosen(profile, options->target, i) &&
+		    profile->targets[i].cpu_known)
 			return true;
 	return false;
 }
@@ -97,7 +91,7 @@ int export_one_period(const struct profile *profile, const struct export_options
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++) {
-		if (!export_target_chosen(profile, options, i))
+		if (!profile_target_chosen(profile, options->target, i))
 			continue;
 		if (any && profile_target_period(profile, i) != period) {
 			error_set(err, -EINVAL,

@@ -42,10 +42,6 @@ static inline int64_t export_clamp(unsigned __int128 value)
 /* When the profile was begun, in ns since 1970; 0 if unknown. */
 int64_t export_start_ns(const struct profile *profile);
 
-/* Whether the options let a target's ticks into the export. */
-bool export_target_chosen(const struct profile *profile, const struct export_options *options,
-			  uint32_t target);
-
 /* Whether the options let a histogram's ticks into the export. */
 bool export_chosen(const struct profile *profile, const void *options,
 		   const struct profile_histogram *histogram);

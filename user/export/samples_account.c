@@ -224,7 +224,7 @@ static void put_accounts(struct accounts *accounts, const struct export_options 
 	size_t i, nr = samples->nr;
 
 	for (i = 0; i < accounts->profile->nr_targets; i++)
-		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
+		if (profile_target_chosen(accounts->profile, options->target, (uint32_t)i))
 			put_account_target(accounts, (uint32_t)i);
 	for (i = nr; i < samples->nr; i++)
 		put_period(accounts, &samples->all[i]);
@@ -232,7 +232,7 @@ static void put_accounts(struct accounts *accounts, const struct export_options 
 		return;
 	add_up_ns(samples, given);
 	for (i = 0; i < accounts->profile->nr_targets; i++)
-		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
+		if (profile_target_chosen(accounts->profile, options->target, (uint32_t)i))
 			put_unseen(accounts, (uint32_t)i, given[i]);
 }
 

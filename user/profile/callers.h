@@ -85,8 +85,6 @@ int profile_root_compare(const struct profile_root *a, const struct profile_root
 /* The root that each node is below, by index; the caller frees the array. NULL: out of memory. */
 uint32_t *profile_callers_roots(const struct profile_callers *callers);
 
-#define PROFILE_ALL_TARGETS UINT64_MAX
-
 struct callers_account {
 	uint64_t ticks[WALK_END_COUNT]; /* with a frame or without */
 };

@@ -316,6 +316,12 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 	return true;
 }
 
+bool profile_target_chosen(const struct profile *profile, uint64_t chosen, uint32_t target)
+{
+	return chosen == PROFILE_ALL_TARGETS ? profile_target_counts(profile, target) :
+					       chosen == target;
+}
+
 bool profile_is_partly_sampled(const struct profile *profile)
 {
 	return profile->sampling.sampled_ns || profile->sampling.duty_percent > 0;

@@ -245,6 +245,11 @@ bool profile_target_is_call(const struct profile_target *target);
  */
 bool profile_target_counts(const struct profile *profile, uint32_t target);
 
+#define PROFILE_ALL_TARGETS UINT64_MAX
+
+/* Whether a target is the chosen one; of PROFILE_ALL_TARGETS, whether it counts. */
+bool profile_target_chosen(const struct profile *profile, uint64_t chosen, uint32_t target);
+
 /*
  * The CPU time that the scheduler gave to all targets that count. False: one of them does not know
  * it, or there is no such target.

@@ -79,8 +79,8 @@ static void judge_splits(const struct profile *profile, const struct report_opti
 					     .split = split };
 
 		/* A sum of several is left out, because it may consist of splits that had no tick. */
-		if (target_chosen(profile, options, split->target) && sight.target->cpu_known &&
-		    (split->pid >= 0 || split->cgroup))
+		if (profile_target_chosen(profile, options->target, split->target) &&
+		    sight.target->cpu_known && (split->pid >= 0 || split->cgroup))
 			judge(&sight, period, worst);
 	}
 }
@@ -98,7 +98,7 @@ static void judge_targets(const struct profile *profile, const struct report_opt
 					     .used = (double)target->cpu_ns,
 					     .target = target };
 
-		if (target_chosen(profile, options, i) && target->cpu_known)
+		if (profile_target_chosen(profile, options->target, i) && target->cpu_known)
 			judge(&sight, period, worst);
 	}
 }
@@ -171,7 +171,7 @@ static void tell_unseen(const struct profile *profile, const struct report_optio
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		if (target_chosen(profile, options, i))
+		if (profile_target_chosen(profile, options->target, i))
 			unseen += (double)profile_weights_unseen(weights, i);
 	if (unseen >= SHOWN_NS)
 		snprintf(notes->text[notes->nr++], CPU_TIME_NOTE_BYTES,
@@ -206,7 +206,8 @@ static bool has_several_rates(const struct profile *profile, const struct report
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		if (target_chosen(profile, options, i) && profile->targets[i].ticks.total &&
+		if (profile_target_chosen(profile, options->target, i) &&
+		    profile->targets[i].ticks.total &&
 		    profile_target_period(profile, i) != profile->sampling.period_ns)
 			return true;
 	return false;
@@ -287,7 +288,7 @@ static double kernel_ns(const struct profile *profile, const struct report_optio
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
 		if (profile->objects[histogram->object].kind == PROFILE_KERNEL &&
-		    target_chosen(profile, options, histogram->target))
+		    profile_target_chosen(profile, options->target, histogram->target))
 			ns += (double)profile_histogram_ticks(histogram) *
 			      profile_weight(weights, histogram);
 	}
@@ -304,7 +305,8 @@ static double charged_ns(const struct profile *profile, const struct report_opti
 	for (i = 0; i < profile->nr_targets; i++) {
 		const struct profile_target *target = &profile->targets[i];
 
-		if (!target_chosen(profile, options, i) || !profile_timed_ticks(target))
+		if (!profile_target_chosen(profile, options->target, i) ||
+		    !profile_timed_ticks(target))
 			continue;
 		if (!target->kernel_known)
 			return -1;

@@ -146,20 +146,12 @@ static bool fits(const char *pattern, const char *name)
 	return !pattern || (name && !fnmatch(pattern, name, 0));
 }
 
-bool target_chosen(const struct profile *profile, const struct report_options *options,
-		   uint32_t target)
-{
-	if (options->target != REPORT_ALL_TARGETS)
-		return options->target == target;
-	return profile_target_counts(profile, target);
-}
-
 bool histogram_chosen(const struct profile *profile, const void *of,
 		      const struct profile_histogram *histogram)
 {
 	const struct report_options *options = of;
 
-	if (!target_chosen(profile, options, histogram->target))
+	if (!profile_target_chosen(profile, options->target, histogram->target))
 		return false;
 	if (!fits(options->comm, histogram->process))
 		return false;
@@ -170,7 +162,7 @@ bool histogram_chosen(const struct profile *profile, const void *of,
 bool split_chosen(const struct profile *profile, const struct report_options *options,
 		  const struct profile_split *split)
 {
-	return target_chosen(profile, options, split->target) &&
+	return profile_target_chosen(profile, options->target, split->target) &&
 	       fits(options->comm, split->process);
 }
 

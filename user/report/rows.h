@@ -176,10 +176,6 @@ double rows_ns(const struct profile *profile, const struct report_options *optio
 /* Whether that time is all known from the scheduler. */
 bool is_cpu_known(const struct profile *profile, const struct report_options *options);
 
-/* Whether the options let the ticks of a target in. */
-bool target_chosen(const struct profile *profile, const struct report_options *options,
-		   uint32_t target);
-
 /* A share of that time, and the row's. */
 double share_of(double whole, double ns);
 double row_percent(double ns, const struct report_row *row);
