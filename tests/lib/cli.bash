@@ -147,13 +147,18 @@ remove_groups() {
 	done
 }
 
-# in_group /GROUP COMMAND...: in that cgroup of each hierarchy that lets us
+# in_group /GROUP COMMAND...: in that cgroup of each hierarchy that lets us. All are made before it moves into the
+# first: to make one takes some ms of CPU time, which would be in one hierarchy's cgroup and not in the other's.
 in_group() {
-	local mount group=$1
+	local mount mounts group=$1
 
 	shift
-	for mount in $(cgroup_mounts); do
-		mkdir -p "$mount$group" 2>/dev/null && echo "$BASHPID" >"$mount$group/cgroup.procs"
+	mounts=$(cgroup_mounts)
+	for mount in $mounts; do
+		mkdir -p "$mount$group"
+	done 2>/dev/null
+	for mount in $mounts; do
+		echo "$BASHPID" >"$mount$group/cgroup.procs"
 	done 2>/dev/null
 	exec "$@"
 }
