@@ -8,7 +8,7 @@ import time
 
 import loads
 
-README_LOADS = "gcc g++ storm redis python"
+README_LOADS = "gcc storm redis python"
 README_RATE = "99"
 
 
@@ -176,8 +176,8 @@ def short(rows):
     """The README's: loads that people have, in a row each."""
     columns = (
         ("ns: attach", "ours", Rows.net), ("bpftrace, pc", "bpftrace", Rows.net), ("ns: --callers", "callers", Rows.net),
-        ("bpftrace, ustack", "ustack", Rows.net), ("BCC", "bcc", Rows.net), ("OTel", "otel", Rows.net),
-        ("s: --callers", "callers", plain("end")), ("perf", "perf", plain("end")), ("perf dwarf", "perf-dwarf", plain("end")),
+        ("bpftrace, ustack", "ustack", Rows.net), ("OTel", "otel", Rows.net),
+        ("s: --callers", "callers", plain("end")), ("perf dwarf", "perf-dwarf", plain("end")),
     )
     table = [[f"{README_RATE} Hz", *(title for title, *_ in columns)]]
     for name in README_LOADS.split():
