@@ -209,7 +209,7 @@ static const struct command_example agent_examples[] = {
 	{ "one team's pods, without their sidecars",
 	  "sudo bpfprofil agent --otlp http://localhost:4318 --include 'namespace=shop-*' "
 	  "--exclude container=envoy" },
-	{ "for Prometheus and Parca, which ask for themselves",
+	{ "for Prometheus and Parca, which send requests to the agent",
 	  "sudo bpfprofil agent --listen 127.0.0.1:9464 --listen-token-file /etc/bpfprofil/token" },
 	{ 0 },
 };
@@ -217,12 +217,12 @@ static const struct command_example agent_examples[] = {
 const struct command command_agent = {
 	.name = "agent",
 	.is_service = true,
-	.summary = "profile this host for good, into the backends of a fleet",
+	.summary = "profile this host continuously, into the backends of a fleet",
 	.operands = "",
 	.description =
-		"Counts where all processes of this host spend their CPU time, until SIGTERM or ^C, "
-		"and gives a profile every minute to each sink. A backend that is away costs no tick: "
-		"profiles wait, and at a limit the oldest are added up.",
+		"Samples all processes of this host until SIGTERM or ^C, and sends a profile to each "
+		"sink every minute. If a backend is down, profiles wait. At a limit the oldest are "
+		"merged, so that no tick is lost.",
 	.groups = agent_groups,
 	.examples = agent_examples,
 	.run = run,
