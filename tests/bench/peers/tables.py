@@ -95,18 +95,18 @@ def found(_, row):
     return 100 * row["found"] / row["hz"] / row["due"] if row.get("found") is not None else None
 
 
-# Whether the range is told: sizes and own times hardly differ.
+# Whether to print the range. Sizes and times after the run hardly differ.
 FIGURES = (
-    ("handler, ns net of an empty one", Rows.net, True),
-    ("CPU time of the load, % more", Rows.slower, True),
-    ("from ^C to the table of names, s", plain("end"), True),
-    ("ticks found, %", found, True),
-    ("of these without a name, %", share("nameless", "found"), False),
-    ("of these with a whole chain, %", share("chains", "found"), False),
-    ("own CPU beside the load, %", plain("own"), False),
-    ("own CPU, start to table, s", plain("cpu"), False),
+    ("handler, ns", Rows.net, True),
+    ("the load's CPU time, % more", Rows.slower, True),
+    ("from ^C to names, s", plain("end"), False),
+    ("ticks found, %", found, False),
+    ("without a name, %", share("nameless", "found"), False),
+    ("with a whole chain, %", share("chains", "found"), False),
+    ("own CPU, sampling, %", plain("own"), False),
+    ("own CPU, in all, s", plain("cpu"), False),
     ("peak RSS, MiB", plain("peak"), False),
-    ("maps and perf's buffers, MiB", plain("kernel"), False),
+    ("maps and buffers, MiB", plain("kernel"), False),
     ("written or sent, KiB", plain("kib"), False),
 )
 

@@ -321,22 +321,22 @@ def agents(build, out, fleet):
         Agent("agent", "bpfprofil agent", build, out, fleet),
         Agent("agent-callers", "bpfprofil agent --callers", build, out, fleet, "--callers"),
         Agent("agent-250", "bpfprofil agent --duty 100", build, out, fleet, "--duty", "100"),
-        OpenTelemetry("otel", "opentelemetry-ebpf-profiler", 20, out, fleet),
+        OpenTelemetry("otel", "OTel's profiler", 20, out, fleet),
     ]
 
 
 def profilers(build, out, fleet):
     return [
         Empty(build, out),
-        Ours("ours", "bpfprofil attach", 997, build, out),
-        Ours("callers", "bpfprofil attach --callers", 99, build, out, "--callers"),
-        Perf("perf", "perf record", out),
-        Perf("perf-fp", "perf record -g", out, "-g"),
-        Perf("perf-dwarf", "perf record --call-graph dwarf", out, "--call-graph", "dwarf"),
-        Bpftrace("bpftrace", "bpftrace, by pid and pc", None, out),
-        Ustack("ustack", "bpftrace, by pid and ustack", None, out),
+        Ours("ours", "attach", 997, build, out),
+        Ours("callers", "attach --callers", 99, build, out, "--callers"),
+        Perf("perf", "perf", out),
+        Perf("perf-fp", "perf, fp", out, "-g"),
+        Perf("perf-dwarf", "perf, dwarf", out, "--call-graph", "dwarf"),
+        Bpftrace("bpftrace", "bpftrace, pc", None, out),
+        Ustack("ustack", "bpftrace, ustack", None, out),
         Bcc("bcc", "BCC profile", 49, build, out),
         Samply("samply", "samply", 1000, out),
-        OpenTelemetry("otel", "opentelemetry-ebpf-profiler", 20, out, fleet),
-        Unavailable("parca-agent", "parca-agent speaks its backend's own protocol, of which there is no server here", out),
+        OpenTelemetry("otel", "OTel's profiler", 20, out, fleet),
+        Unavailable("parca-agent", "parca-agent: its protocol needs a server that is not here", out),
     ]
