@@ -81,7 +81,7 @@ static int set_region(const struct opt *opt, const char *value, void *field, str
 const struct opt call_opts[] = {
 	{ .name = "dialect",
 	  .arg = "NAME",
-	  .help = "whose manual: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
+	  .help = "follow this manual: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
 	  .fallback = "$" DIALECT_ENV ", else glibc",
 	  .words = dialect_names,
 	  .field = FIELD(dialect) },
@@ -102,7 +102,7 @@ const struct opt call_opts[] = {
 	  .field = FIELD(size) },
 	{ .name = "region",
 	  .arg = "OFFSET:SCALE:SIZE",
-	  .help = "instead of the three: a region of sprofil(); may repeat",
+	  .help = "a region of sprofil(), in place of these three; may repeat",
 	  .set = set_region,
 	  .field = 0 },
 	{ 0 }

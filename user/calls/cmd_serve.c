@@ -219,24 +219,24 @@ static const struct opt socket_opts[] = {
 	{ .name = "socket",
 	  .arg = "PATH",
 	  .value = VALUE_FILE,
-	  .help = "where programs find it, or @NAME for an abstract socket; not looked at "
-		  "when systemd passes the socket",
+	  .help = "listen at this path, or @NAME for an abstract socket; ignored if systemd "
+		  "passes the socket",
 	  .fallback = CALL_SOCKET,
 	  .set = opt_set_string,
 	  .field = FIELD(socket) },
 	{ .name = "group",
 	  .arg = "NAME",
 	  .value = VALUE_GROUP,
-	  .help = "only this group may profile itself; without it everybody may",
+	  .help = "allow only this group; by default everybody may profile themselves",
 	  .set = opt_set_string,
 	  .field = FIELD(group) },
 	{ .name = "restrict-fast",
-	  .help = "refuse PROF_FAST, ticks of 1 ms, to all but root",
+	  .help = "refuse PROF_FAST, ticks of 1 ms, to everybody except root",
 	  .field = CALLS_FIELD(restrict_fast) },
 	{ .name = "record",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
-	  .help = "at the end write all that was counted as a profile",
+	  .help = "at the end write all counts as a profile",
 	  .set = opt_set_string,
 	  .field = FIELD(record) },
 	{ 0 }
@@ -262,7 +262,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 22 },
 	{ .name = "user-calls",
 	  .arg = "N",
-	  .help = "the same of one user, but for root",
+	  .help = "the same for one user, except root",
 	  .fallback = "1024",
 	  .set = opt_set_u64,
 	  .field = FIELD(user_calls),
@@ -270,7 +270,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 22 },
 	{ .name = "user-regions",
 	  .arg = "N",
-	  .help = "regions of one user, but for root",
+	  .help = "regions of one user, except root",
 	  .fallback = "16384",
 	  .set = opt_set_u64,
 	  .field = FIELD(user_regions),
@@ -278,7 +278,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 30 },
 	{ .name = "user-memory",
 	  .arg = "SIZE",
-	  .help = "kernel memory for the counters of one user, but for root",
+	  .help = "kernel memory for the counters of one user, except root",
 	  .fallback = "16M",
 	  .set = opt_set_size,
 	  .min = 1 << 20,
@@ -290,7 +290,7 @@ static const struct opt limit_opts[] = {
 
 static const struct opt private_opts[] = {
 	{ .name = "private",
-	  .help = "for the programs of this user alone",
+	  .help = "serve only the programs of this user and of root",
 	  .field = FIELD(is_private) },
 	{ .name = "for",
 	  .arg = "PID",
@@ -545,7 +545,7 @@ static const struct opt_group serve_groups[] = {
 
 static const struct command_example serve_examples[] = {
 	{ "profil() for every program on this host", "sudo bpfprofil serve" },
-	{ "for one group, and a profile of all that was counted",
+	{ "for one group, with a profile of all counts",
 	  "sudo bpfprofil serve --group staff --record calls.json" },
 	{ 0 },
 };
@@ -553,13 +553,13 @@ static const struct command_example serve_examples[] = {
 const struct command command_serve = {
 	.name = "serve",
 	.is_service = true,
-	.summary = "give profil(), sprofil() and pcsample() to programs",
+	.summary = "provide profil(), sprofil() and pcsample() to programs",
 	.operands = "",
 	.description =
 		"Serves programs that call profil(3), sprofil(3) or pcsample(3) of libbpfprofil, or "
-		"run with it preloaded: the kernel counts, and their buffers fill while they run. "
-		"They need no privilege. No clock runs while nobody profiles. Ends with SIGTERM or "
-		"^C; callers then keep what was counted so far.",
+		"run with it preloaded. The kernel counts, and their buffers fill while they run. "
+		"They need no privilege. No clock runs while nobody profiles. The server ends at "
+		"SIGTERM or ^C, and programs keep their counts.",
 	.groups = serve_groups,
 	.examples = serve_examples,
 	.run = run,
