@@ -22,7 +22,8 @@ ifeq ($(origin CXX),default)
 CXX := g++
 endif
 CLANG ?= clang
-BPFTOOL ?= bpftool
+# Ubuntu's bpftool is a wrapper that wants the tools of the running kernel; those of another do as well.
+BPFTOOL ?= $(or $(lastword $(shell ls /usr/lib/linux-tools/*/bpftool 2>/dev/null)),bpftool)
 CFLAGS ?= -O2 -g
 # Warnings are errors in a development tree, but not in a release, which later compilers will build.
 WERROR ?= $(if $(wildcard .git),1)

@@ -18,7 +18,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH)
 	-Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror)
 BPF_CPPFLAGS := -Ivmlinux -Iinclude -Ibpf
 
-BPF_STAMP := $(call stamp,bpf,$(CLANG) $(BPF_CFLAGS) $(BPF_CPPFLAGS) $(BPFTOOL))
+BPF_STAMP := $(call stamp,bpf,$(CLANG) $(BPF_CFLAGS) $(BPF_CPPFLAGS) $(value BPFTOOL))
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_STAMP) | $$(@D)/
 	$(call msg,BPF,$@)

@@ -22,6 +22,10 @@ export LC_ALL=C UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift
+# Ubuntu's perf is a wrapper that wants the tools of the running kernel.
+for tools in /usr/lib/linux-tools/*/; do
+	[ ! -d "$tools" ] || PATH=$tools:$PATH
+done
 export BUILD_DIR="$PWD/$build"
 logs=$build/tests/log
 limit=900 # seconds for a layer's program or script, so that a hang is a failure

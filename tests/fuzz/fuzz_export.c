@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Any profile in every format and table, without its binaries: the output must be harmless. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
