@@ -43,8 +43,9 @@ int helper_start(const char *command, const char *argument, int socket, pid_t *p
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_RDWR, 0);
+	/* Nothing can be written there, and unlike /dev/null it is there whenever the program is. */
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, PROGRAM, O_PATH, 0);
+	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, PROGRAM, O_PATH, 0);
 	posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	/* In a group of its own, so that what ends the command by the keyboard does not end its names. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
