@@ -70,12 +70,10 @@ __noinline u32 call_buffer_of(u32 lines, u64 nr, u64 at)
 
 	for (step = DIALECT_REGIONS_MAX; step; step >>= 1) {
 		there = -call_less(low + step, nr);
-		barrier_var(there);
 		buffer = buffer_at(lines, low + (step & there));
 		if (!buffer)
 			return 0;
 		there &= call_less(at, buffer->first) - 1;
-		barrier_var(there);
 		low += step & there;
 	}
 	return low;

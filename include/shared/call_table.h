@@ -93,10 +93,17 @@ CALL_TABLE_SIZE(struct call_table, 40);
 #define CALL_LINES void *
 #endif
 
-/* 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch. */
+/*
+ * 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch. Clang must
+ * not know that there are only two values, because it makes a branch of what they are multiplied or masked
+ * with, or drops masks by which 6.1's verifier knows bounds.
+ */
 static inline __u64 call_less(__u64 a, __u64 b)
 {
-	return ((a >> 1) - (b >> 1) - (~a & b & 1)) >> 63;
+	__u64 less = ((a >> 1) - (b >> 1) - (~a & b & 1)) >> 63;
+
+	__asm__("" : "+r"(less));
+	return less;
 }
 
 /*
@@ -107,10 +114,7 @@ static inline __attribute__((always_inline)) __u32 call_node_find(const __u64 *l
 {
 	__u64 at = call_less(last[3], pc) << 2;
 
-	/* Otherwise clang drops the masks, and 6.1's verifier needs them to know the bounds. */
-	__asm__("" : "+r"(at));
 	at = (at & 4) + (call_less(last[(at & 4) + 1], pc) << 1);
-	__asm__("" : "+r"(at));
 	return at + call_less(last[at & 6], pc);
 }
 
