@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- Which builds of each file ran, since when, until when, on how many hosts, and how much of its time each has.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- The builds of each file: since when, until when and on how many hosts they ran, and their share of its time.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     MappingFileNames[1] AS file,
     SampleAttributes['process.executable.build_id.gnu'] AS build,

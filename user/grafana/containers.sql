@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 -- Each container, unit or control group of each host: its CPU time, and its share of all.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     ResourceAttributes['host.name'] AS host,
     ServiceName AS service,

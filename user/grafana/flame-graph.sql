@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- A flame graph: below each service its pods, their programs, and the calls of these if agents have --callers. A row is
--- a frame, in the order that Grafana's panel wants; those below a five thousandth of the time are left out.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- A flame graph: services, their pods, their programs, and the calls of these if agents have --callers. A row is
+-- a frame, in the order of Grafana's panel. Frames below a five thousandth of the time are left out.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     length(path) AS level,
     if(level = 0, 'all', path[level]) AS label,

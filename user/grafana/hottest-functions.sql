@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 -- The hottest functions of the fleet, by build id: a row is one function of one build, on all hosts.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     FunctionNames[1] AS function,
     MappingFileNames[1] AS file,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- How much of each service's CPU time the kernel has. With --mode charged all of it is the programs'.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- The kernel's share of each service's CPU time. With --mode charged all of it belongs to the programs.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     ServiceName AS service,
     sumIf(arraySum(Values) * if(SampleType = 'cpu', 1, Period), SampleAttributes['profile.frame.type'] = 'kernel') / 1e9 AS kernel,

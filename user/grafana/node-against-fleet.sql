@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- Which host differs: where a function has another share of its service's time than on the other hosts. The
--- excess is in seconds, so that what matters is on top.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- Hosts on which a function has another share of its service's time than on the others. The
+-- excess is in seconds, so that the largest differences are on top.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 WITH
     places AS (
         SELECT

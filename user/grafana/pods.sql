@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 -- Cores per function of each namespace's pods: choose a namespace by the service, as ^shop/.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     ResourceAttributes['k8s.namespace.name'] AS namespace,
     ResourceAttributes['k8s.pod.name'] AS pod,

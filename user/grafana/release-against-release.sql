@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- Of each file whose newest two builds ran in this time: what share of its CPU time each function has in
--- either. Shares, because a release is on some hosts first.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- For each file whose newest two builds ran in this time: the share of its CPU time that each function has in
+-- either. It compares shares, because a release is on some hosts first.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 WITH
     places AS (
         SELECT

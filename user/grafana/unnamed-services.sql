@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- Which services have no names: containers and pods of which only the id is known, and what of each service
--- is in functions without one.
--- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
+-- Services without names: containers and pods with only an id, and the share of each service
+-- that is in functions without a name.
+-- Time is the scheduler's, from the sample type cpu. If a profile has no such type, it is ticks times their period.
 SELECT
     ServiceName AS service,
     ResourceAttributes['host.name'] AS host,

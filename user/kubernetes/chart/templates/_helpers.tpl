@@ -1,12 +1,12 @@
 {{- /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */ -}}
 
-{{- /* The release's name is every object's. */ -}}
+{{- /* Every object has the release's name. */ -}}
 {{- define "agent.labels" -}}
 app.kubernetes.io/name: bpfprofil-agent
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{- /* agent.conf: what is here may change while the agents run. */ -}}
+{{- /* agent.conf, which may change while the agents run. */ -}}
 {{- define "agent.conf" -}}
 {{- range $kind := list "otlp" "pyroscope" "parca" }}
 {{- range index $.Values.sinks $kind }}
@@ -58,7 +58,7 @@ spool-size = {{ .Values.spool.size }}
 {{- end }}
 {{- end }}
 
-{{- /* Terms are alternatives, so that each of the user's has what the image needs too. */ -}}
+{{- /* Terms are alternatives. Therefore what the image needs is added to each of the user's. */ -}}
 {{- define "agent.affinity" -}}
 {{- $affinity := deepCopy .Values.affinity }}
 {{- $node := $affinity.nodeAffinity | default dict }}
