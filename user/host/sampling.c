@@ -424,8 +424,8 @@ const struct opt sampling_agent_opts[] = {
 	  .set = set_duty },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
-	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
-		  "kernel apart",
+	  .help = "charged: ticks in the kernel count for user text; user: only ticks in user "
+		  "text; split: both, separately",
 	  .fallback = "split",
 	  .field = FIELD(mode),
 	  .words = tick_mode_words },
