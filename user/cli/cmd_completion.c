@@ -209,7 +209,7 @@ static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
 static const struct opt completion_opts[] = {
 	{ .name = "values",
 	  .arg = "cgroup|container|unit|name",
-	  .help = "instead of a script what the option of that name could be given now, a line each",
+	  .help = "write the current values for the option of that name instead, one on each line",
 	  .words = value_words,
 	  .field = offsetof(struct completion_arguments, values) },
 	{ 0 }
@@ -288,8 +288,8 @@ const struct command command_completion = {
 	.summary = "write a script that makes a shell complete",
 	.operands = "bash|zsh|fish",
 	.operand_words = shell_words,
-	.description = "Writes the script by which a shell completes commands, options and their "
-		       "values. An installation has it where the shell looks for it.",
+	.description = "Writes a script with which a shell completes commands, options and their "
+		       "values. An installation already has it.",
 	.groups = completion_groups,
 	.examples = completion_examples,
 	.run = run,

@@ -71,14 +71,14 @@ static int set_map(const struct opt *opt, const char *value, void *field, struct
 static const struct opt diff_opts[] = {
 	{ .name = "by",
 	  .arg = "functions|objects|lines|calls",
-	  .help = "a row for each of these; lines need the binaries of both profiles, and calls, of a "
-		  "function by another, their callers",
+	  .help = "a row for each of these; lines need the binaries of both profiles, and calls need "
+		  "their callers",
 	  .fallback = "functions; with callers in both, as text, also the other tables",
 	  .words = by_words,
 	  .field = FIELD(by) },
 	{ .name = "inclusive",
 	  .help = "compare functions or objects with all that they called, in profiles with callers",
-	  .fallback = "what each has by itself",
+	  .fallback = "each alone",
 	  .field = FIELD(inclusive) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
@@ -88,15 +88,15 @@ static const struct opt diff_opts[] = {
 	  .field = FIELD(format) },
 	{ .name = "limit",
 	  .arg = "N",
-	  .help = "the N first rows; 0 is all of them",
+	  .help = "the first N rows; 0 shows all",
 	  .fallback = "40 as text, 10 of each of several tables, else all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
 	{ .name = "fail-above",
 	  .arg = "PERCENT",
-	  .help = "exit with status 1 when a row takes more than PERCENT of the time more than it "
-		  "did, and that is not noise",
+	  .help = "exit with status 1 if the share of a row grew by more than PERCENT of the time, "
+		  "beyond noise",
 	  .set = set_percent,
 	  .field = FIELD(fail_above) },
 	{ .name = "map",
@@ -107,7 +107,7 @@ static const struct opt diff_opts[] = {
 	  .field = FIELD(maps) },
 	{ .name = "wide",
 	  .help = "cut no row",
-	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
+	  .fallback = "rows as wide as the terminal, else 200 columns",
 	  .field = FIELD(wide) },
 	PAGER_OPT(FIELD(pager)),
 	{ 0 }
@@ -328,8 +328,8 @@ const struct command command_diff = {
 	.operand = VALUE_FILE,
 	.description =
 		"Reads the profiles OLD and NEW (- is standard input; a folder is the sum of "
-		"those in it) and shows which text takes another share of the time, and "
-		"which of these changes are noise; with callers, also by which calls.",
+		"its profiles) and shows which text has another share of the time, and which "
+		"of these changes are noise. With callers it also compares calls.",
 	.groups = diff_groups,
 	.examples = diff_examples,
 	.run = run,

@@ -78,7 +78,7 @@ static const struct opt export_opts[] = {
 	  .help = "write the JSON Schema of profiles instead; no profile is read",
 	  .field = FIELD(schema) },
 	{ .name = "ddl",
-	  .help = "clickhouse: write the table that its rows are for; no profile is read",
+	  .help = "clickhouse: write the definition of its table; no profile is read",
 	  .field = FIELD(ddl) },
 	{ 0 }
 };
@@ -87,8 +87,8 @@ static const struct opt selection_opts[] = {
 	{ .name = "object",
 	  .arg = "NAME",
 	  .help = "only this program or library, by its path or the last component of it; raw: "
-		  "whose offsets the pcs of the call are",
-	  .fallback = "all; raw: the one with ticks there",
+		  "the object of the call",
+	  .fallback = "all; raw: the only one with ticks there",
 	  .set = opt_set_string,
 	  .field = FIELD(options.object) },
 	{ .name = "target",
@@ -502,7 +502,7 @@ const struct command command_export = {
 	.operands = "[FILE] --format FORMAT",
 	.operand = VALUE_FILE,
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input; a folder is "
-		       "the sum of those in it) and writes it in another format.",
+		       "the sum of its profiles) and writes it in another format.",
 	.groups = export_groups,
 	.examples = export_examples,
 	.more_help = list_formats,

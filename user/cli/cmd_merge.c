@@ -222,8 +222,8 @@ const struct command command_merge = {
 	.summary = "add profiles up",
 	.operands = "FILE... -o FILE",
 	.operand = VALUE_FILE,
-	.description = "Reads the profiles FILE (- is standard input; a folder stands for those in "
-		       "it) and writes their sum, which is the same in whatever order they come.",
+	.description = "Reads the profiles FILE (- is standard input; a folder means those in it) "
+		       "and writes their sum, which does not depend on their order.",
 	.groups = merge_groups,
 	.examples = merge_examples,
 	.run = run,

@@ -66,19 +66,19 @@ static int add_object(const struct opt *opt, const char *value, void *field, str
 static const struct opt report_opts[] = {
 	{ .name = "by",
 	  .arg = "functions|objects|lines|bins|process|cgroup|thread|comm|cpu|time",
-	  .help = "a row for each of these; lines need the binaries with their debug information, "
-		  "process, cgroup and thread a profile that was split, as comm, the name of "
-		  "processes or threads; cpu has all ticks, and time a row for each FILE",
+	  .help = "a row for each of these; lines need the binaries with debug information; process, "
+		  "cgroup, thread and comm (their names) need a profile that was split; time has a row "
+		  "for each FILE",
 	  .fallback = "functions",
 	  .words = report_by_words,
 	  .field = FIELD(by) },
 	{ .name = "inline",
-	  .help = "functions as the source has them: what was inlined has rows of its own; needs "
-		  "the binaries with their debug information",
+	  .help = "functions as in the source, with rows for inlined functions; needs the binaries "
+		  "with debug information",
 	  .field = FIELD(inlined) },
 	{ .name = "inclusive",
-	  .help = "first what is hottest with all that it called, in a profile with callers",
-	  .fallback = "what is hottest by itself",
+	  .help = "sort by the share with all that was called, in a profile with callers",
+	  .fallback = "by the share of the row itself",
 	  .field = FIELD(inclusive) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
@@ -88,15 +88,14 @@ static const struct opt report_opts[] = {
 	  .field = FIELD(format) },
 	{ .name = "limit",
 	  .arg = "N",
-	  .help = "the N hottest rows, or in a page functions with their instructions; 0 is all "
-		  "of them",
+	  .help = "the N hottest rows, or in a page functions with instructions; 0 shows all",
 	  .fallback = "40 as text and in a page, else all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
 	{ .name = "wide",
 	  .help = "cut no row",
-	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
+	  .fallback = "rows as wide as the terminal, else 200 columns",
 	  .field = FIELD(wide) },
 	PAGER_OPT(FIELD(pager)),
 	{ 0 }
@@ -125,13 +124,13 @@ static const struct opt tree_opts[] = {
 	{ .name = "tree", .help = "who called whom, from the first frame on", .field = FIELD(tree) },
 	{ .name = "min",
 	  .arg = "PERCENT",
-	  .help = "leave out what has a smaller share, of all or of FUNCTION",
+	  .help = "leave out rows with a smaller share, of all or of FUNCTION",
 	  .fallback = "0.5",
 	  .set = set_min,
 	  .field = FIELD(min) },
 	{ .name = "depth",
 	  .arg = "N",
-	  .help = "at most N levels; 0 is all of them",
+	  .help = "at most N levels; 0 shows all",
 	  .fallback = "0",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
@@ -142,14 +141,14 @@ static const struct opt tree_opts[] = {
 static const struct opt filter_opts[] = {
 	{ .name = "object",
 	  .arg = "NAME",
-	  .help = "only this program or library, by its path or the last component of it, of which "
-		  "the version may be left out; may repeat",
+	  .help = "only this program or library, by its path or the last component of it, with or "
+		  "without its version; may repeat",
 	  .fallback = "all",
 	  .set = add_object },
 	{ .name = "comm",
 	  .arg = "PATTERN",
-	  .help = "only processes or threads of this name, which may have * and ?; takes a "
-		  "profile that was split",
+	  .help = "only processes or threads of this name, which may have * and ?; needs a profile "
+		  "that was split",
 	  .fallback = "all",
 	  .set = opt_set_string,
 	  .field = FIELD(comm) },
@@ -170,7 +169,7 @@ static const struct opt filter_opts[] = {
 	  .arg = "DIR",
 	  .value = VALUE_DIR,
 	  .help = "look for the programs and libraries below DIR: /proc/PID/root is a container's",
-	  .fallback = "where they were",
+	  .fallback = "their own paths",
 	  .set = opt_set_string,
 	  .field = FIELD(symfs) },
 	{ 0 }
@@ -183,9 +182,7 @@ static const struct opt annotate_opts[] = {
 		  "is SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE",
 	  .set = opt_set_string,
 	  .field = FIELD(annotate) },
-	{ .name = "hot",
-	  .help = "hottest instruction first, not as they stand in the text",
-	  .field = FIELD(hot) },
+	{ .name = "hot", .help = "hottest instruction first, not by address", .field = FIELD(hot) },
 	{ .name = "syntax",
 	  .arg = "att|intel",
 	  .help = "how to write x86 instructions",
@@ -525,8 +522,8 @@ const struct command command_report = {
 	.operands = "[FILE...]",
 	.operand = VALUE_FILE,
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and shows "
-		       "what became of its ticks and where they fell. Several are added up; a "
-		       "folder stands for those in it.",
+		       "its account and where its ticks fell. Several are added up, and a folder "
+		       "means the profiles in it.",
 	.groups = report_groups,
 	.examples = report_examples,
 	.run = run,

@@ -23,8 +23,7 @@ struct pager {
 /* The option --no-pager, for a command's table; offset is where struct pager sits. */
 #define PAGER_OPT(offset)                                                                          \
 	{                                                                                          \
-		.name = "no-pager",                                                                \
-		.help = "no pager, where there is more than the terminal has rows",                \
+		.name = "no-pager", .help = "no pager for more rows than the terminal has",        \
 		.field = (offset) + offsetof(struct pager, off)                                    \
 	}
 

@@ -129,9 +129,9 @@ static const struct command_example doctor_examples[] = {
 const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "say what this kernel and these privileges allow",
-	.description = "Tries what profiling needs of the kernel, one feature after the other, and "
-		       "for each lack says what mends it. The exit status is 0 when profiling can "
-		       "run and 1 when it cannot.",
+	.description =
+		"Tries each kernel feature that profiling needs, and shows a way out for each "
+		"that is missing. The exit status is 0 if profiling works, and 1 if not.",
 	.groups = doctor_groups,
 	.examples = doctor_examples,
 	.run = run,

@@ -250,9 +250,9 @@ const struct command command_run = {
 	.operand = VALUE_COMMAND,
 	.description =
 		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
-		"CPU time, from the first instruction to the last. Waits are not sampled. Leaves a "
-		"profile that report and export read, and exits as COMMAND did: 128+n for a signal, "
-		"127 when there is no such command, 126 when it cannot be executed, 1 when the profile "
+		"CPU time, from the first instruction to the last. Waits are not sampled. Writes a "
+		"profile for report and export, and exits as COMMAND did: 128+n for a signal, "
+		"127 if there is no such command, 126 if it cannot be executed, 1 if the profile "
 		"cannot be written.",
 	.groups = run_groups,
 	.examples = run_examples,

@@ -52,14 +52,14 @@ static const struct opt view_opts[] = {
 	  .field = FIELD(iterations) },
 	{ .name = "by",
 	  .arg = "functions|objects|processes|threads|cgroups|comm",
-	  .help = "a row for each of these, to begin with, comm being the processes' names; cgroups "
-		  "means --split cgroup, threads --split thread",
+	  .help = "first show a row for each of these; comm: names of processes; cgroups implies "
+		  "--split cgroup, and threads --split thread",
 	  .fallback = "functions",
 	  .words = top_by_words,
 	  .field = FIELD(by) },
 	{ .name = "rows",
 	  .arg = "N",
-	  .help = "rows of a table, where there is no screen; 0 is all of them",
+	  .help = "rows of a table without a screen; 0 shows all",
 	  .fallback = "20",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
@@ -68,9 +68,9 @@ static const struct opt view_opts[] = {
 	  .letter = 'o',
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
-	  .help = "where the key w and, if this is given, the end write a profile of all that was "
-		  "counted; %p %t %h are the pid, the time and the host; .gz compresses",
-	  .fallback = "of w bpfprofil-top-%t.json",
+	  .help = "write a profile of all intervals here, at the end and with the key w; %p %t %h are "
+		  "the pid, the time and the host; .gz compresses",
+	  .fallback = "only with w, bpfprofil-top-%t.json",
 	  .set = opt_set_string,
 	  .field = FIELD(output) },
 	{ 0 }
@@ -215,12 +215,11 @@ static const struct opt_group top_groups[] = {
 static const struct command_example top_examples[] = {
 	{ "What is this host doing?", "sudo bpfprofil top --all" },
 	{ "Two processes, a look every half second", "sudo bpfprofil top --pid 4711,4712 -d 0.5" },
-	{ "Which control group uses the processors?", "sudo bpfprofil top --all --by cgroups" },
-	{ "Which functions send the time, and who calls them",
-	  "sudo bpfprofil top --pid 4711 --callers" },
+	{ "Which control group uses the CPUs?", "sudo bpfprofil top --all --by cgroups" },
+	{ "Hot functions and their callers", "sudo bpfprofil top --pid 4711 --callers" },
 	{ "Ten tables, one a minute, into a file",
 	  "sudo bpfprofil top --unit nginx -d 60 -n 10 >nginx.txt" },
-	{ "A look that can be looked at again, with report",
+	{ "With a profile of all intervals, for report",
 	  "sudo bpfprofil top --container web -o web.json" },
 	{ 0 },
 };
@@ -231,9 +230,9 @@ const struct command command_top = {
 	.operands = "TARGET...",
 	.description =
 		"Shows the hottest functions, objects, processes, threads or control groups of the "
-		"last interval and of all so far, until q, ^C, or the end of what is watched; h shows "
-		"the keys. Where stdin or stdout is no terminal, a table follows each interval, and "
-		"one of all of them the last.",
+		"last interval and of all so far, until q, ^C, or the end of the targets; h shows the "
+		"keys. If stdin or stdout is not a terminal, a table follows each interval, and a "
+		"table of all intervals comes last.",
 	.groups = top_groups,
 	.examples = top_examples,
 	.run = cmd_top,

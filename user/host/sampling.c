@@ -210,28 +210,27 @@ const struct opt sampling_rate_opts[] = {
 	  .max = PERIOD_MAX },
 	{ .name = "budget",
 	  .arg = "PERCENT",
-	  .help = "the highest rate at which sampling takes no more than this of a busy CPU: "
-		  "measured at the start and watched on the way",
+	  .help = "the highest rate at which sampling takes at most this share of a busy CPU, as "
+		  "measured at the start and during the run",
 	  .set = set_budget,
 	  .field = FIELD(budget_percent) },
 	{ .name = "source",
 	  .arg = "clock|tick",
-	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway, at a "
-		  "rate of its own and with no interrupt of ours",
+	  .help = "the timer: perf's CPU clock, or the scheduler's own tick, which has a fixed rate "
+		  "and needs no other interrupt",
 	  .fallback = "clock",
 	  .field = FIELD(source),
 	  .words = tick_source_words },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
-	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
-		  "kernel apart, with kernel text as an object",
+	  .help = "charged counts a kernel tick for the user text that it returns to, user leaves "
+		  "kernel ticks out, and split shows the kernel as an object",
 	  .fallback = "charged",
 	  .field = FIELD(mode),
 	  .words = tick_mode_words },
 	{ .name = "cpu",
 	  .arg = "LIST",
-	  .help = "only what runs on these CPUs, like 0,2-3; SECONDS are then of ticks, as the "
-		  "scheduler's accounts are of all CPUs",
+	  .help = "sample only these CPUs, like 0,2-3; SECONDS are then ticks times the period",
 	  .fallback = "all",
 	  .set = set_cpus,
 	  .field = FIELD(cpus) },
@@ -302,7 +301,7 @@ const struct opt sampling_output_opts[] = {
 	  .field = FIELD(interval_ns) },
 	{ .name = "keep",
 	  .arg = "N",
-	  .help = "of these only the newest N; older ones are deleted",
+	  .help = "keep only the newest N of these files, and delete older ones",
 	  .fallback = "all",
 	  .set = opt_set_u64,
 	  .min = 1,

@@ -67,28 +67,28 @@ const struct opt target_opts[] = {
 	{ .name = "pid",
 	  .arg = "PID[,PID...]",
 	  .value = VALUE_PIDS,
-	  .help = "these processes, with all threads and descendants, those that run and those "
-		  "to come; may repeat, as may the others",
+	  .help = "these processes, with all threads and descendants, running and future ones; "
+		  "may repeat, like the other targets",
 	  .set = set_pid },
 	{ .name = "name",
 	  .arg = "PATTERN",
 	  .value = VALUE_NAME,
-	  .help = "the processes that run now by this name, together, as by --pid; a pattern like "
+	  .help = "all processes with this name that run now, as one target; a pattern like "
 		  "'postgres*'",
 	  .set = set_name },
 	{ .name = "no-children",
-	  .help = "of these processes no descendants",
+	  .help = "do not count descendants of these processes",
 	  .field = offsetof(struct target_options, no_children) },
 	{ .name = "cgroup",
 	  .arg = "PATH",
 	  .value = VALUE_CGROUP,
-	  .help = "whoever is in this cgroup or below; a directory, or a path under the mount",
+	  .help = "all processes in this cgroup or below; a directory, or a path under the mount",
 	  .set = set_cgroup },
 	{ .name = "container",
 	  .arg = "NAME|ID",
 	  .value = VALUE_CONTAINER,
 	  .help = "a container of docker, podman, containerd, CRI-O, runc, crun or LXC; the "
-		  "beginning of its id will do",
+		  "beginning of its id is enough",
 	  .set = set_container },
 	{ .name = "unit",
 	  .arg = "NAME",
@@ -97,8 +97,8 @@ const struct opt target_opts[] = {
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },
 	{ .name = "wait",
-	  .help = "wait for a container, unit, name or cgroup that is not there yet; with attach again "
-		  "after its end, until --duration or ^C",
+	  .help = "wait for a container, unit, name or cgroup that does not exist yet; attach waits "
+		  "again after its end, until --duration or ^C",
 	  .field = offsetof(struct target_options, wait) },
 	{ 0 }
 };
