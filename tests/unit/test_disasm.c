@@ -111,7 +111,7 @@ Test(disasm, unknown_vectors)
 	disasm_close(disasm);
 	check(EM_X86_64, DISASM_ATT,
 	      (const struct want[]){
-		      { "c4e1fb93c0c3", ".byte 0xc4, 0xe1, 0xfb, 0x93, 0xc0", 5, false, 0 },
+		      { "62f56c4858d9c3", ".byte 0x62, 0xf5, 0x6c, 0x48, 0x58, 0xd9", 6, false, 0 },
 		      { "62f2ed4c", ".byte 0x62", 1, false, 0 },
 		      { 0 } });
 	check(EM_386, DISASM_ATT,
@@ -129,7 +129,7 @@ Test(disasm, arm64)
 				     { "00021fd6", "br x16", 4, true, 0 },
 				     { "00003fd6", "blr x0", 4, false, 0 },
 				     { "c0035fd6", "ret", 4, false, 0 },
-				     { "00000000", ".byte 0x00, 0x00, 0x00, 0x00", 4, false, 0 },
+				     { "ffffffff", ".byte 0xff, 0xff, 0xff, 0xff", 4, false, 0 },
 				     { "4100", ".byte 0x41, 0x00", 2, false, 0 },
 				     { 0 } });
 }
