@@ -716,6 +716,21 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 			 options->certificate, options->key);
 }
 
+/* Why nobody can listen there, as -errno; 0: one can. errno of libmicrohttpd 1.0 is that of another call. */
+static int listen_error(const struct addrinfo *address)
+{
+	const int on = 1;
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int ret = fd < 0 ? -errno : 0;
+
+	if (!ret && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+		     bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, 1)))
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* certificate and key are PEM texts; without them it is plain HTTP. */
 static int start(struct listener *listener, const struct addrinfo *address, const char *certificate,
 		 const char *key, struct error *err)
@@ -725,6 +740,7 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate },
 					{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key },
 					{ MHD_OPTION_END, 0, NULL } };
+	int ret;
 
 	if (!certificate)
 		tls[0].option = MHD_OPTION_END;
@@ -733,7 +749,6 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 	/* That of IPv4 too matters for [::] alone. */
 	if (address->ai_family == AF_INET6)
 		flags |= MHD_USE_DUAL_STACK;
-	errno = 0;
 	listener->daemon = lib.MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -743,10 +758,10 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 		STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (listener->daemon)
 		return 0;
-	if (certificate && errno != EADDRINUSE && errno != EACCES && errno != EADDRNOTAVAIL)
+	ret = listen_error(address);
+	if (certificate && !ret)
 		return refuse_tls(&listener->options, err);
-	return error_errno(err, errno ? -errno : -EIO, "agent: --listen %s",
-			   listener->options.address);
+	return error_errno(err, ret ?: -EIO, "agent: --listen %s", listener->options.address);
 }
 
 static int start_tls(struct listener *listener, const struct addrinfo *address, struct error *err)
