@@ -17,7 +17,9 @@
 
 /*
  * Fills in nr pointers; does nothing if they are set already. package is what the user must
- * install. Returns 0 or -ENOENT.
+ * install. If file is NULL, a library that came with another has the calls. Returns 0 or -ENOENT.
+ *
+ * The static file loads nothing, but has some of the libraries: static/library.c.
  */
 int library_load(const char *file, const char *package, const char *const *names, size_t nr,
 		 void *calls, struct error *err);

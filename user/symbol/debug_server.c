@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "symbol/debug_server.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,27 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
+#include "base/output.h"
 #include "base/util.h"
 
 #define URLS "DEBUGINFOD_URLS"
 
-/*
- * libdebuginfod comes with an HTTP client and its libraries, which nobody needs who asks no server.
- * So it is loaded only when it is asked for.
- */
 struct client;
-typedef struct client *(*client_begin)(void);
-typedef int (*client_find)(struct client *client, const unsigned char *build_id, int length,
-			   char **path);
-typedef void (*client_watch)(struct client *client, int (*progress)(struct client *, long, long));
-typedef void (*client_end)(struct client *client);
+typedef int (*client_watch)(struct client *client, long done, long all);
 
-struct library {
-	client_begin begin;
-	client_find find;
-	client_watch watch;
-	client_end end;
-};
+/* The library comes with an HTTP client and its libraries, and is loaded at the first question. */
+static struct {
+	struct client *(*begin)(void);
+	void (*watch)(struct client *client, client_watch watch);
+	int (*find)(struct client *client, const unsigned char *build_id, int length, char **path);
+	void (*end)(struct client *client);
+} lib;
+static const char *const call_names[] = { "debuginfod_begin", "debuginfod_set_progressfn",
+					  "debuginfod_find_debuginfo", "debuginfod_end" };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these: a thread may look for names */
 static bool is_quiet;
@@ -38,17 +34,15 @@ static uint64_t span_ns; /* when the current span began */
 static uint64_t spent_ns; /* time spent on questions in it */
 static uint64_t until_ns; /* when the current question will have taken too long */
 
-static bool find_debuginfod(struct library *result)
+/* Says once why no server can be asked, with the lock held. */
+static bool load_library(void)
 {
-	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
+	static struct error err;
 
-	if (!library)
-		return false;
-	result->begin = (client_begin)dlsym(library, "debuginfod_begin");
-	result->find = (client_find)dlsym(library, "debuginfod_find_debuginfo");
-	result->watch = (client_watch)dlsym(library, "debuginfod_set_progressfn");
-	result->end = (client_end)dlsym(library, "debuginfod_end");
-	return result->begin && result->find && result->watch && result->end;
+	if (!*err.text && library_load("libdebuginfod.so.1", "libdebuginfod1", call_names,
+				       sizeof(call_names) / sizeof(call_names[0]), &lib, &err))
+		print_message(err.hint, "%s: %s", URLS, err.text);
+	return lib.end != NULL;
 }
 
 static int is_too_long(struct client *client, long done, long all)
@@ -74,21 +68,20 @@ static bool begin_question(uint64_t now)
 	return true;
 }
 
-static int ask_debuginfod(const struct library *library, const char *build_id, char *found,
-			  size_t found_size)
+static int ask_debuginfod(const char *build_id, char *found, size_t found_size)
 {
-	struct client *client = library->begin();
+	struct client *client = lib.begin();
 	char *path = NULL;
 	int fd;
 
 	if (!client)
 		return -ENOMEM;
-	library->watch(client, is_too_long);
-	fd = library->find(client, (const unsigned char *)build_id, 0, &path);
+	lib.watch(client, is_too_long);
+	fd = lib.find(client, (const unsigned char *)build_id, 0, &path);
 	if (found && path)
 		snprintf(found, found_size, "%s", path);
 	free(path);
-	library->end(client);
+	lib.end(client);
 	return fd;
 }
 
@@ -96,14 +89,13 @@ int debug_server_open(const char *build_id, char *found, size_t found_size)
 {
 	const char *urls = getenv(URLS);
 	uint64_t now = monotonic_ns();
-	struct library library;
 	int fd = -ENOENT;
 
-	if (is_quiet || !urls || !*urls || !find_debuginfod(&library))
+	if (is_quiet || !urls || !*urls)
 		return -ENOENT;
 	pthread_mutex_lock(&lock);
-	if (begin_question(now)) {
-		fd = ask_debuginfod(&library, build_id, found, found_size);
+	if (load_library() && begin_question(now)) {
+		fd = ask_debuginfod(build_id, found, found_size);
 		spent_ns += monotonic_ns() - now;
 	}
 	pthread_mutex_unlock(&lock);

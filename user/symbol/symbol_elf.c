@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <lzma.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/library.h"
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
@@ -543,23 +543,12 @@ static int elf_symbols_add(struct symbol_table *table, const struct elf_image *i
  * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
  * limit. If libdw was built without it, such tables are not read.
  */
-typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
-typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
-typedef void (*lzma_close)(lzma_stream *stream);
+#define LZMA_CALLS(call) call(lzma_stream_decoder) call(lzma_code) call(lzma_end)
 
 struct decoder {
-	lzma_open open;
-	lzma_run run;
-	lzma_close close;
+	LZMA_CALLS(LIBRARY_POINTER)
 };
-
-static bool find_decoder(struct decoder *result)
-{
-	result->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
-	result->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
-	result->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
-	return result->open && result->run && result->close;
-}
+static const char *const call_names[] = { LZMA_CALLS(LIBRARY_NAME) };
 
 /* Returns 0 with *result NULL if the data is malformed or too large. */
 static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
@@ -570,7 +559,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 	lzma_ret status;
 
 	*result = NULL;
-	status = lzma->open(&stream, DECODER_MEMORY, 0);
+	status = lzma->lzma_stream_decoder(&stream, DECODER_MEMORY, 0);
 	stream.next_in = packed->d_buf;
 	stream.avail_in = packed->d_size;
 	while (status == LZMA_OK && room < UNPACKED_MAX) {
@@ -583,10 +572,10 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 		out = grown;
 		stream.next_out = (uint8_t *)out + stream.total_out;
 		stream.avail_out = room - stream.total_out;
-		status = lzma->run(&stream, LZMA_FINISH);
+		status = lzma->lzma_code(&stream, LZMA_FINISH);
 	}
 	*size = stream.total_out;
-	lzma->close(&stream);
+	lzma->lzma_end(&stream);
 	if (status == LZMA_STREAM_END) {
 		*result = out;
 		return 0;
@@ -599,7 +588,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 static int mini_symbols_add(struct symbol_table *table, const struct elf_image *image,
 			    bool *has_symtab)
 {
-	struct decoder lzma;
+	struct decoder lzma = { 0 };
 	struct elf_image mini;
 	GElf_Shdr header;
 	Elf_Scn *section;
@@ -610,7 +599,8 @@ static int mini_symbols_add(struct symbol_table *table, const struct elf_image *
 
 	section = elf_image_section(image, ".gnu_debugdata", &header);
 	packed = elf_section_bytes(section);
-	if (!packed || !find_decoder(&lzma))
+	if (!packed || library_load(NULL, "liblzma5", call_names,
+				    sizeof(call_names) / sizeof(call_names[0]), &lzma, NULL))
 		return 0;
 	ret = unpack(&lzma, packed, &memory, &size);
 	if (ret || !memory)
