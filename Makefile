@@ -77,7 +77,7 @@ differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
 # Directories are order-only prerequisites, by $$(@D)/. For goals that install what is missing, each
 # of them waits for that, so that no compiler starts before it is installed.
-DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb image,$(GOALS)),deps)
+DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb image static,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)
 	$(Q)mkdir -p $@
@@ -96,6 +96,7 @@ all: $(BIN) $(MAN_PAGES)
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev libseccomp-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
+PKGS_STATIC := libbz2-dev liblzma-dev libzstd-dev
 PKGS_CHECK := g++ libcriterion-dev libjson-c-dev libclang-rt-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux curl procps chromium llvm \
 	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
@@ -111,6 +112,7 @@ PKGS_PEERS := bpftrace bpfcc-tools linux-headers-amd64 linux-perf g++ redis-serv
 	nodejs $(if $(wildcard /usr/bin/npm),,npm) python3-venv
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
+	$(if $(filter check check-cli check-vm static deps,$(GOALS)),$(PKGS_STATIC)) \
 	$(if $(filter check deb check-deb image check-image check-kubernetes deps,$(GOALS)),$(PKGS_DEB)) \
 	$(if $(filter image check-image check-kubernetes deps,$(GOALS)),$(PKGS_IMAGE)) \
 	$(if $(filter check-kubernetes,$(GOALS)),$(PKGS_KUBERNETES)) \

@@ -6,7 +6,8 @@
 
 MAIN_SRC := user/cli/main.c
 CLIENT_SRC := $(wildcard user/client/*.c)
-LIB_SRC := $(filter-out $(MAIN_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c user/host/*/*.c))
+STATIC_SRC := user/static/library.c
+LIB_SRC := $(filter-out $(MAIN_SRC) $(CLIENT_SRC) $(STATIC_SRC),$(wildcard user/*/*.c user/host/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
 PROTO_H := $(BUILD)/gen/pprof.pb-c.h $(BUILD)/gen/otlp.pb-c.h
@@ -111,4 +112,4 @@ $(MAN_PAGES): $(BUILD)/man/%: user/man/% $(wildcard user/man/shared/*) .make/man
 
 DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ))
 
--include $(wildcard user/client/client.mk)
+-include $(wildcard user/client/client.mk user/static/static.mk)

@@ -61,7 +61,7 @@ void print_message(const char *hint, const char *format, ...)
 	print_error(&err);
 }
 
-void color_set(enum color_when when)
+void color_choose(enum color_when when)
 {
 	color_when = when;
 }

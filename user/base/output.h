@@ -24,7 +24,7 @@ void print_as(const char *command);
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Sets --color; command_parse() calls it. */
-void color_set(enum color_when when);
+void color_choose(enum color_when when);
 
 /*
  * Whether to use colour on this stream. auto: on a terminal that has colours, and never with

@@ -113,7 +113,7 @@ bool command_parse(const struct command *command, int argc, char **argv, void *o
 		*ret_status = parsed.help ? command_print_help(command) : command_print_version();
 		return false;
 	}
-	color_set(parsed.color);
+	color_choose(parsed.color);
 	*ret_first = parsed.first;
 	return true;
 }
