@@ -192,14 +192,14 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 {
 	size_t i;
 
-	put_head(page, "ticks", "counter", "Ticks by what became of them.");
+	put_head(page, "ticks", "counter", "Ticks by outcome, and lost ticks by cause.");
 	put_outcome(page, "binned", "", ticks->binned);
 	put_outcome(page, "overflow", "", ticks->overflow);
 	put_outcome(page, "outside", "", ticks->outside);
 	put_outcome(page, "filtered", "", ticks->filtered);
 	for (i = 0; i < ticks->nr_lost; i++)
 		put_outcome(page, "lost", ticks->lost[i].cause, ticks->lost[i].ticks);
-	put_head(page, "ticks_seen", "counter", "Ticks in all: the sum of those.");
+	put_head(page, "ticks_seen", "counter", "All ticks: the sum of bpfprofil_ticks_total.");
 	put_plain(page, "ticks_seen_total", ticks->total);
 	put_created(page, "ticks_seen", page->begun_ms);
 }
@@ -232,7 +232,7 @@ static void put_functions(const struct page *page, const struct service_times *t
 	size_t i;
 
 	put_head(page, "function_cpu_seconds", "counter",
-		 "CPU time of a service by its hottest functions.");
+		 "CPU time of the hottest functions of each service.");
 	for (service = times->list; service < end; service++) {
 		for (i = 0; i < service->nr; i++)
 			put_function(page, service->labels, service->list[i].name,
@@ -267,16 +267,18 @@ static void put_ratio(const struct page *page, const char *name, const char *hel
 /* Without CAP_SYS_ADMIN perf's clock is not measured, and 0 would look like a measurement. */
 static void put_cost(const struct page *page, const struct profile_cost *cost, uint64_t handler_ns)
 {
-	put_ratio(page, "budget_ratio", "What sampling may take of a busy CPU.",
+	put_ratio(page, "budget_ratio", "Allowed cost of sampling, as a share of busy CPU time.",
 		  cost->budget_percent);
 	if (cost->handler_ns > 0) {
-		put_ratio(page, "cost_ratio", "What it takes, as measured last.", cost->percent);
-		put_ratio(page, "fixed_cost_ratio", "Of that, what no duty makes less.",
+		put_ratio(page, "cost_ratio",
+			  "Last measured cost of sampling, as a share of busy CPU time.",
+			  cost->percent);
+		put_ratio(page, "fixed_cost_ratio",
+			  "Part of bpfprofil_cost_ratio that no duty can lower.",
 			  cost->fixed_percent);
 	}
 	if (handler_ns) {
-		put_head(page, "handler_seconds", "counter",
-			 "CPU time of our programs in the kernel.");
+		put_head(page, "handler_seconds", "counter", "CPU time of the BPF programs.");
 		put_seconds(page, "handler_seconds", handler_ns);
 	}
 }
@@ -289,19 +291,19 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
 	put_seconds(page, "cpu_seconds", service_times_sum(&figures->times, page->last));
 	put_head(page, "sampled_seconds", "counter",
-		 "Time, times the part of the ticks that count.");
+		 "Sampled time, times the share of the ticks that count.");
 	put_seconds(page, "sampled_seconds", figures->sampled_ns);
 	put_head(page, "unsampled_seconds", "counter",
-		 "Time between agents and sessions, of which nothing is known.");
+		 "Time in which nothing was sampled, between agents and sessions.");
 	put_seconds(page, "unsampled_seconds",
 		    page->last > figures->unsampled.born ? figures->unsampled.ns :
 							   figures->unsampled.told);
-	put_ratio(page, "duty_ratio", "Part of the ticks that count.",
+	put_ratio(page, "duty_ratio", "Share of the ticks that count.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
 	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");
 	put_plain(page, "map_bytes", session->memory);
-	put_head(page, "map_limit_bytes", "gauge", "What it may be.");
+	put_head(page, "map_limit_bytes", "gauge", "Limit of bpfprofil_map_bytes.");
 	put_plain(page, "map_limit_bytes", session->memory_limit);
 }
 
@@ -325,11 +327,12 @@ static void put_process(const struct page *page, const struct figures *figures)
 	put_whole_head(page, "process_cpu_seconds", "counter", "CPU time of the agent itself.");
 	fprintf(page->out, "process_cpu_seconds_total %" PRId64 ".%09ld\n", (int64_t)cpu.tv_sec,
 		cpu.tv_nsec);
-	put_whole_head(page, "process_start_time_seconds", "gauge", "When it was started.");
+	put_whole_head(page, "process_start_time_seconds", "gauge", "Start time of the agent.");
 	fprintf(page->out, "process_start_time_seconds %" PRId64 "\n", (int64_t)figures->begun);
 	if (!resident)
 		return;
-	put_whole_head(page, "process_resident_memory_bytes", "gauge", "Its resident memory.");
+	put_whole_head(page, "process_resident_memory_bytes", "gauge",
+		       "Resident memory of the agent.");
 	fprintf(page->out, "process_resident_memory_bytes %" PRIu64 "\n", resident);
 }
 
@@ -344,21 +347,22 @@ struct sink_figure {
 #define COUNT(member) offsetof(struct sink_counts, member)
 
 static const struct sink_figure sink_figures[] = {
-	{ "export_requests", "counter", "Requests to a sink, or files.", COUNT(requests) },
-	{ "export_retries", "counter", "Of these, those that are tried again.", COUNT(retries) },
+	{ "export_requests", "counter", "Requests to a sink, or files written.", COUNT(requests) },
+	{ "export_retries", "counter", "Requests to a sink that are retried.", COUNT(retries) },
 	{ "export_profiles", "counter", "Profiles that were delivered.", COUNT(profiles) },
-	{ "export_ticks", "counter", "Ticks in them.", COUNT(ticks) },
-	{ "export_bytes", "counter", "Bytes sent.", COUNT(bytes) },
-	{ "rejected_profiles", "counter", "Profiles that a sink rejected among others.",
-	  COUNT(rejected) },
-	{ "pending_merges", "counter", "Times that two profiles that wait became one.",
-	  COUNT(merged) },
+	{ "export_ticks", "counter", "Ticks that were delivered.", COUNT(ticks) },
+	{ "export_bytes", "counter", "Bytes that were sent.", COUNT(bytes) },
+	{ "rejected_profiles", "counter",
+	  "Profiles that a sink rejected in a request that it accepted.", COUNT(rejected) },
+	{ "pending_merges", "counter", "Merges of two waiting profiles.", COUNT(merged) },
 	{ "pending_profiles", "gauge", "Profiles that wait for a sink.", COUNT(pending) },
-	{ "pending_ticks", "gauge", "Ticks in them.", COUNT(pending_ticks) },
-	{ "pending_bytes", "gauge", "Their bytes.", COUNT(pending_bytes) },
+	{ "pending_ticks", "gauge", "Ticks that wait for a sink.", COUNT(pending_ticks) },
+	{ "pending_bytes", "gauge", "Bytes of profiles that wait for a sink.",
+	  COUNT(pending_bytes) },
 	{ "spool_bytes", "gauge", "Bytes of profiles that wait on disk.", COUNT(spool_bytes) },
-	{ "spool_ok", "gauge", "0: the disk did not take what waits.", COUNT(spool_ok) },
-	{ "last_success_timestamp_seconds", "gauge", "When something was delivered last.",
+	{ "spool_ok", "gauge", "0 if the disk has no room for profiles that wait.",
+	  COUNT(spool_ok) },
+	{ "last_success_timestamp_seconds", "gauge", "Time of the last delivery.",
 	  COUNT(last_success) },
 };
 
@@ -420,7 +424,7 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 				continue;
 			if (!begun)
 				put_head(page, "exports", "counter",
-					 "Requests to a sink by what was answered.");
+					 "Requests to a sink by the code of the answer.");
 			begun = true;
 			put_by(page, "exports", of->sinks[i], "code", code_word(j),
 			       counts.codes[j]);
@@ -444,7 +448,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 			     .begun_ms = (uint64_t)figures->counted_since * 1000 };
 	size_t i, j;
 
-	put_head(&page, "build_info", "gauge", "What this is.");
+	put_head(&page, "build_info", "gauge", "Version of the agent.");
 	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
 	put_head(&page, "config_ok", "gauge", "Whether the file of options is in force.");
 	put_plain(&page, "config_ok", form->config_ok);
@@ -456,10 +460,10 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 	put_services(&page, &figures->times);
 	if (form->scraper)
 		tell(figures, page.last);
-	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
+	put_head(&page, "scrapes", "counter", "Profiles returned by /debug/pprof/profile.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	put_head(&page, "old_spool_bytes", "gauge",
-		 "Bytes on disk that wait for sinks that are no more.");
+		 "Bytes on disk that wait for sinks that are not configured any more.");
 	put_plain(&page, "old_spool_bytes", figures->old_spool_bytes);
 	pthread_mutex_unlock(&figures->lock);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
