@@ -217,7 +217,7 @@ beside_a_loop timeout --foreground -s INT 8 unshare --mount --propagation privat
 	"$bin" agent --dir "$work/one" --interval 2 2>"$work/err"
 total=$(ticks_of_files "$work"/one/*.gz)
 if [ "$total" -gt 0 ] && [ "$total" = "$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")" ] &&
-	grep -q 'one cgroup is all that is seen here: the host is one service' "$work/err"; then
+	grep -q 'only one cgroup is visible, so the host is one service' "$work/err"; then
 	pass agent_without_cgroups
 else
 	fail agent_without_cgroups "$(cat "$work/err")"
@@ -405,7 +405,7 @@ answers+=" $(status_of /metrics first) $(status_of /metrics second)"
 rm "$work/token"
 answers+=" $(status_of /metrics second) $(status_of /metrics "") $(status_of /healthz)"
 if [ "$answers" = "200 401 401 401 200 200 404 401 200 401 401 200" ] &&
-	[ "$(cat "$work/err")" = "bpfprofil: agent: --listen-token-file $work/token: no token can be read; nobody gets in" ]
+	[ "$(cat "$work/err")" = "bpfprofil: agent: --listen-token-file $work/token: no token can be read; requests are refused" ]
 then
 	pass agent_listens_by_tls
 else
@@ -420,18 +420,18 @@ expect agent_listen_other_key 1 "bpfprofil: agent: --listen-cert $work/cert: no 
 expect agent_listen_no_cert 1 "bpfprofil: agent: --listen-cert: $work/none: No such file or directory" \
 	"$bin" agent -q --listen "$port" --listen-cert "$work/none" --listen-key "$work/key"
 
-expect agent_listens_to_all 2 "bpfprofil: agent: --listen 0.0.0.0:$port: others than this host could ask, and anyone there
+expect agent_listens_to_all 2 "bpfprofil: agent: --listen 0.0.0.0:$port: other hosts, and anyone there, could read profiles
 try: --listen-cert, --listen-key and --listen-token-file, or an address like 127.0.0.1:9464, or --insecure-listen" "$bin" agent -q --listen "0.0.0.0:$port"
 expect agent_listen_no_key 2 "bpfprofil: agent: --listen-cert and --listen-key: both or none" \
 	"$bin" agent -q --listen "$port" --listen-cert x
-expect agent_listen_token_alone 2 "bpfprofil: agent: --listen 0.0.0.0:$port: others than this host could ask, and anyone there
+expect agent_listen_token_alone 2 "bpfprofil: agent: --listen 0.0.0.0:$port: other hosts, and anyone there, could read profiles
 try: --listen-cert, --listen-key and --listen-token-file, or an address like 127.0.0.1:9464, or --insecure-listen" \
 	"$bin" agent -q --listen "0.0.0.0:$port" --listen-token-file /etc/hostname
 expect agent_listen_address 2 \
 	"bpfprofil: agent: --listen 'here': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen here
 expect agent_listen_port 2 \
 	"bpfprofil: agent: --listen '99999': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen 99999
-expect agent_no_sink 2 'bpfprofil: agent: no sink: nowhere for the profiles to go
+expect agent_no_sink 2 'bpfprofil: agent: no sink given
 try: --otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464' "$bin" agent
 expect agent_argument 2 "bpfprofil: agent: 'x': takes no argument
 try: bpfprofil agent --help" "$bin" agent x

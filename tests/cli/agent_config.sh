@@ -92,7 +92,7 @@ until_true readyz 503 "^config: .*:2: unknown option '--no-such-key'"
 end_agent
 begin
 until_true readyz 503 ': ok$' && readyz 503 "^config: .*:2: unknown option '--no-such-key'" && is config_ok 0 &&
-	said "the options are those that worked last, of $good" && said 'otlp .* every 1 s'
+	said "using the last options that worked, of $good" && said 'otlp .* every 1 s'
 verdict $? agent_starts_with_the_last_good_config
 write "otlp = http://127.0.0.1:$port" 'interval = 2'
 until_true readyz 200 ': ok$' && is config_ok 1 && said 'otlp .* every 2 s' && grep -qx 'interval = 2' "$good"
@@ -182,7 +182,7 @@ head -c 60k /dev/zero >"$disk/others"
 printf '%s\n' 'duty = 100' 'otlp = http://127.0.0.1:1' 'interval = 1' "spool = $disk" >"$work/agent.conf"
 begin
 until_true readyz 503 ': has accepted nothing yet: .*; profiles that wait: .*; the spool is full: they wait in memory$' &&
-	is spool_ok 0 && said 'No space left on device; what waits is kept in memory' && is undelivered_ticks_total 0
+	is spool_ok 0 && said 'No space left on device; profiles wait in memory' && is undelivered_ticks_total 0
 verdict $? agent_disk_is_full
 said "$disk: others can write there: counters are not carried over"
 verdict $? agent_spool_of_others

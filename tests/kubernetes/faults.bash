@@ -47,7 +47,7 @@ wrong_key() {
 		add_line 'no-such-key = 3' && until_true 180 says_wrong_key && until_true 60 is_ready False &&
 		shown cat "$work/answer" && shown kubectl "${agents[@]}" get pods && delivers_on >/dev/null &&
 		delete_agent && until_true 120 says_wrong_key && delivers_on >/dev/null &&
-		agent_logged 'the options are those that worked last' && shown cat "$work/agent.log" &&
+		agent_logged 'using the last options that worked' && shown cat "$work/agent.log" &&
 		! shown kubectl "${agents[@]}" rollout status daemonset/bpfprofil-agent --timeout=15s &&
 		upgrade_agent "${often[@]}" --set topFunctions=10 && until_true 180 is_ready True
 }

@@ -250,7 +250,7 @@ static void say_what_runs(const struct run *run)
 	if (run->options->sampling.split == SPLIT_NONE)
 		print_message(
 			NULL,
-			"agent: one cgroup is all that is seen here: the host is one service; in a "
+			"agent: only one cgroup is visible, so the host is one service; in a "
 			"container, --cgroupns=host and -v /sys/fs/cgroup:/sys/fs/cgroup:ro show all");
 	for (i = 0; i < run->agent->nr_sinks; i++)
 		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),

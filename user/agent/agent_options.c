@@ -517,7 +517,7 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 	agent->old_spools = (enum old_spools_choice)arguments->old_spools;
 	agent->listen.detail = (enum export_detail)arguments->detail;
 	if (!arguments->nr_words && !agent->listen.address) {
-		error_set(err, -EINVAL, "agent: no sink: nowhere for the profiles to go");
+		error_set(err, -EINVAL, "agent: no sink given");
 		error_hint(
 			err,
 			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464");

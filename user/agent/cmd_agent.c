@@ -117,7 +117,7 @@ static struct agent_arguments *read_last_good(const struct typed *typed,
 		return NULL;
 	}
 	read->agent.config_read = failed->agent.config_read;
-	print_message(NULL, "agent: the options are those that worked last, of %.256s",
+	print_message(NULL, "agent: using the last options that worked, of %.256s",
 		      instead.instead);
 	return read;
 }

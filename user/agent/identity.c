@@ -187,7 +187,7 @@ static bool has_room(struct identities *identities)
 	if (!identities->said_full)
 		print_message(
 			NULL,
-			"agent: more than %d cgroups: names of further ones are not waited for",
+			"agent: more than %d cgroups: rules do not wait for the names of the others",
 			CGROUPS_MAX);
 	identities->said_full = true;
 	return false;

@@ -591,8 +591,8 @@ static bool read_token(struct listener *listener, char token[TOKEN_BYTES])
 	failed = !token[0];
 	if (failed && !atomic_exchange(&listener->token_failed, failed))
 		print_message(NULL,
-			      "agent: --listen-token-file %s: no token can be read; nobody "
-			      "gets in",
+			      "agent: --listen-token-file %s: no token can be read; "
+			      "requests are refused",
 			      listener->options.token_file);
 	else if (!failed)
 		atomic_store(&listener->token_failed, false);
@@ -800,7 +800,7 @@ static int resolve(const struct listen_options *options, struct addrinfo **resul
 		return 0;
 	freeaddrinfo(*result);
 	error_set(err, -EINVAL,
-		  "agent: --listen %.100s: others than this host could ask, and anyone there",
+		  "agent: --listen %.100s: other hosts, and anyone there, could read profiles",
 		  text);
 	error_hint(err, "--listen-cert, --listen-key and --listen-token-file, or an address like "
 			"127.0.0.1:9464, or --insecure-listen");

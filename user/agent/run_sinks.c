@@ -56,7 +56,7 @@ static int open_sink(struct run *run, const struct sink_options *options, struct
 	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
 		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
 	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
-		ret = error_set(err, -EINVAL, "agent: %s: it is there twice", sink_name(sink));
+		ret = error_set(err, -EINVAL, "agent: %s: given twice", sink_name(sink));
 	if (!ret)
 		ret = name_apart(run, sink, err);
 	run->nr_sinks += sink != NULL;

@@ -417,8 +417,8 @@ static void say_trouble(struct sink *sink, const struct delivery *delivery)
 	else if (delivery->outcome == HTTP_TOO_LARGE && !sink->said_too_large)
 		print_message(
 			NULL,
-			"agent: %s: %s; of one service by function, and in pieces, it is still "
-			"too large: such ticks are not delivered",
+			"agent: %s: %s; even a piece of one service is too large: its ticks are "
+			"not delivered",
 			sink->name, delivery->why);
 	sink->said_too_large = sink->said_too_large || delivery->outcome == HTTP_TOO_LARGE;
 	if (delivery->rejected)
@@ -804,7 +804,7 @@ int sink_load(struct sink *sink, struct error *err)
 static void say_spool(const struct sink *sink, bool failed_before)
 {
 	if (sink->pending.spool_failed && !failed_before)
-		print_message(NULL, "agent: %s: %s; what waits is kept in memory", sink->name,
+		print_message(NULL, "agent: %s: %s; profiles wait in memory", sink->name,
 			      sink->pending.spool_trouble.text);
 	else if (!sink->pending.spool_failed && failed_before)
 		print_message(NULL, "agent: %s: --spool works again", sink->name);
