@@ -15,12 +15,20 @@ ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 FUZZ_SECONDS ?= 60
 
+# CROSS=aarch64-linux-gnu- builds for that processor, with Debian's cross compiler and :arm64 packages.
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(CROSS)g++
 endif
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
+endif
+OBJCOPY ?= $(CROSS)objcopy
+# Before a compiler is installed, which may be done by this very make, it is the machine's own.
+MACHINE := $(shell command -v $(CC) >/dev/null && $(CC) -dumpmachine || echo "$$(uname -m)-linux-gnu")
+PROCESSOR := $(firstword $(subst -, ,$(MACHINE)))
 CLANG ?= clang
 # Ubuntu's bpftool is a wrapper that wants the tools of the running kernel; those of another do as well.
 BPFTOOL ?= $(or $(lastword $(shell ls /usr/lib/linux-tools/*/bpftool 2>/dev/null)),bpftool)
@@ -32,8 +40,9 @@ WERROR ?= $(if $(wildcard .git),1)
 export PATH := $(PATH):/usr/sbin:/sbin
 
 comma := ,
-# Each set of sanitizers has its own tree, so that changing between them rebuilds nothing.
-BUILD := build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
+# Each processor and set of sanitizers has its own tree, so that changing between them rebuilds nothing.
+TREE := build$(if $(CROSS),/$(CROSS:%-=%))
+BUILD := $(TREE)$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 Q := $(if $(V),,@)
 msg = $(if $(V),,@printf '  %-8s %s\n' '$1' '$2')
 
@@ -194,6 +203,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '%s\n' '' \
 		'  V=1                          show the commands' \
+		'  CROSS=aarch64-linux-gnu-     build for another processor' \
 		'  SANITIZE=address,undefined   build and test with sanitizers, in a tree of their own' \
 		'  PREFIX=/usr/local DESTDIR=   where install goes' \
 		'  FUZZ_SECONDS=60              how long fuzz gives each target' \

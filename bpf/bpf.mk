@@ -13,7 +13,7 @@ BPF_LINKED := $(BPF_NAMES:%=$(BUILD)/bpf/%.o)
 SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter-out selftest selftest_calls,$(BPF_NAMES)))
 TEST_SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter selftest selftest_calls,$(BPF_NAMES)))
 
-BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(PROCESSOR)))
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) \
 	-Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror)
 BPF_CPPFLAGS := -Ivmlinux -Iinclude -Ibpf

@@ -9,8 +9,9 @@
 #
 # tests/live/workloads.mk builds the programs that are profiled, for every layer that profiles some.
 
-LAYERS := unit bpf fuzz install fault cli html client calls live hostile
-PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live hostile,$(if $(wildcard tests/$l/*.c),$l))
+# clang's sanitizers, and what else runs while the tests are built, are for the machine's own processor.
+LAYERS := unit bpf $(if $(CROSS),,fuzz install fault) cli $(if $(CROSS),,html) client calls live hostile
+PROGRAM_LAYERS := $(foreach l,$(filter-out fuzz install html,$(LAYERS)),$(if $(wildcard tests/$l/*.c),$l))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_SRC := $(foreach l,$(PROGRAM_LAYERS),$(wildcard tests/$l/*.c)) $(TEST_LIB_SRC)

@@ -11,7 +11,7 @@ LAYER_CPPFLAGS_bpf := -DTEST_LAYOUT='"$(CURDIR)/$(BPF_TEST_LAYOUT)"'
 
 $(BPF_TEST_LAYOUT): $(SHARED_HEADERS) tests/bpf/bpf.mk | $$(@D)/
 	$(call msg,BTF,$@)
-	$(Q)$(if $(findstring clang,$(CC)),gcc,$(CC)) -std=gnu11 -Iinclude -gbtf \
+	$(Q)$(if $(findstring clang,$(CC)),gcc,$(CC)) -std=gnu11 -fsigned-char -Iinclude -gbtf \
 		-fno-eliminate-unused-debug-types $(SHARED_HEADERS:include/%=-include %) \
 		-x c -c -o $@ /dev/null
 

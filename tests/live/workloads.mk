@@ -7,7 +7,7 @@
 # profiler, so the workloads are the same for every $(BUILD).
 
 WL_SRC := tests/live/workloads
-WL_OUT := build/tests/live/workloads
+WL_OUT := $(TREE)/tests/live/workloads
 WL_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	     -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
 define WL_CC
@@ -59,13 +59,21 @@ $(addprefix $(WL_OUT)/ring_,alpha beta delta): $(WL_SRC)/chain.c | $(DEPS_FIRST)
 
 $(WL_OUT)/gostack: $(WL_SRC)/gostack.c | $(DEPS_FIRST)
 	$(WL_CC) -g0 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fPIE -pie -o $@ $<
-	$(Q)objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr $@
+	$(Q)$(OBJCOPY) --remove-section=.eh_frame --remove-section=.eh_frame_hdr $@
 
 $(WL_OUT)/shim: $(WL_SRC)/shim.c | $(DEPS_FIRST)
 	$(WL_CC) -fno-pie -no-pie -nostartfiles -Wl,-e,shim_entry -o $@ $<
 
+ifeq ($(PROCESSOR),aarch64)
+# gcc has no option for Arm's 32-bit instructions, but the linker of arm64 has one.
+$(WL_OUT)/narrow: $(WL_SRC)/narrow.c | $(DEPS_FIRST)
+	$(call msg,WORKLOAD,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) --target=arm-linux-gnueabi -O2 -ffreestanding -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CROSS)ld -m armelf_linux_eabi -static -o $@ $@.o
+else
 $(WL_OUT)/narrow: $(WL_SRC)/narrow.c | $(DEPS_FIRST)
 	$(WL_CC) -m32 -ffreestanding -fno-pie -no-pie -nostdlib -static -o $@ $<
+endif
 
 $(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
 	$(WL_CC) -DFUNCTION=plugin_$* -fPIC -shared -o $@ $<
