@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/cfi.h"
+
 enum { NONE, EH, DEBUG, NAMES, SECTIONS };
-enum { NOP = 0x90 };
+
+/* An instruction in as many bytes as they have on arm64. */
+static const uint32_t nops_x86_64 = 0x90909090, nop_aarch64 = 0xd503201f;
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.names";
 
@@ -21,7 +25,6 @@ static const struct cfi_file_head template = {
 	.elf = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			      EV_CURRENT },
 		 .e_type = ET_DYN,
-		 .e_machine = EM_X86_64,
 		 .e_version = EV_CURRENT,
 		 .e_phoff = offsetof(struct cfi_file_head, text),
 		 .e_shoff = offsetof(struct cfi_file_head, sections),
@@ -66,13 +69,17 @@ static void add(uint8_t *file, size_t *size, int section, struct cfi_bytes bytes
 uint8_t *cfi_file(struct cfi_bytes eh, struct cfi_bytes debug, size_t *size)
 {
 	const size_t head = CFI_FILE_TEXT + CFI_FILE_TEXT_BYTES;
+	const uint32_t nop = cfi_machine->elf == EM_AARCH64 ? nop_aarch64 : nops_x86_64;
 	uint8_t *file = calloc(1, head + eh.size + debug.size);
+	size_t i;
 
 	if (!file)
 		abort();
 	memcpy(file, &template, sizeof(template));
 	memcpy(((struct cfi_file_head *)file)->names, names, sizeof(names));
-	memset(file + CFI_FILE_TEXT, NOP, CFI_FILE_TEXT_BYTES);
+	((struct cfi_file_head *)file)->elf.e_machine = cfi_machine->elf;
+	for (i = 0; i < CFI_FILE_TEXT_BYTES; i += sizeof(nop))
+		memcpy(file + CFI_FILE_TEXT + i, &nop, sizeof(nop));
 	*size = head;
 	add(file, size, EH, eh);
 	add(file, size, DEBUG, debug);

@@ -19,7 +19,7 @@ struct cfi_bytes {
 	size_t size;
 };
 
-/* The caller frees the file. */
+/* For the processor of cfi_machine. The caller frees the file. */
 uint8_t *cfi_file(struct cfi_bytes eh, struct cfi_bytes debug, size_t *size);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/cfi.h"
+
 uint64_t unwind_row_offset(const struct unwind_table *table, size_t granule, size_t row)
 {
 	return ((table->first_granule + granule) << UNWIND_GRANULE_SHIFT) +
@@ -73,8 +75,12 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 	length += snprintf(text + length, size - (size_t)length, fp_formats[rule->fp],
 			   rule->fp_offset);
 	cr_assert_leq(rule->call, UNWIND_CALL_FRAMELESS);
-	snprintf(text + length, size - (size_t)length, "%s%s", rule->ra ? " ra in di" : "",
-		 calls[rule->call]);
+	if (cfi_machine == &cfi_x86_64 && rule->ra)
+		length += snprintf(text + length, size - (size_t)length, " ra in di");
+	else if (cfi_machine == &cfi_aarch64 && !rule->ra && rule->cfa && rule->cfa < UNWIND_SIGNAL)
+		length += snprintf(text + length, size - (size_t)length, " ra[cfa%+d]",
+				   rule->fp_offset + 8);
+	snprintf(text + length, size - (size_t)length, "%s", calls[rule->call]);
 }
 
 struct sheet eh, debug;
@@ -93,6 +99,7 @@ void unwind_begin(void)
 	debug = (struct sheet){ .encoding = DW_EH_PE_absptr };
 	go = (struct unwind_go){ 0 };
 	nr_texts = 0;
+	cfi_machine = &cfi_x86_64;
 }
 
 void unwind_end(void)
@@ -155,7 +162,7 @@ void put_factors(struct sheet *sheet)
 {
 	put(sheet, 1, 1);
 	put(sheet, 0x78, 1); /* -8 */
-	put(sheet, 16, 1);
+	put(sheet, cfi_machine == &cfi_aarch64 ? 30 : 16, 1);
 }
 
 void put_cie(struct sheet *sheet, struct cfi_bytes program)

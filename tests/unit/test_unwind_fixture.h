@@ -18,8 +18,9 @@ uint64_t unwind_row_offset(const struct unwind_table *table, size_t granule, siz
 
 /*
  * A rule as a text: "none", "sp+8", "bp+16", "plt+8@11", "[bp-8]+0", "[sp+8]+16", "signal", "end" or
- * "register"; behind it, unless the frame pointer is the same, " fp[cfa-16]", " fp[bp+0]" or " fp?"; and then
- * " go" or " frameless".
+ * "register"; behind it, unless the frame pointer is the same, " fp[cfa-16]", " fp[bp+0]" or " fp?"; then where
+ * the return address is, " ra in di" or on arm64 " ra[cfa-8]", unless it is in its usual place, which is x30
+ * there; and then " go" or " frameless".
  */
 void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size);
 
@@ -52,6 +53,7 @@ extern struct sheet eh, debug;
 extern struct unwind_go go;
 extern struct unwind_table unwound;
 
+/* The files are for x86-64, unless cfi_machine is set to another. */
 void unwind_begin(void);
 void unwind_end(void);
 

@@ -19,7 +19,14 @@
 #include "test_unwind_fixture.h"
 #include "unwind/cfi.h"
 
-enum { BP = 6, SP = 7, PADDING = 64 };
+enum { PADDING = 64 };
+
+/* Of this host's processor: the numbers of the frame pointer and the stack pointer, and of vfork()'s rdi. */
+#ifdef __aarch64__
+enum { FP = 29, SP = 31, DI = -1 };
+#else
+enum { FP = 6, SP = 7, DI = 5 };
+#endif
 
 /* In large files this many rows are compared, at even distances. */
 #define ROWS_COMPARED 40000
@@ -60,10 +67,10 @@ static void cfa_text(Dwarf_Frame *frame, char *text, size_t size)
 
 	cr_assert_eq(dwarf_frame_cfa(frame, &ops, &nr), 0, "%s", dwarf_errmsg(-1));
 	snprintf(text, size, "register");
-	for (number = BP; nr && number <= SP; number++) {
+	for (number = FP; nr && number <= SP; number++) {
 		const char *name = number == SP ? "sp" : "bp";
 
-		if (!is_breg(&ops[0], number, &offset))
+		if ((number != FP && number != SP) || !is_breg(&ops[0], number, &offset))
 			continue;
 		if (nr == 1)
 			snprintf(text, size, "%s%+d", name, (int)offset);
@@ -90,41 +97,66 @@ static void fp_text(Dwarf_Frame *frame, char *text, size_t size)
 	int64_t offset;
 	size_t nr;
 
-	cr_assert_eq(dwarf_frame_register(frame, BP, place, &ops, &nr), 0);
+	cr_assert_eq(dwarf_frame_register(frame, FP, place, &ops, &nr), 0);
 	if (!nr && !ops)
 		*text = '\0';
 	else if (is_at_cfa(ops, nr, &offset))
 		snprintf(text, size, " fp[cfa%+d]", (int)offset);
-	else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && is_breg(&ops[1], BP, &offset))
+	else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && is_breg(&ops[1], FP, &offset))
 		snprintf(text, size, " fp[bp%+d]", (int)offset);
 	else
 		snprintf(text, size, " fp?");
+}
+
+/* The return address: as the rules have it, or else false. */
+static bool ra_text(Dwarf_Frame *frame, const Dwarf_Op *ops, size_t nr, char *text, size_t size)
+{
+	int64_t offset, fp_offset;
+	Dwarf_Op place[3], *fp;
+	size_t nr_fp;
+
+	*text = '\0';
+	if (nr == 1 && ops[0].atom != DW_OP_call_frame_cfa) {
+		snprintf(text, size, " ra in di");
+		return ops[0].atom == DW_OP_reg0 + DI ||
+		       (ops[0].atom == DW_OP_regx && ops[0].number == (Dwarf_Word)DI);
+	}
+#ifdef __aarch64__
+	if (!nr)
+		return true;
+	if (!is_at_cfa(ops, nr, &offset))
+		return false;
+	snprintf(text, size, " ra[cfa%+d]", (int)offset);
+	cr_assert_eq(dwarf_frame_register(frame, FP, place, &fp, &nr_fp), 0);
+	return !is_at_cfa(fp, nr_fp, &fp_offset) || fp_offset + 8 == offset;
+#else
+	(void)fp_offset, (void)place, (void)fp, (void)nr_fp, (void)frame;
+	return is_at_cfa(ops, nr, &offset) && offset == -8;
+#endif
 }
 
 /* What libdw says, as unwind_rule_text() writes it. */
 static void frame_text(Dwarf_Frame *frame, char *text, size_t size)
 {
 	Dwarf_Op place[3], *ops;
-	bool is_signal, in_di;
-	int64_t offset;
+	bool is_signal;
+	char ra[32];
 	size_t nr;
-	int ra = dwarf_frame_info(frame, NULL, NULL, &is_signal);
+	int number = dwarf_frame_info(frame, NULL, NULL, &is_signal);
 
-	cr_assert_eq(dwarf_frame_register(frame, ra, place, &ops, &nr), 0);
-	in_di = nr == 1 &&
-		(ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5));
+	cr_assert_eq(dwarf_frame_register(frame, number, place, &ops, &nr), 0);
 	if (is_signal)
 		snprintf(text, size, "signal");
 	else if (!nr && ops)
 		snprintf(text, size, "end");
-	else if (!in_di && (!is_at_cfa(ops, nr, &offset) || offset != UNWIND_RA_OFFSET))
+	else if (!ra_text(frame, ops, nr, ra, sizeof(ra)))
 		snprintf(text, size, "register");
 	else
 		cfa_text(frame, text, size);
-	if (strchr("spb[", *text) && strcmp(text, "signal") != 0)
-		fp_text(frame, text + strlen(text), size - strlen(text));
-	if (in_di && !is_signal)
-		snprintf(text + strlen(text), size - strlen(text), " ra in di");
+	if (!strchr("spb[", *text) || !strcmp(text, "signal"))
+		return;
+	fp_text(frame, text + strlen(text), size - strlen(text));
+	snprintf(text + strlen(text), size - strlen(text), "%s", ra);
 }
 
 static bool oracle_asks(struct oracle *oracle, uint64_t offset, char *text, size_t size)
@@ -165,8 +197,8 @@ static bool is_first(struct oracle *oracle, uint64_t offset)
 
 	cr_assert_lt(offset, size);
 	for (back = 0; back <= PADDING && back <= offset; back++)
-		if (cfi_kind_of_code((const unsigned char *)bytes + offset - back, 3, false) ==
-		    CFI_FIRST)
+		if (cfi_machine->kind_of_code((const unsigned char *)bytes + offset - back, 4,
+					      false) == CFI_FIRST)
 			return true;
 	return false;
 }
@@ -337,7 +369,8 @@ static const struct unwind_rule *entry_rule(const char *path, struct unwind_tabl
 	cr_assert(elf_image_offset(&image, header.e_entry, &offset));
 	elf_image_close(&image);
 	close(fd);
-	return unwind_find(table, offset);
+	/* Behind its first instruction, which on arm64 it describes as of any function. */
+	return unwind_find(table, offset + 4);
 }
 
 /* A stack that ends there is complete. */

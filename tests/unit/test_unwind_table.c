@@ -110,11 +110,11 @@ Test(unwind_table, nops)
 	size_t i;
 
 	for (i = 0; i < sizeof(fillings) / sizeof(fillings[0]); i++)
-		cr_expect_eq(cfi_gap(fillings[i].bytes, fillings[i].size), CFI_GAP_PADDING, "%zu",
-			     i);
+		cr_expect_eq(cfi_machine->gap(fillings[i].bytes, fillings[i].size), CFI_GAP_PADDING,
+			     "%zu", i);
 	/* One that the next function begins in is no nop. */
 	for (i = 1; i < 10; i++)
-		cr_expect_eq(cfi_gap(fillings[8].bytes, i), CFI_GAP_CODE, "%zu", i);
+		cr_expect_eq(cfi_machine->gap(fillings[8].bytes, i), CFI_GAP_CODE, "%zu", i);
 }
 
 /* Code that nobody described. */

@@ -11,6 +11,26 @@
 #define ENCODING_SIGNED 0x08
 #define ENCODING_BASE 0xf0
 
+#ifdef __aarch64__
+const struct cfi_machine *cfi_machine = &cfi_aarch64;
+
+/*
+ * The stack lies at the top of the address space. With 52 bits of addresses that is the top of 48, and only
+ * mappings that ask for it are above.
+ */
+uint64_t cfi_code_mask(void)
+{
+	return UINT64_MAX >> __builtin_clzl((unsigned long)__builtin_frame_address(0));
+}
+#else
+const struct cfi_machine *cfi_machine = &cfi_x86_64;
+
+uint64_t cfi_code_mask(void)
+{
+	return UINT64_MAX;
+}
+#endif
+
 /* Bits from the 64th on are ignored. */
 uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed)
 {
@@ -123,6 +143,10 @@ static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi
 		break;
 	case 'S':
 		cie->is_signal = true;
+		break;
+	/* arm64's: addresses are signed with the second key, and memory on the stack has tags. */
+	case 'B':
+	case 'G':
 		break;
 	default:
 		data->bad = true;
@@ -286,6 +310,9 @@ static const struct instruction_kind kinds[1 << PRIMARY_SHIFT] = {
 	[DW_CFA_val_offset] = { PLACE, CFI_ELSEWHERE, true, ULEB },
 	[DW_CFA_val_offset_sf] = { PLACE, CFI_ELSEWHERE, true, SLEB },
 	[DW_CFA_val_expression] = { PLACE, CFI_ELSEWHERE, true, BLOCK },
+	/* Whether the return address is signed; the other one is newer than dwarf.h. */
+	[DW_CFA_AARCH64_negate_ra_state] = { NOTHING },
+	[DW_CFA_AARCH64_negate_ra_state - 1] = { NOTHING },
 	[DW_CFA_GNU_args_size] = { NOTHING, 0, false, ULEB },
 	[DW_CFA_GNU_negative_offset_extended] = { PLACE, CFI_AT_CFA, true, ULEB, -1 },
 };
@@ -330,7 +357,7 @@ static struct instruction_read read_instruction(struct cfi_run *run)
 
 static struct cfi_place *place_in(struct cfi_run *run, struct cfi_frame *frame, uint64_t number)
 {
-	if (number == run->section->fp)
+	if (number == cfi_machine->fp)
 		return &frame->fp;
 	return number == run->cie->ra ? &frame->ra : &run->ignored;
 }

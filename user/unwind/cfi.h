@@ -88,7 +88,6 @@ struct cfi_section {
 	size_t size;
 	uint64_t address;
 	bool is_eh;
-	uint64_t fp; /* the number of the frame pointer */
 	size_t next;
 	uint64_t budget; /* so many bytes may still be read; a CIE counts each time that it is read */
 	bool is_exhausted;
@@ -133,13 +132,6 @@ bool cfi_run_next(struct cfi_run *run);
 bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie,
 		     struct cfi_cursor program);
 
-/*
- * What depends on the processor, all of it in unwind_x86_64.c: which files are for it, the number of
- * the frame pointer, what a frame comes down to, and what lies between functions.
- */
-extern const uint16_t cfi_elf_machine;
-extern const uint64_t cfi_register_fp;
-
 enum cfi_kind {
 	CFI_PLAIN,
 	CFI_SIGNAL, /* a signal handler returns to it */
@@ -147,18 +139,29 @@ enum cfi_kind {
 	CFI_GO, /* one of Go's, which have frame pointers */
 };
 
-void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result);
-
-/* What a function is by its code, because its description does not say that. */
-enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size, bool is_go);
-
 /* What lies between two functions. */
 enum cfi_gap {
-	CFI_GAP_PADDING, /* nops and int3, which compilers and linkers align functions with */
+	CFI_GAP_PADDING, /* nops and traps, which compilers and linkers align functions with */
 	CFI_GAP_STILL, /* instructions that leave the stack as it is and call nothing */
 	CFI_GAP_CODE, /* others, perhaps */
 };
 
-enum cfi_gap cfi_gap(const unsigned char *bytes, size_t size);
+/* What depends on the processor, each in a file of its own: unwind_x86_64.c and unwind_aarch64.c. */
+struct cfi_machine {
+	uint16_t elf; /* e_machine of files for it */
+	uint64_t fp; /* the number of the frame pointer */
+	void (*rule)(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result);
+	/* What a function is by its code, because its description does not say that. */
+	enum cfi_kind (*kind_of_code)(const unsigned char *bytes, size_t size, bool is_go);
+	enum cfi_gap (*gap)(const unsigned char *bytes, size_t size);
+};
+
+extern const struct cfi_machine cfi_x86_64, cfi_aarch64;
+
+/* This host's; tests read files of the other one too. */
+extern const struct cfi_machine *cfi_machine;
+
+/* The bits that an address of code has on this host. Those above them may sign a return address. */
+uint64_t cfi_code_mask(void);
 
 #endif

@@ -120,7 +120,7 @@ static int number_of_frame(struct drafts *drafts, const struct cfi_frame *frame,
 
 	if (known->rule && known->kind == kind && is_same_frame(&known->frame, frame))
 		return known->rule;
-	cfi_rule(frame, kind, &rule);
+	cfi_machine->rule(frame, kind, &rule);
 	number = number_of(drafts, &rule);
 	if (number > 0)
 		*known = (struct known_frame){ *frame, kind, number };
@@ -156,8 +156,8 @@ static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_funct
 		return CFI_SIGNAL;
 	if (function->offset >= drafts->size)
 		return is_go ? CFI_GO : CFI_PLAIN;
-	return cfi_kind_of_code(drafts->bytes + function->offset, drafts->size - function->offset,
-				is_go);
+	return cfi_machine->kind_of_code(drafts->bytes + function->offset,
+					 drafts->size - function->offset, is_go);
 }
 
 /* Runs a function's instructions. */
@@ -258,7 +258,6 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 	drafts->section.size = data->d_size;
 	drafts->section.address = header.sh_addr;
 	drafts->section.is_eh = is_eh;
-	drafts->section.fp = cfi_register_fp;
 	drafts->section.budget = drafts->budget;
 	ret = add_drafts(drafts);
 	drafts->budget = drafts->section.budget;
@@ -325,7 +324,7 @@ static enum cfi_gap gap_at(const struct drafts *drafts, uint64_t offset, uint64_
 		return CFI_GAP_CODE;
 	/* The file may change at any time. */
 	memcpy(bytes, drafts->bytes + offset, size);
-	return cfi_gap(bytes, size);
+	return cfi_machine->gap(bytes, size);
 }
 
 /*
@@ -391,7 +390,7 @@ static bool is_ours(const struct elf_image *image)
 {
 	GElf_Ehdr header;
 
-	return gelf_getehdr(image->elf, &header) && header.e_machine == cfi_elf_machine &&
+	return gelf_getehdr(image->elf, &header) && header.e_machine == cfi_machine->elf &&
 	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 

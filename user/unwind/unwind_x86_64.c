@@ -8,8 +8,8 @@
 /* The System V ABI's numbers. The return address is in the column that the CIE names. */
 enum { REGISTER_DI = 5, REGISTER_BP = 6, REGISTER_SP = 7 };
 
-const uint16_t cfi_elf_machine = EM_X86_64;
-const uint64_t cfi_register_fp = REGISTER_BP;
+/* The call instruction has stored the return address right below the CFA. */
+enum { RA_OFFSET = -8 };
 
 /*
  * An entry of the PLT pushes a word by the instruction that ends at its byte N. Linkers describe all
@@ -98,12 +98,11 @@ static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *r
 /* Where the return address is at the stack pointer, no frame pointer can have been stored below it. */
 static enum unwind_call call_of_go(const struct unwind_rule *rule)
 {
-	return rule->cfa == UNWIND_SP && rule->cfa_offset == -UNWIND_RA_OFFSET ?
-		       UNWIND_CALL_FRAMELESS :
-		       UNWIND_CALL_POINTER;
+	return rule->cfa == UNWIND_SP && rule->cfa_offset == -RA_OFFSET ? UNWIND_CALL_FRAMELESS :
+									  UNWIND_CALL_POINTER;
 }
 
-void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result)
+static void make_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result)
 {
 	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
 
@@ -111,7 +110,7 @@ void cfi_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_r
 		rule.cfa = UNWIND_SIGNAL;
 	} else if (kind == CFI_FIRST || frame->ra.how == CFI_UNDEFINED) {
 		rule.cfa = UNWIND_END;
-	} else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == UNWIND_RA_OFFSET) {
+	} else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == RA_OFFSET) {
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
 	} else if (frame->ra.how == CFI_REGISTER && frame->ra.offset == REGISTER_DI) {
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
@@ -145,7 +144,7 @@ static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
  * A function that begins by moving another register to rsp has the stack of whatever returned to it, and no
  * caller there: so does __start_context, to which makecontext() has a coroutine return.
  */
-enum cfi_kind cfi_kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
+static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
 	const bool moves = size >= 3 && (bytes[0] == 0x48 || bytes[0] == 0x4c) && bytes[1] == 0x89;
 
@@ -209,7 +208,7 @@ static size_t still_size(const unsigned char *bytes, size_t size)
 	return bytes[0] == 0xc3;
 }
 
-enum cfi_gap cfi_gap(const unsigned char *bytes, size_t size)
+static enum cfi_gap gap_of(const unsigned char *bytes, size_t size)
 {
 	enum cfi_gap gap = CFI_GAP_PADDING;
 	size_t at = 0, used;
@@ -226,3 +225,11 @@ enum cfi_gap cfi_gap(const unsigned char *bytes, size_t size)
 	}
 	return gap;
 }
+
+const struct cfi_machine cfi_x86_64 = {
+	.elf = EM_X86_64,
+	.fp = REGISTER_BP,
+	.rule = make_rule,
+	.kind_of_code = kind_of_code,
+	.gap = gap_of,
+};
