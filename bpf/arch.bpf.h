@@ -10,7 +10,46 @@
 
 #include "shared/callers_abi.h"
 
+/*
+ * What the code at a pc shows of its frame, in bytes above SP: the CFA, where the caller's frame pointer is
+ * stored, + 1, or 0 where it is still in its register, and likewise the return address.
+ */
+enum shown { SHOWN_NOTHING, SHOWN_FRAME, SHOWN_SIGNAL /* a handler's return, as UNWIND_SIGNAL */ };
+
+struct shown_frame {
+	u16 what;
+	u16 cfa;
+	u16 fp;
+	u16 ra;
+};
+
+/* What the kernel saved of a user's registers, or of what an interrupt interrupted. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct pt_regs___kernel {
 #if defined(__TARGET_ARCH_x86)
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+	unsigned long bp;
+	unsigned long di;
+#elif defined(__TARGET_ARCH_arm64)
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+	u64 pstate;
+#endif
+};
+#pragma clang attribute pop
+
+#if defined(__TARGET_ARCH_x86)
+
+/* A frame pointer points to two words, the caller's and the return address; above them is its stack pointer. */
+enum { ABOVE_POINTER = 16, SP_UNSURE = 0 };
+
+static __always_inline u64 arch_above_pointer_of_go(const struct unwind_rule *rule)
+{
+	return ABOVE_POINTER;
+}
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct {
@@ -24,13 +63,6 @@ struct mm_struct___x86 {
 	mm_context_t context;
 };
 
-struct pt_regs___kernel {
-	unsigned long ip;
-	unsigned long cs;
-	unsigned long sp;
-	unsigned long bp;
-	unsigned long di;
-};
 #pragma clang attribute pop
 
 enum {
@@ -116,15 +148,6 @@ static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
 				    (void *)(context + X86_CONTEXT_IP * sizeof(u64)));
 }
 
-/*
- * Where the return address is, as the code at pc shows it: bytes from SP to the CFA, and how far above SP the
- * caller's frame pointer was pushed, + 1. All 0: the code does not show it.
- */
-struct shown_frame {
-	u32 cfa;
-	u32 fp;
-};
-
 enum {
 	X86_RET = 0xc3,
 	X86_ADD_SP = 0xc48348, /* add $N,%rsp */
@@ -165,7 +188,9 @@ static __always_inline struct shown_frame arch_shown_by_end(u64 code)
 	}
 	if ((code & 0xff) != X86_RET)
 		return none;
+	shown.ra = shown.cfa + 1;
 	shown.cfa += sizeof(u64);
+	shown.what = SHOWN_FRAME;
 	return shown;
 }
 
@@ -189,8 +214,10 @@ static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
 	if (!in_call && (code & 0xffff) == X86_CALL_CX)
 		code >>= 8 * X86_CALL_CX_BYTES;
 	shown = arch_shown_by_end(code);
-	if (at_start && shown.cfa)
+	if (at_start && shown.what) {
 		shown.cfa = sizeof(u64);
+		shown.ra = 1;
+	}
 	return shown;
 }
 
@@ -237,6 +264,218 @@ static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
 static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
 {
 	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso_image);
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+/*
+ * The two words that a frame pointer points to may be anywhere in the frame. So where one led to a caller, that
+ * one's stack pointer is unknown but for being at least so much above them, and is odd to say so.
+ */
+enum { SP_UNSURE = 1, ABOVE_POINTER = 16 | SP_UNSURE };
+
+/* Go's code has these words right below the stack pointer. */
+static __always_inline u64 arch_above_pointer_of_go(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_SP ? sizeof(u64) + rule->cfa_offset : ABOVE_POINTER;
+}
+
+enum {
+	PSR_MODE_MASK = 15, /* 0: the user's, of 64 bits or 32 */
+	PSR_MODE32_BIT = 16,
+	MMCF_AARCH32 = 1,
+	ARM64_FP = 29,
+	ARM64_LR = 30,
+	/* Where the kernel puts the registers on the stack for a signal's handler: x29, x30, sp and pc. */
+	ARM64_SIGNAL_FP = 312 + ARM64_FP * 8,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+typedef struct {
+	void *vdso;
+	unsigned long flags;
+} mm_context_t;
+
+struct mm_struct___arm64 {
+	mm_context_t context;
+};
+
+#pragma clang attribute pop
+
+static __always_inline bool arch_user_mode(volatile struct bpf_perf_event_data *ctx)
+{
+	return !(ctx->regs.pstate & PSR_MODE_MASK);
+}
+
+static __always_inline u64 arch_pc(volatile struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.pc;
+}
+
+static __always_inline void arch_frame(volatile struct bpf_perf_event_data *ctx,
+				       struct frame *frame)
+{
+	frame->pc = ctx->regs.pc;
+	frame->sp = ctx->regs.sp;
+	frame->fp = ctx->regs.regs[ARM64_FP];
+	frame->scratch = ctx->regs.regs[ARM64_LR];
+	frame->narrow = !!(ctx->regs.pstate & PSR_MODE32_BIT);
+}
+
+static __always_inline bool arch_saved_user_mode(const struct pt_regs___kernel *regs)
+{
+	u64 pstate = 0;
+
+	bpf_core_read(&pstate, sizeof(pstate), &regs->pstate);
+	return !(pstate & PSR_MODE_MASK);
+}
+
+static __always_inline u64 arch_saved_pc(const struct pt_regs___kernel *regs)
+{
+	u64 pc = 0;
+
+	bpf_core_read(&pc, sizeof(pc), &regs->pc);
+	return pc;
+}
+
+static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs,
+					     struct frame *frame)
+{
+	u64 pstate = 0;
+
+	bpf_core_read(&pstate, sizeof(pstate), &regs->pstate);
+	frame->narrow = !!(pstate & PSR_MODE32_BIT);
+	bpf_core_read(&frame->pc, sizeof(frame->pc), &regs->pc);
+	bpf_core_read(&frame->sp, sizeof(frame->sp), &regs->sp);
+	bpf_core_read(&frame->fp, sizeof(frame->fp), &regs->regs[ARM64_FP]);
+	bpf_core_read(&frame->scratch, sizeof(frame->scratch), &regs->regs[ARM64_LR]);
+}
+
+static __always_inline void arch_return_frame(struct task_struct *task, struct frame *frame)
+{
+	arch_saved_frame((void *)bpf_task_pt_regs(task), frame);
+}
+
+static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
+{
+	u64 word[4];
+
+	if (bpf_probe_read_user(word, sizeof(word), (void *)(sp + ARM64_SIGNAL_FP)))
+		return false;
+	frame->fp = word[0];
+	frame->scratch = word[1];
+	frame->sp = word[2];
+	frame->pc = word[3];
+	return true;
+}
+
+enum {
+	ARM64_RET = 0xd65f03c0,
+	ARM64_RETAA = 0xd65f0bff,
+	ARM64_RETAB = 0xd65f0fff,
+	ARM64_AUTIASP = 0xd50323bf, /* and AUTIBSP, by the bit below */
+	ARM64_AUTIBSP_BIT = 0x40,
+	ARM64_POP_FRAME = 0xa8c07bfd, /* ldp x29, x30, [sp], #N; its bits for N / 8 are 0 */
+	ARM64_POP_BITS = 0x3f, /* of these 7 the highest is the sign */
+	ARM64_POP_SHIFT = 15,
+	ARM64_BR_X17 = 0xd61f0220, /* ends an entry of the PLT */
+	ARM64_SIGRETURN = 0xd2801168, /* mov x8, #139; svc #0 */
+	ARM64_SVC = 0xd4000001,
+	ARM64_CODE = 4, /* an entry of the PLT has as many instructions, after a bti */
+};
+
+static __always_inline bool arch_returns(u32 code)
+{
+	return code == ARM64_RET || code == ARM64_RETAA || code == ARM64_RETAB;
+}
+
+/* Code that is about to return, that an entry of the PLT has, and the end of a signal's handler. */
+static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
+{
+	struct shown_frame shown = {};
+	u32 code[ARM64_CODE];
+	u32 next;
+
+	/* What lies behind may not be mapped. */
+	if (bpf_probe_read_user(code, sizeof(code), (void *)pc)) {
+		code[1] = code[2] = code[3] = 0;
+		if (bpf_probe_read_user(code, sizeof(u64), (void *)pc) &&
+		    bpf_probe_read_user(code, sizeof(u32), (void *)pc))
+			return shown;
+	}
+	if (code[0] == ARM64_SIGRETURN && code[1] == ARM64_SVC) {
+		shown.what = SHOWN_SIGNAL;
+		return shown;
+	}
+	next = (code[1] & ~ARM64_AUTIBSP_BIT) == ARM64_AUTIASP ? code[2] : code[1];
+	if ((code[0] & ~(ARM64_POP_BITS << ARM64_POP_SHIFT)) == ARM64_POP_FRAME &&
+	    arch_returns(next)) {
+		shown.what = SHOWN_FRAME;
+		shown.cfa = (code[0] >> ARM64_POP_SHIFT & ARM64_POP_BITS) * sizeof(u64);
+		shown.fp = 1;
+		shown.ra = sizeof(u64) + 1;
+	} else if (!in_call &&
+		   (arch_returns(code[0]) || code[0] == ARM64_BR_X17 || code[1] == ARM64_BR_X17 ||
+		    code[2] == ARM64_BR_X17 || code[3] == ARM64_BR_X17)) {
+		shown.what = SHOWN_FRAME;
+	}
+	return shown;
+}
+
+static __always_inline u64 arch_return_pc(struct task_struct *task)
+{
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
+
+	return regs->pc;
+}
+
+/*
+ * The kernel numbers no address spaces: context.id is 0 before the first run, and changes when ASIDs are given
+ * out anew. A process and the count of its execs are one, and when a process began, in nanoseconds, tells it
+ * from others that have its pid. The result is a hash of these: of n address spaces that are met, one has
+ * another's number with a probability of n^2 / 2^65. Processes that share one have numbers of their own.
+ */
+static __always_inline u64 arch_task_mm_id(struct task_struct *task)
+{
+	u64 began, execs;
+
+	if (!BPF_CORE_READ(task, mm))
+		return 0;
+	began = BPF_CORE_READ(task, group_leader, start_time);
+	execs = (u64)(u32)task->tgid << 32 ^ BPF_CORE_READ(task, self_exec_id);
+	return (began * 0x9e3779b97f4a7c15ULL ^ execs) * 0xbf58476d1ce4e5b9ULL | 1;
+}
+
+/* A function of its own, for the stack of the ticks. */
+__noinline u64 current_mm_id(void)
+{
+	return arch_task_mm_id(bpf_get_current_task_btf());
+}
+
+/* Of the current task's. */
+static __always_inline u64 arch_mm_id(struct mm_struct *mm)
+{
+	return current_mm_id();
+}
+
+/*
+ * The kernel does not count these flushes here, so that before 6.4 nothing in the cache is current, and each
+ * tick looks its mapping up.
+ */
+static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
+{
+	return (u32)bpf_ktime_get_ns() & ~1U;
+}
+
+static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
+{
+	return (u64)BPF_CORE_READ((struct mm_struct___arm64 *)mm, context.vdso);
+}
+
+/* 64-bit and 32-bit processes each have their own image. */
+static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
+{
+	return BPF_CORE_READ((struct mm_struct___arm64 *)mm, context.flags) & MMCF_AARCH32;
 }
 
 #else

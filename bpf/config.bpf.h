@@ -35,6 +35,12 @@ const volatile __u32 space_sets = 0;
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 
+/* log2 of the bytes in a page of the kernel's, which vm_pgoff counts. */
+const volatile __u32 page_shift = 12;
+
+/* The bits of an address of code. Those above them may sign a return address. */
+const volatile __u64 code_mask = ~0ULL;
+
 /*
  * The distance in bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and
  * from there to the pointer to the registers that an interrupt saved (__irq_regs). They are per-CPU

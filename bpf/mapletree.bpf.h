@@ -104,7 +104,7 @@ static __always_inline bool text_holds(struct vm_area_struct *vma, struct mm_str
 	if (vma_detached(vma))
 		return false;
 	file = BPF_CORE_READ(vma, vm_file);
-	if (file && (BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - start != delta)
+	if (file && (BPF_CORE_READ(vma, vm_pgoff) << page_shift) - start != delta)
 		return false;
 	if ((file ? (u64)BPF_CORE_READ(file, f_inode) : 0) != inode)
 		return false;

@@ -208,7 +208,7 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 	if (!mapping->exec)
 		return;
 	if (file) {
-		mapping->offset = BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT;
+		mapping->offset = BPF_CORE_READ(vma, vm_pgoff) << page_shift;
 		file_space(file, &mapping->space);
 	} else {
 		anon_space(task, mapping->start, &mapping->space);

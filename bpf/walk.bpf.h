@@ -113,11 +113,6 @@ __noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 	return rule;
 }
 
-static __always_inline u64 make_site(u32 text, u64 offset)
-{
-	return (u64)text << SITE_OFFSET_BITS | (offset & SITE_OFFSET_MASK);
-}
-
 /*
  * The same, from what the CPU's walks have looked up before. Only callers are kept, as leaves hardly ever
  * come again, and only what has a rule, as everything else may get one. The epoch is the one in which the
@@ -165,6 +160,7 @@ static __always_inline bool read_word(u64 *word, u64 at)
 /* Goes on at the caller; one that is the frame itself would be gone on with forever. */
 static __always_inline int go_on(struct walk *walk, u64 pc, u64 sp, u64 fp)
 {
+	pc &= code_mask;
 	if (!pc)
 		return end_at_first(walk);
 	if (sp == walk->at.sp && pc == walk->at.pc)
@@ -184,9 +180,10 @@ enum trust { GUESS, LEFT_OUT, SURE };
 
 /*
  * A frame pointer is one only if it points into the stack above. What is there may still be no frame: its
- * return address must be in text, which the next step finds out.
+ * return address must be in text, which the next step finds out. The caller's stack pointer is so many bytes
+ * above what it points to. A function of its own, for walk_step()'s stack.
  */
-static __always_inline int step_by_pointer(struct walk *walk, enum trust trust)
+static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
@@ -200,7 +197,7 @@ static __always_inline int step_by_pointer(struct walk *walk, enum trust trust)
 	if ((trust == GUESS && walk->at.fp + sizeof(u64) < walk->at.sp) ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
-	return go_on(walk, frame[1], walk->at.fp + sizeof(frame), frame[0]);
+	return go_on(walk, frame[1], walk->at.fp + above, frame[0]);
 }
 
 static __always_inline void put_site(struct walk *walk, u32 nr, u64 offset)
@@ -214,42 +211,6 @@ static __always_inline void name_by_pc(struct walk *walk)
 	put_site(walk, walk->nr - 1, walk->at.pc + walk->delta);
 }
 
-/* struct shown_frame as one word, for a global function's result is a scalar. */
-__noinline u64 find_shown(u64 pc, bool in_call)
-{
-	struct shown_frame shown = arch_shown_frame(pc, in_call);
-
-	return (u64)shown.fp << 32 | shown.cfa;
-}
-
-/* Of text without a rule: code that is about to return shows where to. */
-static __always_inline int step_by_code(struct walk *walk)
-{
-	u64 frame = find_shown(walk->at.pc, walk->in_call), fp = walk->at.fp, pc, cfa;
-
-	cfa = walk->at.sp + (u32)frame;
-	if (!frame || !read_word(&pc, cfa + UNWIND_RA_OFFSET))
-		return step_by_pointer(walk, GUESS);
-	if (frame >> 32 && !read_word(&fp, walk->at.sp + (frame >> 32) - 1))
-		return end_walk(walk, END_UNREADABLE);
-	return go_on(walk, pc, cfa, fp);
-}
-
-/*
- * From a caller in Go's text. A frame pointer that lies in the frame is in its usual place, below the return
- * address: crosscall2() of Go 1.21 and later sets another one. One that does not is on another stack.
- */
-static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
-{
-	u64 stored = walk->at.sp + rule->cfa_offset - 2 * sizeof(u64);
-
-	if (rule->call == UNWIND_CALL_FRAMELESS)
-		return step_by_pointer(walk, LEFT_OUT);
-	if (rule->cfa == UNWIND_SP && walk->at.fp >= walk->at.sp && walk->at.fp <= stored)
-		walk->at.fp = stored;
-	return step_by_pointer(walk, SURE);
-}
-
 /* The kernel has stored all registers for the return from a signal handler. */
 static __always_inline int step_by_signal(struct walk *walk)
 {
@@ -258,6 +219,47 @@ static __always_inline int step_by_signal(struct walk *walk)
 		return end_walk(walk, END_UNREADABLE);
 	walk->in_call = false;
 	return false;
+}
+
+/* struct shown_frame as one word, for a global function's result is a scalar. */
+__noinline u64 find_shown(u64 pc, bool in_call)
+{
+	struct shown_frame shown = arch_shown_frame(pc, in_call);
+
+	return shown.what | (u64)shown.cfa << 16 | (u64)shown.fp << 32 | (u64)shown.ra << 48;
+}
+
+/* Of text without a rule: code that is about to return shows where to. */
+static __always_inline int step_by_code(struct walk *walk)
+{
+	u64 shown = find_shown(walk->at.pc, walk->in_call), sp = walk->at.sp;
+	u64 fp = walk->at.fp, pc = walk->at.scratch;
+	u32 fp_at = shown >> 32 & 0xffff, ra_at = shown >> 48;
+
+	if (!shown || sp & SP_UNSURE)
+		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+	if ((shown & 0xffff) == SHOWN_SIGNAL)
+		return step_by_signal(walk);
+	if (ra_at && !read_word(&pc, sp + ra_at - 1))
+		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+	if (fp_at && !read_word(&fp, sp + fp_at - 1))
+		return end_walk(walk, END_UNREADABLE);
+	return go_on(walk, pc, sp + (shown >> 16 & 0xffff), fp);
+}
+
+/*
+ * From a caller in Go's text. A frame pointer that lies in the frame is in its usual place, below the return
+ * address: crosscall2() of Go 1.21 and later sets another one. One that does not is on another stack.
+ */
+static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
+{
+	u64 stored = walk->at.sp + rule->cfa_offset + unwind_ra_offset(rule) - sizeof(u64);
+
+	if (rule->call == UNWIND_CALL_FRAMELESS)
+		return step_by_pointer(walk, LEFT_OUT, ABOVE_POINTER);
+	if (rule->cfa == UNWIND_SP && walk->at.fp >= walk->at.sp && walk->at.fp <= stored)
+		walk->at.fp = stored;
+	return step_by_pointer(walk, SURE, arch_above_pointer_of_go(rule));
 }
 
 static __always_inline bool find_cfa(const struct walk *walk, const struct unwind_rule *rule,
@@ -284,19 +286,26 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 {
 	u64 cfa, pc, fp = walk->at.fp;
 
-	if (!find_cfa(walk, rule, &cfa))
+	if (walk->at.sp & SP_UNSURE && rule->cfa == UNWIND_SP) {
+		/* A frame that has stored a frame pointer has its own point there, or we were not led here. */
+		if (rule->fp != UNWIND_FP_CFA || rule->ra != UNWIND_RA_STORED)
+			return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+		cfa = walk->at.fp - rule->fp_offset;
+	} else if (!find_cfa(walk, rule, &cfa)) {
 		return end_walk(walk, END_UNREADABLE);
+	}
 	if (rule->ra == UNWIND_RA_SCRATCH) {
 		if (walk->in_call)
 			return end_walk(walk, END_REGISTER);
 		pc = walk->at.scratch;
-	} else if (!read_word(&pc, cfa + UNWIND_RA_OFFSET)) {
+	} else if (!read_word(&pc, cfa + unwind_ra_offset(rule))) {
 		return end_walk(walk, END_UNREADABLE);
 	}
 	if (rule->fp == UNWIND_FP_CFA && !read_word(&fp, cfa + rule->fp_offset))
 		return end_walk(walk, END_UNREADABLE);
 	/* Go's compiler tells nothing of the frame pointer that it has stored below the return address. */
-	if (rule->fp == UNWIND_FP_SAME && walk->at.fp == cfa - 2 * sizeof(u64) &&
+	if (rule->fp == UNWIND_FP_SAME && rule->ra == UNWIND_RA_STORED &&
+	    walk->at.fp == cfa + unwind_ra_offset(rule) - sizeof(u64) &&
 	    !read_word(&fp, walk->at.fp))
 		return end_walk(walk, END_UNREADABLE);
 	if (rule->fp == UNWIND_FP_BP && !read_word(&fp, walk->at.fp + rule->fp_offset))
@@ -313,7 +322,7 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	struct unwind_rule *rule;
 
 	if (number == RULE_POINTER)
-		return step_by_pointer(walk, SURE);
+		return step_by_pointer(walk, SURE, ABOVE_POINTER);
 	if (number < 0)
 		return end_walk(walk, number == RULE_FULL ? END_FULL : END_LATE);
 	if (number & UNWIND_ROW_EARLY)

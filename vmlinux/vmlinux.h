@@ -62,6 +62,12 @@ struct pt_regs {
 	unsigned long ip, cs, flags, sp, ss;
 };
 typedef struct pt_regs bpf_user_pt_regs_t;
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs;
+typedef struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp, pc, pstate;
+} bpf_user_pt_regs_t;
 #else
 #error "vmlinux.h: add this processor's registers"
 #endif

@@ -14,8 +14,15 @@
 
 /*
  * A place as one word: the text's number and the offset in it, which of anonymous and kernel text is the
- * address. The lower half of the address space has 47 bits, and kernel text is in the upper half.
+ * address. The lower half of x86-64's address space has 47 bits, and kernel text is in the upper half. On arm64
+ * it has 48; but instructions have 2 or 4 bytes, and the lowest bit of an offset
+ * is left out.
  */
+#if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+enum { SITE_OFFSET_SHIFT = 1 };
+#else
+enum { SITE_OFFSET_SHIFT = 0 };
+#endif
 enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
 
 #define SITE_OFFSET_MASK ((1ULL << SITE_OFFSET_BITS) - 1)
@@ -30,6 +37,19 @@ static inline __u32 site_text(__u64 site)
 {
 	return (__u32)((site & ~SITE_AFTER_GAP) >> SITE_OFFSET_BITS);
 }
+
+static inline __u64 make_site(__u32 text, __u64 offset)
+{
+	return (__u64)text << SITE_OFFSET_BITS | (offset >> SITE_OFFSET_SHIFT & SITE_OFFSET_MASK);
+}
+
+/* Of kernel text the bits above are left out too; all are set. */
+static inline __u64 site_offset(__u64 site)
+{
+	return (site & SITE_OFFSET_MASK) << SITE_OFFSET_SHIFT;
+}
+
+#define SITE_KERNEL_BITS (~(SITE_OFFSET_MASK << SITE_OFFSET_SHIFT))
 
 /*
  * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0

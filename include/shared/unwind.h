@@ -59,8 +59,8 @@ enum unwind_fp {
 
 /* The return address. */
 enum unwind_ra {
-	UNWIND_RA_STORED, /* at CFA + UNWIND_RA_OFFSET */
-	UNWIND_RA_SCRATCH, /* in the register that vfork() keeps it in; known of the leaf alone */
+	UNWIND_RA_STORED, /* at CFA + unwind_ra_offset() */
+	UNWIND_RA_SCRATCH, /* in the register that vfork() keeps it in, on arm64 x30; known of the leaf alone */
 };
 
 /*
@@ -86,11 +86,22 @@ struct unwind_rule {
 _Static_assert(sizeof(struct unwind_line) == 64, "struct unwind_line");
 _Static_assert(sizeof(struct unwind_rule) == 16, "struct unwind_rule");
 
+/* What is x86-64's: an entry of the PLT has 16 bytes and pushes one word. */
+enum { UNWIND_PLT_BYTES = 16, UNWIND_PLT_PUSHED = 8 };
+
 /*
- * What is x86-64's: the call instruction has stored the return address right below the CFA, and an
- * entry of the PLT has 16 bytes and pushes one word.
+ * From the CFA to the return address. On x86-64 the call instruction has stored it right below. On arm64 the
+ * caller has stored it, and above its frame pointer if it stored that too.
  */
-enum { UNWIND_RA_OFFSET = -8, UNWIND_PLT_BYTES = 16, UNWIND_PLT_PUSHED = 8 };
+static inline __s64 unwind_ra_offset(const struct unwind_rule *rule)
+{
+#if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+	return (__s64)rule->fp_offset + 8;
+#else
+	(void)rule;
+	return -8;
+#endif
+}
 
 static inline __u64 unwind_granule(__u64 offset)
 {

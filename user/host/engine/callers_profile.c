@@ -141,9 +141,9 @@ static bool find_site(void *context, uint64_t site, struct profile_site *result)
 	uint32_t text = site_text(site);
 	int64_t object;
 
-	result->offset = site & SITE_OFFSET_MASK;
+	result->offset = site_offset(site);
 	if (text == TEXT_KERNEL) {
-		result->offset |= ~SITE_OFFSET_MASK;
+		result->offset |= SITE_KERNEL_BITS;
 		object = kernel_modules_object(filling->modules, result->offset, filling->profile,
 					       &filling->names->sources, NO_SOURCE);
 		if (object < 0)

@@ -192,7 +192,7 @@ static bool note_formers(const struct session *session, struct jit_text *jit, ui
 		site = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED);
 		if (site_text(site) != number)
 			continue;
-		code = code_at(codes, nr, site & SITE_OFFSET_MASK);
+		code = code_at(codes, nr, site_offset(site));
 		if (!code)
 			continue;
 		if (!jit_text_add_former(jit, code, jit_map_name(jit->map, code)))

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "host/engine/kernel_btf.h"
@@ -21,6 +22,7 @@
 #include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
 #include "host/engine/spaces.h"
+#include "unwind/cfi.h"
 
 /* What the kernel says of the programs. */
 static void read_kernels(const struct session *session, struct session_cost *result)
@@ -167,6 +169,8 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->bin_shift = options->bin_shift;
 	skel->rodata->choosing = options->judge != NULL;
 	skel->rodata->unweighted = options->unweighted;
+	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	skel->rodata->code_mask = cfi_code_mask();
 	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
