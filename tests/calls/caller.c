@@ -210,9 +210,16 @@ size_t high_at(void)
 
 char *wide_text(void)
 {
-	/* Each burns for a while and returns: mov $500000,%ecx; 1: dec %ecx; jnz 1b; ret */
+	/* Each burns for a while and returns. */
+#ifdef __aarch64__
+	/* mov w0, #500000; 1: subs w0, w0, #1; b.ne 1b; ret */
+	static const unsigned int code[] = { 0x52942400, 0x72a000e0, 0x71000400, 0x54ffffe1,
+					     0xd65f03c0 };
+#else
+	/* mov $500000,%ecx; 1: dec %ecx; jnz 1b; ret */
 	static const unsigned char code[] = { 0xb9, 0x20, 0xa1, 0x07, 0x00,
 					      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+#endif
 	char *text = mmap(NULL, WIDE_SPAN, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int i;
@@ -220,6 +227,7 @@ char *wide_text(void)
 	ENSURE(text != MAP_FAILED);
 	for (i = 0; i < WIDE; i++)
 		memcpy(text + (size_t)i * WIDE_STEP, code, sizeof(code));
+	__builtin___clear_cache(text, text + WIDE_SPAN);
 	return text;
 }
 

@@ -99,7 +99,7 @@ size_t text_start(void);
 
 /*
  * Text of which each page needs a page of counters of its own at 2 bytes of buffer per byte of
- * text: x86-64 machine code. burn_wide() runs in n of its pages, one after another.
+ * text. burn_wide() runs in n of its pages, one after another.
  */
 enum { WIDE = 4096, WIDE_STEP = 4096 };
 #define WIDE_SPAN ((size_t)WIDE * WIDE_STEP)

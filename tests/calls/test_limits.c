@@ -248,9 +248,6 @@ static void user_memory_body(void *argument)
 
 Test(calls_limits, user_memory)
 {
-#ifndef __x86_64__
-	NEED(0, "machine code is for x86-64");
-#endif
 	caller_begin(&serve, ARGS("--user-memory", "1M"));
 	caller_run(user_memory_body, NULL);
 	caller_run(profile_as_daemon, NULL);
@@ -260,9 +257,6 @@ Test(calls_limits, user_memory)
 /* The same for the limit of all users. */
 Test(calls_limits, memory)
 {
-#ifndef __x86_64__
-	NEED(0, "machine code is for x86-64");
-#endif
 	caller_begin(&serve, ARGS("--memory", "1M"));
 	caller_run(user_memory_body, NULL);
 	caller_run(profile_as_daemon, NULL);
@@ -297,9 +291,6 @@ static void pages_grow_body(void *argument)
 /* 2 MiB of counters exist at once, and the rest of the 64 when they are needed. */
 Test(calls_limits, pages_grow)
 {
-#ifndef __x86_64__
-	NEED(0, "machine code is for x86-64");
-#endif
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(pages_grow_body, NULL);
 	serve_end(&serve);

@@ -333,9 +333,6 @@ static void pages_body(void *argument)
 /* Each of them may have all by their limit, and a sixth one loses nothing. */
 Test(calls_shares, pages)
 {
-#ifndef __x86_64__
-	NEED(0, "machine code is for x86-64");
-#endif
 	caller_begin(&serve, ARGS("--memory", "4M"));
 	caller_run(pages_body, NULL);
 	serve_end(&serve);

@@ -40,7 +40,7 @@ static void run_callers(struct live *live, const char *const options[], const ch
  * walks so slowly that at 4,595 Hz the walks, which are longer in one function than in the other, take two
  * thirds of the time.
  */
-static void shares(const char *what, size_t n, const struct share *wanted)
+static void shares_of(const char *program, const char *what, size_t n, const struct share *wanted)
 {
 	const char *hz = doc_emulated_part() > 0 ? "250" : "4595";
 	uint64_t ticks[4];
@@ -48,12 +48,16 @@ static void shares(const char *what, size_t n, const struct share *wanted)
 	size_t i;
 
 	live_begin(&live);
-	run_callers(&live, ARGS("-F", hz, "--force", "--callers"),
-		    ARGS(WORKLOAD("callers"), what, "10000"));
+	run_callers(&live, ARGS("-F", hz, "--force", "--callers"), ARGS(program, what, "10000"));
 	for (i = 0; i < n; i++)
 		ticks[i] = doc_called(live.doc, "leaf", wanted[i].name);
 	assert_ratio(n, wanted, ticks);
 	live_end(&live);
+}
+
+static void shares(const char *what, size_t n, const struct share *wanted)
+{
+	shares_of(WORKLOAD("callers"), what, n, wanted);
 }
 
 Test(live_callers, plain)
@@ -100,6 +104,15 @@ Test(live_callers, through_the_c_library)
 {
 	shares("library", SHARES({ "sorts", 5 }, { "second", 5 }));
 }
+
+#ifdef __aarch64__
+/* The processor signs return addresses if it can; else the instructions do nothing. */
+Test(live_callers, signed_return_addresses)
+{
+	shares_of(WORKLOAD("callers_signed"), "plain",
+		  SHARES({ "first", 5 }, { "second", 3 }, { "third", 2 }));
+}
+#endif
 
 /* Without rules too, for its frame pointers lead from one stack to another. */
 LIVE_TEST(live_callers, stacks_of_go)

@@ -24,11 +24,18 @@ static void expect_backtrace(struct live *live, const char *const command[],
 	cr_expect_geq((double)complete, 0.95 * (double)ticks, "%lu of %lu", complete, ticks);
 }
 
+/* On arm64 what the C library describes of __startcontext begins at a nop before that. */
+#ifdef __aarch64__
+#define START_CONTEXT "*"
+#else
+#define START_CONTEXT "__start_context"
+#endif
+
 /* The C library's names of these are in no shared one. */
 LIVE_TEST(live_frames, coroutine_of_a_static_program)
 {
 	expect_backtrace(live, ARGS(WORKLOAD("frames_static"), "context", "3000"),
-			 ARGS("leaf", "first", "__start_context"));
+			 ARGS("leaf", "first", START_CONTEXT));
 }
 
 LIVE_TEST(live_frames, coroutine)
@@ -39,8 +46,8 @@ LIVE_TEST(live_frames, coroutine)
 LIVE_TEST(live_frames, return_from_a_signal)
 {
 	expect_backtrace(live, ARGS(WORKLOAD("frames_static"), "signal", "3000"),
-			 ARGS("leaf", "first", "handle", "__restore_rt", "*kill*", "raise",
-			      "raises", "main"));
+			 ARGS("leaf", "first", "handle", "*_rt*", "*kill*", "raise", "raises",
+			      "main"));
 }
 
 /* What nobody described may push more than its neighbours: its callers are not known. */

@@ -25,7 +25,7 @@ WL_PIE := three one forever threads named forktree vforker swarm resters nothing
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so nothing_static frames_static gostack shim narrow
+	    plugin_a.so plugin_b.so nothing_static frames_static gostack shim narrow $(if $(filter aarch64,$(PROCESSOR)),callers_signed)
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -60,6 +60,9 @@ $(addprefix $(WL_OUT)/ring_,alpha beta delta): $(WL_SRC)/chain.c | $(DEPS_FIRST)
 $(WL_OUT)/gostack: $(WL_SRC)/gostack.c | $(DEPS_FIRST)
 	$(WL_CC) -g0 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fPIE -pie -o $@ $<
 	$(Q)$(OBJCOPY) --remove-section=.eh_frame --remove-section=.eh_frame_hdr $@
+
+$(WL_OUT)/callers_signed: $(WL_SRC)/callers.c | $(DEPS_FIRST)
+	$(WL_CC) -fPIE -pie -pthread -mbranch-protection=pac-ret+leaf+b-key -o $@ $<
 
 $(WL_OUT)/shim: $(WL_SRC)/shim.c | $(DEPS_FIRST)
 	$(WL_CC) -fno-pie -no-pie -nostartfiles -Wl,-e,shim_entry -o $@ $<

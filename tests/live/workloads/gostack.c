@@ -29,6 +29,17 @@ void on_stack(void (*there)(unsigned long), unsigned long units, char *top);
 __asm__(".globl on_stack\n"
 	".type on_stack, @function\n"
 	"on_stack:\n"
+#ifdef __aarch64__
+	"	stp x19, x30, [sp, #-16]!\n"
+	"	mov x19, sp\n"
+	"	mov sp, x2\n"
+	"	mov x3, x0\n"
+	"	mov x0, x1\n"
+	"	blr x3\n"
+	"	mov sp, x19\n"
+	"	ldp x19, x30, [sp], #16\n"
+	"	ret\n"
+#else
 	"	push %rbx\n"
 	"	mov %rsp, %rbx\n"
 	"	mov %rdx, %rsp\n"
@@ -38,6 +49,7 @@ __asm__(".globl on_stack\n"
 	"	mov %rbx, %rsp\n"
 	"	pop %rbx\n"
 	"	ret\n"
+#endif
 	".size on_stack, . - on_stack\n");
 
 void burns(unsigned long units);

@@ -45,13 +45,21 @@ static const unsigned int calling[] = {
 static const unsigned char calling[1];
 #endif
 
-/* Calls its fourth argument as CPython's trampolines do, which keep no frame pointer. */
+/* Calls its fourth argument as CPython's trampolines do, which on x86-64 keep no frame pointer. */
 #if defined(__x86_64__)
 static const unsigned char trampoline[] = {
 	0x48, 0x83, 0xec, 0x08, /* sub $8, %rsp */
 	0xff, 0xd1, /* call *%rcx */
 	0x48, 0x83, 0xc4, 0x08, /* add $8, %rsp */
 	0xc3, /* ret */
+};
+#elif defined(__aarch64__)
+static const unsigned int trampoline[] = {
+	0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
+	0x910003fd, /* mov x29, sp */
+	0xd63f0060, /* blr x3 */
+	0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
+	0xd65f03c0, /* ret */
 };
 #else
 static const unsigned char trampoline[1];

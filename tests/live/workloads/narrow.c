@@ -17,6 +17,10 @@ static __attribute__((noinline)) void leaf(unsigned int n)
 void _start(void)
 {
 	leaf(600000000);
+#ifdef __arm__
+	__asm__ volatile("mov r7, #1\n mov r0, #0\n svc #0" ::: "r0", "r7");
+#else
 	__asm__ volatile("int $0x80" ::"a"(1), "b"(0));
+#endif
 	__builtin_unreachable();
 }
