@@ -8,6 +8,8 @@
 # prints none of them is one test, judged by its exit status (77: skipped). A criterion test skips
 # by cr_skip_test(), or by printing "SKIP name: reason" and returning.
 #
+# SUITES_LAYER=PATTERN: of a layer's program only these suites, of which none has the machine to itself.
+#
 # All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
 # sample or load BPF run as root, with sudo if necessary. V=1 also shows tests that pass.
 #
@@ -229,7 +231,9 @@ at_a_time() {
 
 # The pattern of a layer's suites that may run beside others.
 beside() {
-	echo "${alone[$1]:+!(}${alone[$1]:-*}${alone[$1]:+)}"
+	local only=SUITES_$1
+
+	echo "${!only:-${alone[$1]:+!(}${alone[$1]:-*}${alone[$1]:+)}}"
 }
 
 run_beside() {
@@ -251,11 +255,12 @@ run_beside() {
 }
 
 run_alone() {
-	local layer
+	local layer only
 
 	room=1
 	for layer in "$@"; do
-		[ -z "${alone[$layer]:-}" ] || start_program "$layer" "$layer-alone" 1 "${alone[$layer]}"
+		only=SUITES_$layer
+		[ -z "${alone[$layer]:-}" ] || [ -n "${!only:-}" ] || start_program "$layer" "$layer-alone" 1 "${alone[$layer]}"
 		start_scripts "$layer" "@($alone_scripts)"
 	done
 	finish_all
