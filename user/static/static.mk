@@ -12,7 +12,7 @@ STATIC_LIBS := $(LIBS) -lcapstone -lseccomp -llzma -lbz2 -lzstd
 # Half of capstone is for processors that no profile shows. As symbols that are there already, they are not
 # linked, and its table has no such processor.
 CAPSTONE_KEPT := X86 AArch64
-capstone_left = $(foreach p,$(filter-out $(CAPSTONE_KEPT),$(shell nm $$($(CC) -print-file-name=libcapstone.a) \
+capstone_left = $(foreach p,$(filter-out $(CAPSTONE_KEPT),$(shell $$($(CC) -print-prog-name=nm) $$($(CC) -print-file-name=libcapstone.a) \
 	2>/dev/null | sed -n 's/.* T \(.*\)_global_init$$/\1/p')),-Wl,--defsym=$p_global_init=0,--defsym=$p_option=0)
 STATIC_STAMP := $(call stamp,static,$(CC) $(HOST_LDFLAGS) $(STATIC_LIBS) $(CAPSTONE_KEPT))
 # What library.c answers for, so that libc does without.
