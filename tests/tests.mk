@@ -118,7 +118,7 @@ check-image: image | deps ## The container image: runs under runc as on Kubernet
 	$(Q)tests/run.sh $(BUILD) image
 
 # VM_KERNELS='6.1 6.12:v1' for some of them, also with another layout of cgroups: tests/vm/kernels.
-check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) $(LAYER_NEEDS_cli) | deps ## The tests that sample, on other kernels in VMs
+check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,bpf calls cli client,$(LAYER_NEEDS_$l)) | deps ## The tests that sample, on other kernels in VMs
 	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
 
 # BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts only.

@@ -33,8 +33,8 @@ SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -
 # Hardened like Debian's packages, because root reads other users' bytes with it. glibc's checks
 # need optimization, and sanitizers detect more without these checks; a level that was asked for is
 # kept.
-HARDENING := -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64,$(PROCESSOR)),-fcf-protection,\
-	-mbranch-protection=standard)
+HARDENING := -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter x86_64,$(PROCESSOR)),-fcf-protection) $(if $(filter aarch64,$(PROCESSOR)),-mbranch-protection=standard)
 FORTIFY = $(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
 	$(filter -O1 -O2 -O3 -Os -Ofast,$(CFLAGS)),-D_FORTIFY_SOURCE=2))
 
