@@ -35,7 +35,7 @@ static void deliver(void *context, const struct profile *profile)
 		agent->state.until_ns = agent->state.cut_ns;
 	agent->parts_ticks = 0;
 	figures_end_interval(&agent->figures);
-	/* One without ticks is not sent, and the next has what was noted in it. */
+	/* A profile without ticks is not sent. The next one includes its unsampled time. */
 	if (profile->ticks.total) {
 		run->clock = session_clock(run->loop.session);
 	} else {
@@ -79,8 +79,8 @@ static void observe(void *context, struct profile *part)
 }
 
 /*
- * Uses the scheduler's tick if there is one, else what the budget allows. A part of perf's clock is a lower
- * rate, as the interrupts of ticks that are passed over would take most of what all take.
+ * Use the scheduler's tick if the kernel has one. With perf's clock, reach the duty by a lower
+ * rate: the interrupts of skipped ticks would cost almost as much as counting them.
  */
 static void choose_source(struct sampling_options *options)
 {
@@ -95,10 +95,9 @@ static void choose_source(struct sampling_options *options)
 	}
 }
 
-/* One interval may be late on a busy host. */
+/* On a busy host one interval may be late. */
 enum { LATE_INTERVALS = 3 };
 
-/* Opened only when there is something to serve. */
 static int open_listener(struct run *run, struct error *err)
 {
 	const uint64_t interval = run->options->sampling.interval_ns;
@@ -119,7 +118,10 @@ static int open_listener(struct run *run, struct error *err)
 	return listener_open(&run->options->listen, &sources, &run->listener, err);
 }
 
-/* Without cgroups to tell apart, a host can still be profiled as one service, but not chosen from. */
+/*
+ * Without usable cgroups, profile the host as one service, unless --include or --exclude must
+ * choose among cgroups.
+ */
 static int find_cgroups(struct run *run, struct error *err)
 {
 	int ret = targets_split_hierarchy(&run->targets.controller, err);
@@ -142,8 +144,8 @@ static int find_targets(struct run *run, struct error *err)
 }
 
 /*
- * Times are random, so that hosts that were started together do not deliver together. Only the first
- * profile comes early, because who rolls this out wants to know soon whether a sink takes it.
+ * Intervals end at random times, so that hosts that start together do not deliver together. The
+ * first profile comes early: after a rollout it shows soon whether the sinks accept profiles.
  */
 static void choose_cuts(struct sample_loop *loop)
 {
@@ -163,7 +165,10 @@ static enum told judge(void *context, const char *cgroup)
 	return choice_judge(&run->options->choice, cgroup);
 }
 
-/* A profile that is made before there is a link to the container's log does not have its name. */
+/*
+ * Kubelet creates the link to a container's log late. Look the name up again before the first
+ * profile, which would lack it.
+ */
 static void meet(void *context, const char *cgroup)
 {
 	struct run *run = context;
@@ -186,7 +191,10 @@ static int prepare(struct run *run, struct error *err)
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)
 		return sample_explain(ret, err);
-	/* Without a last agent it begins with all ticks, and the first profile shows what they take. */
+	/*
+	 * Without a duty from the last agent, start with all ticks. The first profile then shows
+	 * their cost.
+	 */
 	sampling->adapt_duty = sampling->source == SOURCE_TICK && !sampling->has_duty;
 	if (sampling->adapt_duty && run->agent->state.has_duty)
 		sampling->duty_percent = run->agent->state.duty_percent;
@@ -211,7 +219,7 @@ static int prepare(struct run *run, struct error *err)
 	return open_listener(run, err);
 }
 
-/* kubelet cuts a host's name to 63 bytes, and then what it may not end in. */
+/* Kubelet cuts a host name to 63 bytes, and then removes characters that may not come last. */
 #define POD_NAME_CUT 60
 
 static bool is_pods_name(const char *host)
@@ -228,7 +236,7 @@ static bool is_pods_name(const char *host)
 	return ret;
 }
 
-/* It would be another host after each restart, and whoever groups by hosts would not see which it is. */
+/* A pod's name changes with each restart, so it identifies no host. */
 static void say_whose_name(const struct agent_choice *choice)
 {
 	char host[HOST_NAME_MAX + 1] = "";
@@ -259,7 +267,7 @@ static void say_what_runs(const struct run *run)
 		print_message(NULL, "agent: listening at port %u", listener_port(run->listener));
 }
 
-/* A copy of one that is not in force is not wanted. */
+/* Do not keep a copy of a file that is not in force. */
 static void keep_config(const struct run *run)
 {
 	const struct agent_options *options = run->options;
@@ -321,7 +329,10 @@ static void finish(struct run *run)
 	targets_free(&run->targets);
 }
 
-/* timeout(1) sends a signal twice, and so may a service manager. The one after that is impatience. */
+/*
+ * timeout(1) sends a signal twice, and so may a service manager. Only a third signal ends the agent
+ * at once.
+ */
 static void count_signal(int signal_number)
 {
 	static const char text[] =
@@ -339,7 +350,7 @@ static void count_signal(int signal_number)
 	raise(signal_number);
 }
 
-/* While the last profile is made and delivered, a second signal changes nothing. */
+/* Ignore a second signal while the last profile is made and delivered. */
 static void expect_signals(void)
 {
 	const struct sigaction action = { .sa_handler = count_signal, .sa_flags = SA_RESTART };
@@ -354,7 +365,7 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 {
 	if (end == AGENT_STOPPED)
 		expect_signals();
-	/* In the order of run_note_state(). */
+	/* Read these in the same order as run_note_state() does. */
 	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {
 		print_error(err);

@@ -76,7 +76,7 @@ static bool is_label_key(const char *key)
 	return length && length < 64 && strspn(key, letters) == length;
 }
 
-/* Cuts blanks off at both ends, in place. */
+/* Trims blanks at both ends, in place. */
 static char *agent_trim(char *text)
 {
 	size_t length;
@@ -89,7 +89,7 @@ static char *agent_trim(char *text)
 	return text;
 }
 
-/* A copy that lives as long as the arguments. NULL: out of memory. */
+/* Returns a copy that lives as long as the arguments; NULL: out of memory. */
 static char *agent_keep(struct agent_arguments *arguments, const char *text)
 {
 	char *copy;
@@ -102,7 +102,7 @@ static char *agent_keep(struct agent_arguments *arguments, const char *text)
 	return copy;
 }
 
-/* One of a key that there was takes its place: what is typed comes after what a file has. */
+/* A later label replaces an earlier one of the same key: the command line overrides the file. */
 static int set_label(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct agent_arguments *arguments = field;
@@ -402,7 +402,7 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 				 "OTEL_EXPORTER_OTLP_HEADERS: must be name=value,name=value");
 	*equals = '\0';
 	decode(equals + 1);
-	/* A newline in a value would begin another header. */
+	/* A newline in a value would start another header. */
 	if (strpbrk(equals + 1, "\r\n"))
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
 	if (asprintf(&header, "%s: %s", agent_trim(pair), agent_trim(equals + 1)) < 0)
@@ -433,7 +433,7 @@ static int read_headers(struct agent_arguments *arguments, struct error *err)
 	return ret;
 }
 
-/* The general endpoint is a base to which the path for profiles is added; gRPC has no paths. */
+/* The general endpoint is a base URL, to which the profiles' path is added. gRPC has no paths. */
 static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 {
 	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";
@@ -480,7 +480,7 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 
 /* --- all together --- */
 
-/* Only cgroups are told apart by what they are called. */
+/* Rules match names of cgroups, so they need --split cgroup. */
 static int settle_choice(struct agent_arguments *arguments, struct error *err)
 {
 	struct agent_choice *choice = &arguments->agent.choice;
@@ -550,12 +550,12 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 	return 0;
 }
 
-/* The agent's file of options, which are read as if they had been typed. */
+/* The agent's file of options. Each line is parsed like an option on the command line. */
 
-#define LINE_BYTES 4096 /* of the longest line */
-#define CONFIG_BYTES (1 << 20) /* of a file, which else could be a sparse one of any size */
+#define LINE_BYTES 4096 /* the longest line */
+#define CONFIG_BYTES (1 << 20) /* the largest file: a sparse file could have any size */
 
-/* A name has no blank, so what is behind one must be a value. */
+/* A name has no blanks, so text after a blank must be a value. */
 static int check_equals(char *line, struct error *err)
 {
 	size_t name = strcspn(line, "= \t");
@@ -595,7 +595,7 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 	return ret;
 }
 
-/* False at the end of the file, and where *ret says what is wrong. */
+/* Returns false at the end of the file, and on an error, which is then in *ret. */
 static bool next_line(FILE *file, char line[LINE_BYTES + 2], struct error *err, int *ret)
 {
 	*ret = 0;
@@ -610,7 +610,7 @@ static bool next_line(FILE *file, char line[LINE_BYTES + 2], struct error *err, 
 	return !*ret;
 }
 
-/* Says where in the file it is wrong. */
+/* Adds the file and the line to an error. */
 static int wrong_line(const char *path, unsigned int number, const struct error *why, int code,
 		      struct error *err)
 {
@@ -624,7 +624,10 @@ static int wrong_line(const char *path, unsigned int number, const struct error 
 	return code;
 }
 
-/* Behind a line that is wrong: the folder that has the last good file. */
+/*
+ * After a wrong line, search the rest of the file for the spool: that folder has the last good
+ * file.
+ */
 static void find_spool(const struct command *command, struct agent_arguments *arguments, FILE *file)
 {
 	char line[LINE_BYTES + 2], *text;

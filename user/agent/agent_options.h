@@ -5,13 +5,13 @@
 #include "agent/agent.h"
 #include "option/command.h"
 
-/* A sink as typed. */
+/* A sink as given on the command line or in the file. */
 struct sink_word {
 	enum sink_kind kind;
 	const char *where;
 };
 
-/* What `agent` was asked for by its file, the environment and the command line. */
+/* The options of `agent` from its file, the environment and the command line. */
 struct agent_arguments {
 	struct agent_options agent;
 	const char *config;
@@ -22,7 +22,7 @@ struct agent_arguments {
 	size_t nr_rules;
 	size_t room_rules;
 	struct http_options http; /* for all sinks */
-	uint64_t pending; /* bytes that may wait for each sink */
+	uint64_t pending; /* limit in bytes of pending profiles of each sink */
 	const char *spool;
 	uint64_t spool_size;
 	unsigned int old_spools; /* enum old_spools_choice */
@@ -45,22 +45,25 @@ void agent_arguments_init(struct agent_arguments *arguments);
 void agent_arguments_free(struct agent_arguments *arguments);
 
 /*
- * Reads the lines of arguments->config, "name = value" with the names of options, as if they had
- * been typed. -EINVAL: a line is wrong, and the message names it.
+ * Parses the lines of arguments->config, "name = value", like options on the command line. -EINVAL:
+ * a line is wrong, and the message names it.
  */
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
 		      struct error *err);
 
 /*
- * Where a copy of the file is kept once it works: in the spool's folder. NULL: no file was read, there is no
- * spool, or no memory.
+ * The path in the spool's folder for a copy of the file, once it works. NULL: no file was read,
+ * there is no spool, or no memory.
  */
 const char *agent_last_good(struct agent_arguments *arguments);
 
-/* Reads OpenTelemetry's variables, for options that were not typed. */
+/* Reads OpenTelemetry's variables for options that were not given. */
 int agent_environment_read(struct agent_arguments *arguments, struct error *err);
 
-/* Called after all is read: fills in arguments->agent. -EINVAL: the options do not fit together. */
+/*
+ * Call it after reading everything: fills in arguments->agent. -EINVAL: the options contradict each
+ * other.
+ */
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err);
 
 #endif

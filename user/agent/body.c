@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes requests: for OTLP it is a file of `export`; for Pyroscope and Parca it is JSON with a
- * series for each service, whose samples are a pprof profile in base64.
+ * Makes request bodies. For OTLP the body is a file of `export`. For Pyroscope and Parca it is JSON
+ * with a series for each service, and each series carries a pprof profile in base64.
  */
 #include "agent/body.h"
 
@@ -14,7 +14,7 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-/* Parca takes no compressed requests, but the pprof profile in one is compressed anyway. */
+/* Parca does not accept compressed requests. The pprof profile within is compressed anyway. */
 struct http_content body_content(enum sink_kind kind)
 {
 	return (struct http_content){
@@ -77,7 +77,7 @@ static void put_label(FILE *stream, const char *key, const char *value, bool fir
 	const char *at;
 
 	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
-	/* The name of a label may only have letters, digits and underscores. */
+	/* A label's name may only have letters, digits and underscores. */
 	for (at = key; *at; at++)
 		fputc(isascii(*at) && isalnum(*at) ? *at : '_', stream);
 	fputs("\",\"value\":", stream);

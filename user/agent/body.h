@@ -7,8 +7,8 @@
 #include "export/samples.h"
 
 /*
- * Makes the request that a backend of this kind takes, as body_content() says it is. The caller frees
- * *result. Returns 0 or -ENOMEM.
+ * Makes a request body for a backend of this kind, of the type that body_content() returns. The
+ * caller frees *result. Returns 0 or -ENOMEM.
  */
 int body_make(enum sink_kind kind, struct samples *samples, struct bytes *result);
 
@@ -18,7 +18,7 @@ int body_pprof(const struct samples *samples, const struct sample_service *servi
 
 struct http_content body_content(enum sink_kind kind);
 
-/* The path to use for a URL that has none. */
+/* The default path for a URL without one. */
 const char *body_path(enum sink_kind kind, bool grpc);
 
 #endif

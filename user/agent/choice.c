@@ -17,14 +17,14 @@ const char *const choice_words[NR_CHOICES] = { [CHOICE_NAMESPACE] = "namespace",
 					       [CHOICE_UNIT] = "unit",
 					       [CHOICE_CGROUP] = "cgroup" };
 
-/* --- whose ticks are wanted --- */
+/* --- which ticks are wanted --- */
 
 static bool is_like(const char *glob, const char *text)
 {
 	return *text && !fnmatch(glob, text, 0);
 }
 
-/* A directory whose name has a dot is taken for a unit, because others are never called like one. */
+/* Treat a directory whose name has a dot as a unit: no other directories have one. */
 static bool in_unit(const char *glob, const char *cgroup)
 {
 	char directory[256];
@@ -64,7 +64,10 @@ static bool matches(const struct choice_rule *rule, const char *cgroup,
 
 enum answer { NO, NOT_YET, YES };
 
-/* A rule waits for no name but its own: a sandbox never gets the name of a container. */
+/*
+ * A rule waits only for its own kind of name. A sandbox, for example, never gets a container's
+ * name.
+ */
 static enum answer ask(const struct choice_rule *rule, const char *cgroup,
 		       const struct cgroup_identity *who)
 {
@@ -82,9 +85,8 @@ static enum answer ask(const struct choice_rule *rule, const char *cgroup,
 }
 
 /*
- * An --exclude wins over any --include, because it is what keeps a sidecar out of a namespace that was
- * chosen. While a name that matters is not known yet, the ticks are counted: they can be left out
- * later, but not fetched back.
+ * --exclude overrides --include: it keeps a sidecar out of a chosen namespace. While a name that
+ * matters is unknown, ticks are counted, because they can be dropped later but not recovered.
  */
 enum told choice_judge(void *context, const char *cgroup)
 {
@@ -116,9 +118,9 @@ bool choice_meet(const struct agent_choice *choice, const char *cgroup)
 	return who->parts.pod[0] && !who->complete;
 }
 
-/* --- what it is called --- */
+/* --- service names --- */
 
-/* What a template is filled in from: a cgroup, or only the host when `who` is NULL. */
+/* The values for a template: of a cgroup, or of the host alone if `who` is NULL. */
 struct of {
 	const char *cgroup;
 	const char *host;
@@ -179,7 +181,7 @@ int choice_check_template(const char *text, const char **ret_wrong)
 	return 0;
 }
 
-/* Returns false if one of its parts is unknown, because half a name would be another service's. */
+/* Returns false if a part is unknown, because half a name would name another service. */
 static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX])
 {
 	size_t used = 0, length;
@@ -203,7 +205,7 @@ static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX]
 	return used;
 }
 
-/* If no template can be filled in, no label is made, and whoever reads the profile takes the path. */
+/* If no template can be filled in, there is no label, and readers of the profile use the path. */
 static bool name_service(const struct agent_choice *choice, const struct of *of,
 			 char ret[SERVICE_MAX])
 {
@@ -232,7 +234,7 @@ static int label_cgroup(const struct agent_choice *choice, struct profile *profi
 	return 0;
 }
 
-/* A cgroup has a split for each process, and these are neighbours, so it is labelled at the first. */
+/* With a split for each process, those of one cgroup are neighbours. Label only the first. */
 int choice_label(const struct agent_choice *choice, struct profile *profile)
 {
 	const struct of of_host = { .host = profile->host.name };

@@ -7,12 +7,13 @@
 #include "profile/profile.h"
 
 /*
- * Decides whose ticks are wanted and what they are called: --include, --exclude, --label, --service.
+ * --include, --exclude, --label and --service: which ticks are wanted, and which service they
+ * belong to.
  */
 enum choice_kind {
 	CHOICE_NAMESPACE,
 	CHOICE_POD,
-	CHOICE_CONTAINER, /* its name, its id or its short id */
+	CHOICE_CONTAINER, /* name, id or short id */
 	CHOICE_UNIT, /* any unit that the cgroup is in */
 	CHOICE_CGROUP,
 	NR_CHOICES,
@@ -31,7 +32,7 @@ struct choice_label {
 	const char *value;
 };
 
-/* Pyroscope takes 30 labels, and we need the others for names of our own. */
+/* Pyroscope accepts 30 labels, and we need the others ourselves. */
 #define CHOICE_LABELS_MAX 12
 
 struct agent_choice {
@@ -43,15 +44,15 @@ struct agent_choice {
 	struct identities *identities;
 };
 
-/* Returns 0, or -EINVAL and says in *ret_wrong what is wrong. */
+/* Returns 0, or -EINVAL with the reason in *ret_wrong. */
 int choice_check_template(const char *text, const char **ret_wrong);
 
 /* A session calls this for each new cgroup; context is a struct agent_choice. */
 enum told choice_judge(void *context, const char *cgroup);
 
 /*
- * The same where no rule asks for names: finds those of a cgroup before it is gone. Returns whether kubelet
- * may tell more of it in a moment.
+ * Looks up the names of a new cgroup before it is gone, if no rule has done so. Returns whether
+ * kubelet may publish more of them in a moment.
  */
 bool choice_meet(const struct agent_choice *choice, const char *cgroup);
 

@@ -6,14 +6,14 @@
 #include "agent/last_good.h"
 #include "host/sampling.h"
 
-/* What a command line means, with the file of options that it names. */
+/* A command line, to be parsed again at each reload. */
 struct typed {
 	int argc;
 	char **argv;
-	const char *instead; /* a file that is read in place of that one; NULL: none */
+	const char *instead; /* read this file of options instead of the one named; NULL: do not */
 };
 
-/* Starts with the file, because the command line has precedence. */
+/* Parse the file before the command line, which overrides it. */
 static int read_config(const struct typed *typed, struct agent_arguments *arguments,
 		       struct error *err)
 {
@@ -29,8 +29,8 @@ static int read_config(const struct typed *typed, struct agent_arguments *argume
 }
 
 /*
- * Reads the file, then the command line, which has precedence, then the environment. False: exit
- * with *ret_status; what is wrong was reported, and if it is not the command line is in *err.
+ * Reads the file, then the command line, which overrides it, then the environment. On false, exit
+ * with *ret_status: the error was printed, or, if it is in the file or the environment, is in *err.
  */
 static bool read_all(const struct typed *typed, struct agent_arguments *arguments, int *ret_status,
 		     struct error *err)
@@ -48,7 +48,7 @@ static bool read_all(const struct typed *typed, struct agent_arguments *argument
 	}
 	if (arguments->config) {
 		code = read_config(typed, arguments, err);
-		/* After an error too, for the folder of the last good file. */
+		/* Parse it after an error too: it may name the folder of the last good file. */
 		again = !command_parse(&command_agent, typed->argc, typed->argv, arguments, &first,
 				       ret_status);
 	}
@@ -72,7 +72,10 @@ static void free_arguments(struct agent_arguments *arguments)
 	free(arguments);
 }
 
-/* What was read is no news any more, although it does not work. */
+/*
+ * Record that the file was read, even if it does not work. Otherwise it would be read again and
+ * again.
+ */
 static void keep(struct agent *agent, struct agent_arguments *former,
 		 const struct agent_arguments *read, const struct error *why)
 {
@@ -82,7 +85,7 @@ static void keep(struct agent *agent, struct agent_arguments *former,
 	print_message(NULL, "agent: the options stay as they were");
 }
 
-/* Reads everything again. Returns the former options; NULL: there was an error, and they stay. */
+/* Reads all options again. Returns the former options; NULL: there was an error, and they stay. */
 static struct agent_arguments *reload(const struct typed *typed, struct agent *agent,
 				      struct agent_arguments **arguments)
 {
@@ -100,7 +103,10 @@ static struct agent_arguments *reload(const struct typed *typed, struct agent *a
 	return former;
 }
 
-/* For a file that does not work, the last one that did. NULL: there is none, or it does not either. */
+/*
+ * If the file does not work, read the last one that did. NULL: there is none, or it does not work
+ * either.
+ */
 static struct agent_arguments *read_last_good(const struct typed *typed,
 					      const struct agent_arguments *failed)
 {
@@ -122,7 +128,7 @@ static struct agent_arguments *read_last_good(const struct typed *typed,
 	return read;
 }
 
-/* Runs until the end. Options that were read again and do not work are given up for the former ones. */
+/* Runs until the end. If options that were read again do not work, the former ones come back. */
 static enum agent_end run_on(const struct typed *typed, struct agent *agent,
 			     struct agent_arguments **arguments)
 {
@@ -147,7 +153,10 @@ static enum agent_end run_on(const struct typed *typed, struct agent *agent,
 	return end;
 }
 
-/* The options to start with. NULL: exit with *ret_status. *why: "", or why they are not the file's. */
+/*
+ * Reads the options at the start. NULL: exit with *ret_status. *why: "", or why the file is not in
+ * force.
+ */
 static struct agent_arguments *read_first(const struct typed *typed, int *ret_status,
 					  struct error *why)
 {

@@ -57,7 +57,7 @@ void figures_add(struct figures *figures, const struct profile *part,
 	uint64_t cpu_ns = 0;
 
 	pthread_mutex_lock(&figures->lock);
-	/* Without memory for a cause the figures are too low but not otherwise wrong. */
+	/* Without memory for a cause, its count is missing; the others are right. */
 	profile_account_add(&figures->ticks, &part->ticks);
 	if (profile_cpu_time(part, &cpu_ns))
 		service_times_add(&figures->times, part, cpu_ns, true);
@@ -89,7 +89,7 @@ void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile
 	uint64_t cpu_ns = 0;
 
 	pthread_mutex_lock(&figures->lock);
-	/* An agent that was killed has shown more than it could save. */
+	/* A killed agent may have shown more than it saved. */
 	if (figures->times.scrapes > figures->unsampled.born)
 		figures->unsampled.told = figures->unsampled.ns;
 	figures->unsampled.ns += ns;
@@ -132,11 +132,11 @@ void figures_new_session(struct figures *figures, bool listening, size_t functio
 struct page {
 	FILE *out;
 	struct figures_form form;
-	uint64_t last; /* the last scrape of the one who asks */
+	uint64_t last; /* the previous scrape by the same scraper */
 	uint64_t begun_ms;
 };
 
-/* OpenMetrics names a counter without the _total at the end of its samples. */
+/* OpenMetrics drops _total from a counter's name in HELP and TYPE. */
 static void put_whole_head(const struct page *page, const char *name, const char *type,
 			   const char *help)
 {
@@ -159,7 +159,7 @@ static void put_plain(const struct page *page, const char *name, uint64_t value)
 	fprintf(page->out, "bpfprofil_%s %" PRIu64 "\n", name, value);
 }
 
-/* When a counter was 0, for a scraper that can use it. */
+/* The time when a counter was 0, for a scraper that can use it. */
 static void put_created(const struct page *page, const char *name, uint64_t ms)
 {
 	if (page->form.openmetrics)
@@ -167,7 +167,7 @@ static void put_created(const struct page *page, const char *name, uint64_t ms)
 			ms / 1000, ms % 1000);
 }
 
-/* Behind the last label. */
+/* Ends the labels and writes the value. */
 static void put_value(const struct page *page, uint64_t ns)
 {
 	fprintf(page->out, "} %" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
@@ -264,7 +264,10 @@ static void put_ratio(const struct page *page, const char *name, const char *hel
 	fprintf(page->out, "bpfprofil_%s %.6g\n", name, percent / 100);
 }
 
-/* Without CAP_SYS_ADMIN perf's clock is not measured, and 0 would look like a measurement. */
+/*
+ * Without CAP_SYS_ADMIN the cost is not measured. Write nothing, because 0 would look like a
+ * measurement.
+ */
 static void put_cost(const struct page *page, const struct profile_cost *cost, uint64_t handler_ns)
 {
 	put_ratio(page, "budget_ratio", "Allowed cost of sampling, as a share of busy CPU time.",
@@ -317,7 +320,7 @@ static uint64_t resident_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Under the names by which dashboards know them of any process. */
+/* These names are the same for every process, and dashboards know them. */
 static void put_process(const struct page *page, const struct figures *figures)
 {
 	uint64_t resident = resident_bytes();
@@ -336,7 +339,7 @@ static void put_process(const struct page *page, const struct figures *figures)
 	fprintf(page->out, "process_resident_memory_bytes %" PRIu64 "\n", resident);
 }
 
-/* A figure that every sink has one of. */
+/* A figure that every sink has. */
 struct sink_figure {
 	const char *name;
 	const char *type;
@@ -366,7 +369,7 @@ static const struct sink_figure sink_figures[] = {
 	  COUNT(last_success) },
 };
 
-/* Behind the name: which sink it is of, and more labels may follow. */
+/* Starts the labels with the sink. More labels may follow. */
 static void put_which(const struct page *page, struct sink *sink)
 {
 	fprintf(page->out, "{kind=\"%s\",url=\"", sink_kind(sink));
@@ -387,7 +390,7 @@ static void put_sink(const struct page *page, const struct sink_figure *figure, 
 	fprintf(page->out, "} %" PRIu64 "\n", value);
 }
 
-/* A counter of a sink, with one label more. */
+/* A sink's counter with one more label. */
 static void put_by(const struct page *page, const char *name, struct sink *sink, const char *label,
 		   const char *word, uint64_t value)
 {
@@ -410,7 +413,7 @@ static void put_losses(const struct page *page, const struct figures_of_sinks *o
 	}
 }
 
-/* Only codes that there were; folders give none. */
+/* Only codes that occurred. Folders have none. */
 static void put_codes(const struct page *page, const struct figures_of_sinks *of)
 {
 	struct sink_counts counts;

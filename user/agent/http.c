@@ -16,10 +16,13 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-/* The largest window, and 16 for gzip's header. */
+/* The largest window, plus 16 for gzip's header. */
 #define WINDOW (MAX_WBITS + 16)
 
-/* Half of the CPU time of zlib's own choice, 6, for 1 % more bytes of a request and 5 % of what waits. */
+/*
+ * Level 4 needs half the CPU time of zlib's default, 6, and makes a request 1 % larger, a pending
+ * profile 5 %.
+ */
 #define LEVEL 4
 
 void bytes_free(struct bytes *bytes)
@@ -68,9 +71,9 @@ static bool has_any(const struct bytes *text, const char *const *words)
 }
 
 /*
- * Words by which a refusal is about size. gRPC has no status for that: most libraries give one that
- * means later and that is refused again for ever, so that only the words tell. The collector answers
- * over HTTP with 400 and words too.
+ * Texts by which backends refuse a request as too large. gRPC has no status for that: most
+ * libraries send one that means "later" and would refuse it again for ever, so only the text tells
+ * them apart. The Collector answers 400 with such a text over HTTP.
  */
 static const char *const size_words[] = { "larger than", /* Go, C++, Python, JavaScript */
 					  "exceeds maximum size", /* Java */
@@ -83,14 +86,14 @@ static const char *const pyroscope_words[] = {
 };
 
 /*
- * gRPC's status 8 becomes 429 where a gateway or connect translates it. Other words of size are not
- * enough there: a backend that is short of memory or has a limit of bytes in a second says them too.
+ * A gateway or connect translates gRPC's status 8 to 429. Other texts about size do not count
+ * there: a backend that is short of memory, or limits bytes per second, sends them too.
  */
 static const char *const message_words[] = { "message larger than", "is larger than configured max",
 					     "message exceeds maximum size",
 					     "message length too large", NULL };
 
-/* Whether a backend refuses a request for its size: so say HTTP's status and the reply's body. */
+/* Whether an HTTP status and body refuse a request for its size. */
 static bool refusal_for_size(long code, const struct bytes *body)
 {
 	if (code == 400)
@@ -98,17 +101,17 @@ static bool refusal_for_size(long code, const struct bytes *body)
 	return code == 413 || (code == 429 && has_any(body, message_words));
 }
 
-/* The same of gRPC's status and message. */
+/* The same for gRPC's status and message. */
 static bool refusal_for_size_grpc(long status, const struct bytes *message)
 {
 	return (status == 8 || status == 11) && has_any(message, size_words);
 }
 
 #define CONNECT_MS 5000L
-#define REPLY_MAX (64 << 10) /* bytes: a backend's reply is short */
+#define REPLY_MAX (64 << 10) /* bytes: replies are short */
 #define HEADERS_MAX 64
-#define UNSAID_MAX 5 /* replies in a row */
-#define GRPC_FRAME 5 /* bytes before a message: whether it is compressed, and its length */
+#define UNSAID_MAX 5 /* in a row */
+#define GRPC_FRAME 5 /* bytes before a message: a flag for compression, and its length */
 
 #define CURL_CALLS(X)                                                                              \
 	X(curl_url)                                                                                \
@@ -136,8 +139,8 @@ static const char *const call_names[] = { CURL_CALLS(LIBRARY_NAME) };
 struct http {
 	struct http_options options;
 	/*
-	 * Connections and sessions, which outlive requests. Each request has a handle of its own, because
-	 * curl 7.88 keeps a pointer to a freed header of the handle's former reply, and follows it.
+	 * Connections and TLS sessions are shared by all requests. Each request has its own handle,
+	 * because curl 7.88 follows a pointer into the freed headers of a handle's previous reply.
 	 */
 	CURLSH *share;
 	char *url; /* as passed to curl */
@@ -145,7 +148,7 @@ struct http {
 	char *key;
 	bool grpc;
 	atomic_bool stopped;
-	struct stat headers_read; /* what files were as the last request had them; all 0: not there */
+	struct stat headers_read; /* the header file at the last request; all 0: it did not exist */
 	struct stat token_read;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
@@ -174,7 +177,7 @@ static int find_scheme(const char *url, size_t *ret_index, struct error *err)
 		*ret_index = i;
 		return 0;
 	}
-	/* The message shows only the scheme, because the path may be one that was not typed. */
+	/* The message shows only the scheme, because the path may be one that we added. */
 	return error_set(err, -EINVAL, "URL '%.*s...': neither http, https, grpc nor grpcs",
 			 (int)(strcspn(url, ":/") + 3 < 200 ? strcspn(url, ":/") : 200), url);
 }
@@ -214,7 +217,10 @@ static int copy_url(CURLU *parts, char **result)
 	return ret;
 }
 
-/* As it was typed: grpc is sent as HTTP, but who reads "http://" looks for another receiver. */
+/*
+ * Show the URL as given: gRPC is sent as HTTP, but "http://" would make users look for another
+ * receiver.
+ */
 static int name_grpc(struct http *http)
 {
 	char *name = http->name;
@@ -256,7 +262,7 @@ static size_t take_body(char *data, size_t size, size_t nr, void *context)
 		return 0;
 	memcpy(body->data + body->size, data, more);
 	body->size += more;
-	/* Returning less than was offered ends the transfer. */
+	/* A return below what was offered ends the transfer. */
 	return more;
 }
 
@@ -270,7 +276,7 @@ static bool header_is(const char *line, size_t length, const char *name, const c
 	return true;
 }
 
-/* gRPC's message is percent-encoded. */
+/* gRPC percent-encodes its message. */
 static void take_message(const char *value, char why[256])
 {
 	unsigned int byte;
@@ -289,7 +295,7 @@ static void take_message(const char *value, char why[256])
 	why[used] = '\0';
 }
 
-/* What is no status is status 2, unknown. */
+/* A malformed status counts as 2, unknown. */
 static long status_of(const char *text)
 {
 	char *end;
@@ -349,7 +355,7 @@ static void set_options(struct http *http, CURL *curl)
 		lib.curl_easy_setopt(curl, CURLOPT_SSLKEY, options->key);
 	if (!http->grpc)
 		return;
-	/* curl 7.88 breaks the framing of a second request on such a connection. */
+	/* curl 7.88 breaks the framing of a second request on the same connection. */
 	lib.curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
 	lib.curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
 			     (long)(scheme_is(http->url, "https") ?
@@ -385,7 +391,7 @@ static int copy_headers(struct http_options *options)
 	return to ? ret : -ENOMEM;
 }
 
-/* Copies all strings even after a failure, so that only our copies are freed. */
+/* Copies all strings even after a failure, so that freeing touches only copies. */
 static int copy_options(struct http_options *options)
 {
 	const char **texts[] = { &options->ca, &options->certificate, &options->key,
@@ -412,7 +418,7 @@ static void free_options(struct http_options *options)
 	free((char **)options->headers);
 }
 
-/* The library would wait for whoever writes into a fifo. */
+/* The library would block on a fifo until there is a writer. */
 static int check_files(const struct http_options *options, struct error *err)
 {
 	const char *paths[] = { options->ca, options->certificate, options->key };
@@ -502,7 +508,7 @@ static int add_header(struct curl_slist **list, const char *text)
 	return 0;
 }
 
-/* Adds each line of a file as a header, after a prefix. If it cannot be read, `why` says so. */
+/* Adds each line of a file as a header, after a prefix. On failure `why` has the reason. */
 static int add_file(struct curl_slist **list, const char *path, const char *prefix, char why[256])
 {
 	const char *trouble = NULL;
@@ -525,7 +531,9 @@ static int add_file(struct curl_slist **list, const char *path, const char *pref
 	}
 	explicit_bzero(line, sizeof(line));
 	explicit_bzero(header, sizeof(header));
-	/* Somebody is writing the token. Without it, what is sent would be refused for good. */
+	/*
+	 * The token is being written right now. Without it, the request would be refused for good.
+	 */
 	if (!added && *prefix) {
 		snprintf(why, 256, "%.180s: there is no token in it", path);
 		return -ENOENT;
@@ -565,7 +573,7 @@ static int make_headers(const struct http *http, const struct http_content *cont
 		      add_header(list, "grpc-accept-encoding: identity");
 	else if (!ret && content->gzip)
 		ret = add_header(list, "Content-Encoding: gzip");
-	/* Without this, curl waits up to a second for permission to send. */
+	/* Otherwise curl waits up to a second for permission to send. */
 	if (!ret)
 		ret = add_header(list, "Expect:");
 	for (i = 0; !ret && options->headers && options->headers[i]; i++)
@@ -577,7 +585,7 @@ static int make_headers(const struct http *http, const struct http_content *cont
 	return ret;
 }
 
-/* Whether gRPC's documentation calls the status transient. */
+/* gRPC's documentation calls these statuses transient. */
 static bool is_transient(long status)
 {
 	return status == 1 || status == 4 || status == 8 || status == 10 || status == 11 ||
@@ -585,8 +593,8 @@ static bool is_transient(long status)
 }
 
 /*
- * A reply without status was cut off, or no gRPC server sent it. It is asked for again, because the
- * ticks would else be lost; not for ever, because the backend may have taken them each time.
+ * A reply without status was cut off, or did not come from a gRPC server. Retry it, because the
+ * ticks would be lost, but not for ever, because the backend may have accepted them each time.
  */
 static void judge_unsaid(struct http *http, struct http_reply *reply)
 {
@@ -621,7 +629,7 @@ static void judge_grpc(struct http *http, struct http_reply *reply)
 		reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
 }
 
-/* The status, and how the backend explains it, up to its first line's end. */
+/* The status, and the first line of the backend's explanation. */
 static void say_status(struct http_reply *reply)
 {
 	int length = (int)(reply->body.size < 180 ? reply->body.size : 180);
@@ -654,7 +662,7 @@ static void judge(struct http *http, struct http_reply *reply)
 	}
 }
 
-/* Even an error of a certificate or address may be retried, because somebody may correct it. */
+/* Retry even after an error in a certificate or an address: it may be corrected. */
 static void fail(const struct http *http, CURLcode code, struct http_reply *reply)
 {
 	reply->outcome = HTTP_RETRY;
@@ -664,8 +672,8 @@ static void fail(const struct http *http, CURLcode code, struct http_reply *repl
 }
 
 /*
- * The token has expired, or a Collector has no pipeline of profiles yet: nothing is wrong with what was
- * sent, and the other side can mend it.
+ * The token has expired, or a Collector has no profiles pipeline yet. The request is fine, and the
+ * other side can fix it, so retry.
  */
 static void hold_denied(struct http_reply *reply)
 {
@@ -695,7 +703,7 @@ static int frame(const struct bytes *body, struct bytes *result)
 	return 0;
 }
 
-/* Removes the frame from the reply's message, which is not compressed because we asked so. */
+/* Strips the frame. The message is never compressed, because we do not accept compression. */
 static void unframe(struct bytes *body)
 {
 	if (body->size < GRPC_FRAME || body->data[0]) {
@@ -711,7 +719,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 {
 	CURL *curl = lib.curl_easy_init();
 	CURLcode code = CURLE_OUT_OF_MEMORY;
-	curl_off_t after = 0; /* less than 0: a date that is past */
+	curl_off_t after = 0; /* negative: a date in the past */
 
 	http->reply = reply;
 	http->trouble[0] = '\0';
@@ -727,7 +735,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 		lib.curl_easy_cleanup(curl);
 	}
 	reply->retry_after_s = after > 0 ? (uint64_t)after : 0;
-	/* The backend may close the connection once it has sent its complete reply. */
+	/* The backend may close the connection after a complete reply. */
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);
 	else

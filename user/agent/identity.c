@@ -15,20 +15,23 @@
 #include "host/targets/container_names.h"
 
 #define CGROUPS_MAX 8192
-#define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten, */
-#define PROFILES_KEPT_FULL 1 /* or of so many if there is no room */
-/* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
+#define PROFILES_KEPT 10 /* forget a cgroup after so many profiles without it, */
+#define PROFILES_KEPT_FULL 1 /* or after so many if there is no room */
+/*
+ * Kubelet creates a pod's folder before its containers, and the link to a log shortly after one has
+ * begun.
+ */
 #define PATIENCE_NS (10 * UINT64_C(1000000000))
-#define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
+#define TRIES_MAX 2 /* runtimes' answers without a name, after which a container has none */
 
 struct entry {
 	char *cgroup;
 	struct cgroup_identity identity;
 	uint64_t since; /* when it was first looked up */
-	unsigned int turn; /* the turn in which it was last looked up */
-	uint64_t again_ns; /* when it is looked up again, profile or not; 0: no more */
-	bool asked; /* the runtimes were asked for its name, */
-	unsigned int answers; /* and had answered so often before that */
+	unsigned int turn; /* the last interval that needed it */
+	uint64_t again_ns; /* when to look it up again, even without a profile; 0: never */
+	bool asked; /* runtimes were asked for its name, */
+	unsigned int answers; /* and their number of answers at that time */
 };
 
 struct identities {
@@ -41,7 +44,7 @@ struct identities {
 	int again_fd; /* a timer: the first entry with again_ns is due, */
 	uint64_t again_ns; /* at this time; 0: none */
 	struct container_names *containers;
-	struct cgroup_identity spare; /* of a cgroup for which there is no room */
+	struct cgroup_identity spare; /* for a cgroup that found no room */
 	atomic_bool lacks_logs;
 	bool said_full;
 };
@@ -61,7 +64,7 @@ static bool find_name(struct identities *identities, const char *cgroup,
 	return true;
 }
 
-/* Returns whether asking again would be useless. */
+/* Returns true if asking again would be useless. */
 static bool take_name(struct identities *identities, struct entry *entry)
 {
 	unsigned int answers = container_names_answers(identities->containers);
@@ -76,7 +79,7 @@ static bool take_name(struct identities *identities, struct entry *entry)
 	return false;
 }
 
-/* Names of the same pod that another of its cgroups had while the pod's folder was there; NULL: none. */
+/* Finds names that another cgroup of the pod got while the pod's folder existed; NULL: none. */
 static const struct kubelet_names *find_pod(const struct identities *identities, const char *uid)
 {
 	size_t i;
@@ -89,8 +92,8 @@ static const struct kubelet_names *find_pod(const struct identities *identities,
 }
 
 /*
- * A pod's sandbox has no name ever, nor has a pod whose folder is not on this host. With the pod its
- * folder goes, which takes no name away.
+ * A pod's sandbox never has a name, nor does a pod whose folder is not on this host. A pod that
+ * ends loses its folder, but keeps the names that were found.
  */
 static void take_kubelets_names(struct identities *identities, struct entry *entry)
 {
@@ -193,7 +196,7 @@ static bool has_room(struct identities *identities)
 	return false;
 }
 
-/* Sets the timer, unless another is due before. */
+/* Sets the timer, unless it is due earlier. */
 static void expect(struct identities *identities, uint64_t due_ns)
 {
 	const struct itimerspec when = { .it_value = timespec_of(due_ns) };
@@ -204,7 +207,7 @@ static void expect(struct identities *identities, uint64_t due_ns)
 	timerfd_settime(identities->again_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* There is a link a second after the first look, or on a busy node after two, four or eight. */
+/* The link appears a second after the first look, or on a busy node after two, four or eight. */
 static void expect_again(struct identities *identities, struct entry *entry, uint64_t wait_ns)
 {
 	entry->again_ns = wait_ns < PATIENCE_NS ? entry->since + wait_ns : 0;
@@ -212,7 +215,7 @@ static void expect_again(struct identities *identities, struct entry *entry, uin
 		expect(identities, entry->again_ns);
 }
 
-/* A container may not have been given the folder. */
+/* A container may lack this folder if nobody mounted it. */
 static void look_for_logs(struct identities *identities)
 {
 	char path[PATH_MAX];
@@ -249,7 +252,7 @@ static bool is_at(const struct identities *identities, size_t at, const char *cg
 	return at < identities->nr && !strcmp(identities->list[at]->cgroup, cgroup);
 }
 
-/* Rules hold for a cgroup without an entry too, by what is known of it at once. */
+/* Rules apply to a cgroup without an entry too, with the names known at once. */
 static const struct cgroup_identity *look_once(struct identities *identities, const char *cgroup)
 {
 	struct cgroup_identity *spare = &identities->spare;

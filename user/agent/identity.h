@@ -10,15 +10,15 @@
 #include "host/targets/container_names.h"
 
 /*
- * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and
- * nerdctl call a container, which is unknown until they have answered. No name is waited for for good.
- * Memory is limited: cgroups that the last profiles did not have are forgotten.
+ * Identifies a cgroup: by its path, by kubelet's folders, and by the container names of docker,
+ * podman and nerdctl. Container names are unknown until the runtimes answer. Waiting for a name
+ * always ends. To limit memory, cgroups that are absent from recent profiles are forgotten.
  */
 struct cgroup_identity {
 	struct cgroup_parts parts;
-	struct kubelet_names names; /* outside Kubernetes only that of the container */
-	bool pod_known; /* nothing more will become known of its pod, or it is in none, */
-	bool complete; /* nor of its container */
+	struct kubelet_names names; /* outside Kubernetes only the container's */
+	bool pod_known; /* its pod has all its names, or there is no pod, */
+	bool complete; /* and so has its container */
 };
 
 struct identities;
@@ -27,28 +27,28 @@ struct identities;
 int identities_open(const char *logs, struct identities **result, struct error *err);
 void identities_close(struct identities *identities); /* NULL is fine */
 
-/* Whether pods run here, and kubelet's folder of their names was not there for the last one. */
+/* Whether pods run here, but kubelet's folder of their names is missing. */
 #define LOGS_OF_PODS "/var/log/pods"
 bool identities_lack_logs(const struct identities *identities);
 
 /*
- * Only one thread may call this; what it returns is valid until the next call. If there are too many
- * cgroups, or there is no memory, a further one's identity is complete at once.
+ * Call it from one thread only; the result is valid until the next call. If there are too many
+ * cgroups, or no memory, the identity of another one is complete at once.
  */
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup);
 
 /*
- * Readable when there are cgroups in pods to look up again: a container's name is known a moment after it
- * has begun, and may be gone when the next profile is made.
+ * Readable when cgroups in pods must be looked up again: a container's name appears a moment after
+ * it begins, and may be gone by the next profile.
  */
-#define IDENTITIES_AGAIN_NS UINT64_C(1000000000) /* for the first time after it was met */
+#define IDENTITIES_AGAIN_NS UINT64_C(1000000000) /* the first wait after a new cgroup */
 int identities_fd(const struct identities *identities);
 void identities_look_again(struct identities *identities);
 
-/* How long after a cgroup was first looked up kubelet may name it; 10 s unless this is called. */
+/* How long after the first look kubelet may still name a cgroup; 10 s unless this is called. */
 void identities_set_patience(struct identities *identities, uint64_t ns);
 
-/* Call after each profile: forgets cgroups that were not looked up for a while. */
+/* Call after each profile: forgets cgroups that were not needed for a while. */
 void identities_turn(struct identities *identities);
 
 #endif

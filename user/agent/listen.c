@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What is answered to whom on --listen, and which connections end for taking too long. */
+/* The HTTP server: its answers, its access checks, and the time limits of connections. */
 #include "agent/listen.h"
 
 #include <arpa/inet.h>
@@ -27,8 +27,8 @@
 #include "base/util.h"
 
 /*
- * When connections must end, however busy they look: libmicrohttpd only knows how long one was silent, so
- * a byte now and then would hold it for ever.
+ * When connections must end. libmicrohttpd only limits silence, so that a byte now and then would
+ * hold a connection for ever.
  */
 struct deadlines;
 struct deadline; /* of one connection */
@@ -52,7 +52,7 @@ struct deadlines {
 
 static void deadline_set(struct deadline *deadline, uint64_t ms);
 
-/* Ends what is due. Returns when the next one is; 0: there is none. */
+/* Shuts down connections that are due. Returns when the next one is; 0: there is none. */
 static uint64_t expire(struct deadlines *deadlines)
 {
 	uint64_t now = monotonic_ns(), next = 0;
@@ -88,7 +88,7 @@ static void *watch(void *context)
 	return NULL;
 }
 
-/* deadlines_close() *result in any case; NULL is fine. */
+/* Call deadlines_close() on *result in any case; NULL is fine. */
 static int deadlines_open(struct deadlines **result, struct error *err)
 {
 	struct deadlines *deadlines = *result = calloc(1, sizeof(*deadlines));
@@ -119,7 +119,7 @@ static void deadlines_close(struct deadlines *deadlines)
 	free(deadlines);
 }
 
-/* The connection is shut down after ms from now. NULL: out of memory. */
+/* Shuts the connection down after ms. NULL: out of memory. */
 static struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
 {
 	struct deadline *deadline = calloc(1, sizeof(*deadline));
@@ -140,7 +140,7 @@ static struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64
 	return deadline;
 }
 
-/* Whether something has arrived that nobody has read yet, as a request may on a busy host. */
+/* Whether data waits to be read, such as a request on a busy host. */
 static bool has_unread(int fd)
 {
 	int bytes = 0;
@@ -149,9 +149,9 @@ static bool has_unread(int fd)
 }
 
 /*
- * If there are `most` connections, ends the oldest of those on which no request has arrived: all of a
- * node's probes come from one address, so that a limit for an address would shut them out for one who
- * says nothing. Returns how many there are, for what was ended is there until its thread has run.
+ * If there are `most` connections, ends the oldest one without a request. A limit by address would
+ * not do: all probes of a node come from one address, and a single silent client would shut them
+ * out. Returns the number of connections; one that was ended counts until its thread has run.
  */
 static unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 {
@@ -172,7 +172,7 @@ static unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned in
 	return nr;
 }
 
-/* A request has arrived: it may take as long as it does. NULL is fine. */
+/* A request has arrived, and may take any time from here on. NULL is fine. */
 static void deadline_asked(struct deadline *deadline)
 {
 	if (!deadline)
@@ -183,7 +183,7 @@ static void deadline_asked(struct deadline *deadline)
 	pthread_mutex_unlock(&deadline->all->lock);
 }
 
-/* Another time from now. NULL is fine. */
+/* Replaces the time, counted from now. NULL is fine. */
 static void deadline_set(struct deadline *deadline, uint64_t ms)
 {
 	if (!deadline)
@@ -210,17 +210,17 @@ static void deadline_free(struct deadline *deadline)
 }
 
 /*
- * From the first number on each new connection ends the oldest that has not asked. Until it has ended,
- * new ones have the rest. From the second on the next one is accepted later, for at the third
- * libmicrohttpd resets whoever comes.
+ * If there are CONNECTIONS_FULL, each new connection ends the oldest without a request, and uses
+ * the remaining room until that has ended. From CONNECTIONS_SLOW on, connections are accepted
+ * later. At CONNECTIONS_MAX libmicrohttpd would reset new ones.
  */
 #define CONNECTIONS_FULL 56u
 #define CONNECTIONS_SLOW 96u
 #define CONNECTIONS_MAX 128u
-#define IDLE_SECONDS 10u /* for a connection that is silent */
+#define IDLE_SECONDS 10u /* without any data */
 #define REQUEST_MS 10000 /* for a request to arrive */
-#define ANSWER_MS 60000 /* for an answer to be taken */
-#define LAST_MS 1000 /* for answers to be taken when it closes */
+#define ANSWER_MS 60000 /* for a client to read its answer */
+#define LAST_MS 1000 /* the same when the listener closes */
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
@@ -243,16 +243,16 @@ static struct {
 } lib;
 static const char *const call_names[] = { MHD_CALLS(LIBRARY_NAME) };
 
-/* A PEM file is some KiB. */
+/* A PEM file has a few KiB. */
 #define PEM_MAX 65536
 
 struct listener {
-	struct listen_options options; /* its strings are the caller's */
-	atomic_bool token_failed; /* the last time that it was read */
+	struct listen_options options; /* its strings belong to the caller */
+	atomic_bool token_failed; /* at the last read */
 	struct listen_sources sources;
 	struct MHD_Daemon *daemon;
 	struct deadlines *deadlines;
-	atomic_uint answering; /* requests that have arrived and are not answered in full */
+	atomic_uint answering; /* requests that are not answered in full */
 };
 
 static bool is_loopback(const struct addrinfo *address)
@@ -265,7 +265,7 @@ static bool is_loopback(const struct addrinfo *address)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* getaddrinfo() takes a port that is too high as another one. */
+/* getaddrinfo() wraps a port number that is too high. */
 static bool is_port(const char *text)
 {
 	uint64_t port;
@@ -283,8 +283,9 @@ static bool has_ipv6(void)
 }
 
 /*
- * text is [HOST:]PORT. The host is a number, in brackets for IPv6, and 127.0.0.1 if it is not given. [::]
- * is all that there is, so that a pod, which cannot know, is reached at its address and by port-forward.
+ * text is [HOST:]PORT. The host is an address, in brackets for IPv6, and defaults to 127.0.0.1.
+ * [::] also accepts IPv4, so that a pod can be reached at either of its addresses and by
+ * port-forward.
  */
 static int find_address(const char *text, struct addrinfo **result)
 {
@@ -308,7 +309,7 @@ static int find_address(const char *text, struct addrinfo **result)
 	return getaddrinfo(host, port, &hints, result) ? -EINVAL : 0;
 }
 
-/* --- how long it may take --- */
+/* --- time limits --- */
 
 static struct deadline *deadline_of(struct MHD_Connection *connection)
 {
@@ -338,7 +339,10 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 	else if (fd >= 0) {
 		nr = deadlines_make_room(listener->deadlines, CONNECTIONS_FULL);
 		*deadline = deadline_new(listener->deadlines, fd, listener->options.request_ms);
-		/* In the thread that accepts: those that were ended get a CPU, at worst half a second. */
+		/*
+		 * Delay the thread that accepts, for half a second at most, so that ended
+		 * connections get a CPU.
+		 */
 		if (nr > CONNECTIONS_SLOW)
 			usleep((nr - CONNECTIONS_SLOW) * 1000);
 	}
@@ -352,7 +356,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	/* From here on the response owns the body. */
+	/* The response owns the body from here on. */
 	response =
 		lib.MHD_create_response_from_buffer(body->size, body->data, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
@@ -381,8 +385,8 @@ static enum MHD_Result say(struct MHD_Connection *connection, unsigned int statu
 }
 
 /*
- * Whether functions are shown to who may ask. Without a token that is anybody on this host, and they
- * would say what each user's programs and the kernel are doing, for which a file has to be root's.
+ * Whether functions are shown. Without a token, every user of this host could see what other users'
+ * programs and the kernel are doing. Files with this are only for root.
  */
 static bool shows_code(const struct listener *listener)
 {
@@ -395,8 +399,8 @@ static bool is_config_ok(const struct listener *listener)
 }
 
 /*
- * The address of one who scrapes, by a header that Prometheus and those who follow it send; NULL: somebody
- * else. Only for one who scrapes counters begin at 0.
+ * The address of a scraper, which has a header that Prometheus and compatible scrapers send; NULL:
+ * another client. Counters start at 0 for scrapers only.
  */
 static const char *scraper_of(struct MHD_Connection *connection, char ret[SCRAPER_BYTES])
 {
@@ -445,7 +449,7 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 		      &body);
 }
 
-/* Writes a sink's line. Returns whether it takes what it is sent. */
+/* Writes the line of a sink. Returns whether the sink accepts what it is sent. */
 static bool say_sink(FILE *out, struct sink *sink)
 {
 	struct sink_counts counts;
@@ -470,8 +474,8 @@ static bool say_sink(FILE *out, struct sink *sink)
 }
 
 /*
- * Whether the options are in force and each sink takes what it is sent. One that did and is away makes
- * nobody unready: nothing is lost by it, and no other pod would do better.
+ * Ready if the options are in force and each sink accepts profiles. A sink that did so before and
+ * is now unreachable does not count: nothing is lost, and another pod could not reach it either.
  */
 static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Connection *connection)
 {
@@ -558,7 +562,7 @@ static enum MHD_Result get_profile(const struct listener *listener,
 			   "seconds: must be a whole number from 1 to 300\n");
 	ret = scrapes_wait(listener->sources.scrapes, (unsigned int)seconds,
 			   descriptor_of(connection), &profile, &err);
-	/* Nobody is there to be answered. */
+	/* The client has gone. */
 	if (ret == -EPIPE)
 		return MHD_NO;
 	if (ret == -EBUSY)
@@ -573,12 +577,12 @@ static enum MHD_Result get_profile(const struct listener *listener,
 	return result;
 }
 
-/* --- who may ask --- */
+/* --- access --- */
 
-/* Tokens are compared with padding, so that the time that it takes tells nothing about them. */
+/* Tokens are compared with padding, so that the time of a comparison reveals nothing about them. */
 #define TOKEN_BYTES 512
 
-/* The file is read for each request, because the token may change. False: there is none. */
+/* Reads the file for each request, because the token may change. False: there is no token. */
 static bool read_token(struct listener *listener, char token[TOKEN_BYTES])
 {
 	const char *why = NULL;
@@ -646,7 +650,7 @@ static enum MHD_Result get(const struct listener *listener, struct MHD_Connectio
 		return get_metrics(listener, connection);
 	if (!strcmp(url, "/readyz"))
 		return get_ready(listener, connection);
-	/* A HEAD request need not wait for a profile. */
+	/* Answer HEAD without waiting for a profile. */
 	if (!strncmp(url, PPROF, strlen(PPROF)) && !shows_code(listener))
 		return say(connection, MHD_HTTP_UNAUTHORIZED,
 			   "profiles are for those who send a token: --listen-token-file FILE, "
@@ -668,8 +672,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		atomic_fetch_add(&listener->answering, 1);
 	*request = listener;
 	/*
-	 * The request has arrived, because bodies are not read; libmicrohttpd therefore closes the
-	 * connection behind the answer. A profile may take minutes from here on.
+	 * The request is complete, because bodies are not read. Therefore libmicrohttpd closes the
+	 * connection after the answer. A profile may take minutes from here on.
 	 */
 	deadline_asked(deadline_of(connection));
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
@@ -694,7 +698,7 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 	*request = NULL;
 }
 
-/* --- its life --- */
+/* --- open and close --- */
 
 static char *read_pem(const char *option, const char *path, struct error *err)
 {
@@ -716,7 +720,10 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 			 options->certificate, options->key);
 }
 
-/* Why nobody can listen there, as -errno; 0: one can. errno of libmicrohttpd 1.0 is that of another call. */
+/*
+ * Returns why nobody can listen at the address, as -errno, or 0. With libmicrohttpd 1.0, errno is that
+ * of another call.
+ */
 static int listen_error(const struct addrinfo *address)
 {
 	const int on = 1;
@@ -731,11 +738,11 @@ static int listen_error(const struct addrinfo *address)
 	return ret;
 }
 
-/* certificate and key are PEM texts; without them it is plain HTTP. */
+/* certificate and key are PEM texts; NULL: plain HTTP. */
 static int start(struct listener *listener, const struct addrinfo *address, const char *certificate,
 		 const char *key, struct error *err)
 {
-	/* By poll(), because select() takes no descriptor above 1023, and profiled files stay open. */
+	/* Use poll(): select() has a limit of 1,024 descriptors, and profiled files stay open. */
 	unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION;
 	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate },
 					{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key },
@@ -746,7 +753,7 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 		tls[0].option = MHD_OPTION_END;
 	else
 		flags |= MHD_USE_TLS;
-	/* That of IPv4 too matters for [::] alone. */
+	/* Only [::] accepts IPv4 as well. */
 	if (address->ai_family == AF_INET6)
 		flags |= MHD_USE_DUAL_STACK;
 	listener->daemon = lib.MHD_start_daemon(
@@ -784,7 +791,7 @@ static int start_tls(struct listener *listener, const struct addrinfo *address, 
 	return ret;
 }
 
-/* The caller frees *ret with freeaddrinfo(). */
+/* The caller frees *result with freeaddrinfo(). */
 static int resolve(const struct listen_options *options, struct addrinfo **result,
 		   struct error *err)
 {
@@ -872,7 +879,7 @@ unsigned int listener_port(const struct listener *listener)
 	return info ? info->port : 0;
 }
 
-/* Those whose scrape was cancelled are told so; closing their connections at once would not. */
+/* Wait until the answers to cancelled scrapes have been sent. */
 static void let_answer(struct listener *listener)
 {
 	uint64_t until = monotonic_ns() + LAST_MS * UINT64_C(1000000);

@@ -31,7 +31,7 @@ static bool is_used(void *context, const char *folder)
 	return i < search->nr;
 }
 
-/* NULL: no sink has a spool. */
+/* Finds the sink that will send the folder's profiles. NULL: no sink has a spool. */
 static struct sink *find_heir(const struct old_search *search, const char *folder)
 {
 	const char *name = strrchr(folder, '/') + 1;

@@ -7,18 +7,18 @@
 
 #include "agent/sink.h"
 
-/* What becomes of profiles that wait for a sink that the options do not name any more. */
+/* --old-spools: what happens to profiles that wait for a sink which is no longer in the options. */
 enum old_spools_choice {
-	OLD_SPOOLS_KEEP, /* they are reported */
-	OLD_SPOOLS_SEND, /* a sink of the same kind sends them, or else the first one */
+	OLD_SPOOLS_KEEP, /* and reported */
+	OLD_SPOOLS_SEND, /* by a sink of the same kind, or else the first one */
 	OLD_SPOOLS_DROP,
 };
 
 extern const char *const old_spools_words[]; /* ends with NULL */
 
 /*
- * Looks for them in the folder of --spool; NULL: there is none. Call it when former sinks are closed.
- * Returns how many bytes are kept.
+ * Handles such profiles in the folder of --spool; NULL: there is none. Call it after closing former
+ * sinks. Returns how many bytes are kept.
  */
 uint64_t old_spools_settle(const char *dir, enum old_spools_choice choice, struct sink **sinks,
 			   size_t nr);

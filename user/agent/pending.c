@@ -27,7 +27,7 @@ static int write_all(int fd, const struct bytes *bytes)
 	return lseek(fd, 0, SEEK_SET) ? -EIO : 0;
 }
 
-/* A descriptor with its bytes, or -errno. */
+/* Returns a descriptor with its bytes, or -errno. */
 static int open_part(const struct pending *pending, const struct pending_part *part)
 {
 	int fd, code;
@@ -95,7 +95,7 @@ static size_t *bytes_of(struct pending *pending, const struct pending_part *part
 	return part->bytes.data ? &pending->bytes : &pending->spooled;
 }
 
-/* A part stays in memory if there is no spool, or if its disk is full. */
+/* A part stays in memory if there is no spool, or its disk is full. */
 static void place(struct pending *pending, struct pending_part *part)
 {
 	if (!pending->spool || !part->entry.first || !part->bytes.data)
@@ -133,7 +133,7 @@ static struct pending_part take(struct pending *pending, size_t at)
 	return part;
 }
 
-/* If the disk cannot be told, this agent still knows; only the next one would send it again. */
+/* If the disk cannot record this, only the next agent would send it again. */
 void pending_advance(struct pending *pending, struct pending_part *part,
 		     const struct delivered *done)
 {
@@ -157,7 +157,7 @@ void pending_set_aside(struct pending *pending, struct pending_part *part)
 }
 
 /*
- * Finds the oldest two neighbours among the first nr that together are not longer than most_ns. Returns
+ * Finds the oldest two neighbours among the first nr that together cover most_ns or less. Returns
  * pending->nr if there are none.
  */
 static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_ns)
@@ -173,7 +173,7 @@ static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_
 	return pending->nr;
 }
 
-/* The newest is what users look at, so it is added to another only if there is no other pair. */
+/* Users look at the newest profile, so merge it only if there is no other pair. */
 static size_t choose_pair(const struct pending *pending)
 {
 	size_t at = find_pair(pending, pending->nr - 1, 10 * MINUTE_NS);
@@ -209,7 +209,7 @@ static int add_up(const struct pending *pending, const struct pending_part *a,
 	return ret;
 }
 
-/* Both parts stay until their sum exists, so that a lack of memory loses nothing. */
+/* Keep both parts until their sum exists, so that a lack of memory loses nothing. */
 static int merge(struct pending *pending, size_t at, struct error *err)
 {
 	struct pending_part sum = { 0 }, old;
@@ -239,8 +239,8 @@ static void drop_at(struct pending *pending, size_t at)
 }
 
 /*
- * Profiles of different modes do not add up, but must obey the cap too. 0: there are none, and the cap is
- * exceeded by one that is partly delivered.
+ * Profiles of different modes cannot be merged, but count towards the cap. 0: there are none, and
+ * the cap is exceeded by a profile that is partly delivered.
  */
 static int drop_oldest_apart(struct pending *pending, struct error *err)
 {
@@ -263,14 +263,14 @@ static int drop_oldest_apart(struct pending *pending, struct error *err)
 	return -ENOSPC;
 }
 
-/* Whether more waits than so many times the cap. */
+/* Whether pending profiles exceed the cap, times this factor. */
 static bool is_over(const struct pending *pending, size_t times)
 {
 	return pending->nr > 1 && (pending->bytes / times > pending->cap ||
 				   pending->spooled / times > pending->spool_cap);
 }
 
-/* What cannot be added up for want of descriptors or memory waits, up to twice the cap. */
+/* If descriptors or memory are too short to merge profiles, allow twice the cap. */
 static int keep_to_cap(struct pending *pending, struct error *err)
 {
 	size_t at;
@@ -303,7 +303,7 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 		part.entry.first = part.entry.last = spool_number(pending->spool);
 	if (!ret)
 		place(pending, &part);
-	/* The disk has room again, also for what came before. */
+	/* The disk has room again. Move older profiles there too. */
 	if (failed && !pending->spool_failed)
 		pending_settle(pending);
 	if (!ret && insert(pending, pending->nr, &part))
@@ -343,7 +343,7 @@ int pending_load(struct pending *pending, struct error *err)
 	}
 	if (ret)
 		return ret;
-	/* Those that wait in memory came after an earlier agent's, and have no number yet. */
+	/* Profiles in memory are newer than those of an earlier agent, and have no number yet. */
 	for (; i < pending->nr; i++)
 		pending->parts[i].entry.first = pending->parts[i].entry.last =
 			spool_number(pending->spool);
@@ -357,7 +357,7 @@ void pending_adopt(struct pending *pending, const char *folder)
 	struct pending_part part;
 	size_t i, nr = 0;
 
-	/* What there is no memory for stays on the disk, for the next agent. */
+	/* Entries that find no memory stay on disk for the next agent. */
 	spool_adopt(pending->spool, folder, &list, &nr);
 	for (i = 0; i < nr; i++) {
 		part = (struct pending_part){ .entry = list[i], .done = list[i].done };

@@ -9,23 +9,26 @@
 
 /*
  * Compressed profiles that wait for a backend, oldest first. With a spool they are on disk, and in
- * memory only if the disk has no room. At the cap in bytes the oldest are added up: first neighbours
- * that together have less than ten minutes, then less than an hour, then any. This saves memory because
- * the sum of two profiles of a host is hardly larger than one of them, and it loses no tick, only the
- * exact time of some. A profile of which the backend has had a part is not added to another, because
- * what is left could not be told from the sum.
+ * memory only if the disk is full.
+ *
+ * If their bytes reach the cap, the oldest profiles are merged: first neighbours that together
+ * cover less than ten minutes, then less than an hour, then any. The sum of two profiles of a host
+ * is hardly larger than one of them. Merging loses no tick, only the exact time of some.
+ *
+ * A profile that was delivered in part is never merged, because its rest could not be separated
+ * from the sum.
  */
 struct pending_part {
 	struct bytes bytes; /* empty: it is in the spool */
-	struct spool_entry entry; /* first 0: without a spool */
-	struct delivered done; /* what is true; entry.done is what the disk knows */
-	bool apart; /* it does not add up with the next one */
-	uint64_t unread_ns; /* since when it cannot be read, by monotonic_ns(); 0: it can */
+	struct spool_entry entry; /* first 0: not for a spool */
+	struct delivered done; /* in force; entry.done is the state on disk */
+	bool apart; /* cannot be merged with the next one */
+	uint64_t unread_ns; /* since when it is unreadable, by monotonic_ns(); 0: readable */
 };
 
 /*
- * Whether an error is one of this host's that will pass: descriptors or memory are short. What waits is
- * then still to be had.
+ * Whether an error will pass: this host is short of descriptors or memory. What waits can still be
+ * read later.
  */
 bool pending_may_pass(int error);
 
@@ -41,48 +44,50 @@ struct pending {
 	bool spool_failed; /* the last write failed, */
 	struct error spool_trouble; /* for this reason */
 	uint64_t ticks;
-	uint64_t lost; /* ticks for which there was no memory, or that could not be added up */
-	uint64_t merged; /* how often two profiles became one */
+	uint64_t lost; /* ticks that found no memory, or could not be merged */
+	uint64_t merged; /* number of merges */
 };
 
 /*
- * The profile stays the caller's. After a failure the ticks that have no place are in `lost`, and err says
- * which they are.
+ * The caller keeps the profile. After a failure, lost ticks are in `lost`, and err says which ones.
  */
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err);
 
 /*
- * Takes out the oldest (newest) one, which must exist. It belongs to the caller until it is put
- * back or freed. One that cannot be read goes behind the others.
+ * Removes the oldest (newest) part, which must exist, and returns it. The caller owns it until it
+ * is put back or freed. If it cannot be read, putting it back moves it behind the others.
  */
 struct pending_part pending_take(struct pending *pending);
 struct pending_part pending_take_newest(struct pending *pending);
 int pending_put_back(struct pending *pending, struct pending_part *part);
 
-/* How many ticks of it the backend has not had. */
+/* Ticks of the part that were not delivered yet. */
 uint64_t pending_ticks(const struct pending_part *part);
 
-/* Notes, on the disk too, what the backend has had of a part that was taken out. */
+/* Records, on disk too, what the backend has accepted of such a part. */
 void pending_advance(struct pending *pending, struct pending_part *part,
 		     const struct delivered *done);
 
-/* Removes a part that was taken out, from the disk too. */
+/* Frees such a part, and removes it from disk. */
 void pending_drop(struct pending *pending, struct pending_part *part);
 
-/* The same for one that cannot be read: its file is kept as NAME.bad, for whoever can. */
+/*
+ * The same for one that cannot be read. Its file is renamed to NAME.bad, so that somebody may still
+ * repair it.
+ */
 void pending_set_aside(struct pending *pending, struct pending_part *part);
 
 /* Unpacks the profile; the caller frees *result. Returns 0 or a negative errno. */
 int pending_read(const struct pending *pending, const struct pending_part *part,
 		 struct profile **result, struct error *err);
 
-/* Adds what an earlier agent left in the spool, and moves what waits in memory there. */
+/* Adds the profiles that an earlier agent left in the spool, and moves those in memory there. */
 int pending_load(struct pending *pending, struct error *err);
 
-/* The same of the folder of a sink that is no more; pending_load() must have come before. */
+/* Adds the profiles in the folder of a sink that no longer exists. Call it after pending_load(). */
 void pending_adopt(struct pending *pending, const char *folder);
 
-/* Call before the agent ends: what is in memory goes to the spool, if that has room. */
+/* Call before the agent ends: moves profiles from memory to the spool, if that has room. */
 void pending_settle(struct pending *pending);
 
 void pending_free(struct pending *pending);

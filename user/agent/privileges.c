@@ -19,10 +19,10 @@ static uint64_t bit(unsigned int capability)
 }
 
 /*
- * BPF and PERFMON load the programs, and load them again after SIGHUP. SYS_PTRACE and DAC_READ_SEARCH
- * open the files that processes of all users run, and CHECKPOINT_RESTORE those of them that were
- * deleted or replaced. SYSLOG shows the kernel's addresses. Where BPF or PERFMON is not permitted, as in
- * a container of a docker that does not know them, SYS_ADMIN stands for both.
+ * BPF and PERFMON load the programs, again after each SIGHUP. SYS_PTRACE and DAC_READ_SEARCH open
+ * files that other users' processes run, and CHECKPOINT_RESTORE those that were deleted or
+ * replaced. SYSLOG reveals the kernel's addresses. If BPF or PERFMON is not permitted, as in a
+ * container of a docker that does not know them, SYS_ADMIN replaces both.
  */
 static uint64_t needed(const struct privileges *keep, uint64_t permitted)
 {
@@ -36,7 +36,10 @@ static uint64_t needed(const struct privileges *keep, uint64_t permitted)
 	return set;
 }
 
-/* This needs CAP_SETPCAP. An agent that lacks it is not root, and has nothing to get back. */
+/*
+ * Dropping from the bounding set needs CAP_SETPCAP. An agent without it is not root, and could
+ * regain nothing.
+ */
 static void bound(uint64_t keep)
 {
 	unsigned int capability;
@@ -46,10 +49,6 @@ static void bound(uint64_t keep)
 			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 }
 
-/*
- * Gives up all other capabilities for good, of this thread, of the threads that it starts later, and
- * of the programs that they start. Call it before there is another thread.
- */
 int privileges_drop(const struct privileges *keep, struct error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -80,7 +79,7 @@ static bool is_others(const char *folder)
 	return folder && !stat(folder, &st) && st.st_uid != geteuid();
 }
 
-/* Above 2 the kernels of some distributions refuse perf events to who has only CAP_PERFMON. */
+/* Above 2, kernels of some distributions deny perf events to CAP_PERFMON. */
 static bool is_paranoid(void)
 {
 	char line[16];
@@ -102,7 +101,7 @@ struct privileges privileges_for(const struct agent_options *options)
 	for (; sink < end; sink++)
 		if (is_others(sink->spool) || (sink->kind == SINK_DIR && is_others(sink->where)))
 			keep.write_anywhere = true;
-	/* A file of whoever called sudo is given to them. */
+	/* Files of a user of sudo are given to that user. */
 	if (getenv("SUDO_UID"))
 		keep.write_anywhere = true;
 	return keep;

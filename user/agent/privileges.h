@@ -7,18 +7,17 @@
 #include "agent/agent.h"
 #include "base/error.h"
 
-/* What to keep in addition to what sampling always needs. */
+/* Capabilities that only some options need. */
 struct privileges {
-	bool admin; /* CAP_SYS_ADMIN: the run time of BPF programs, perf events of a paranoid kernel */
+	bool admin; /* CAP_SYS_ADMIN: run time of BPF programs; perf events if paranoid */
 	bool write_anywhere; /* CAP_DAC_OVERRIDE and CAP_CHOWN: folders and files of other users */
 };
 
-/* What these options need. */
 struct privileges privileges_for(const struct agent_options *options);
 
 /*
- * Gives up all other capabilities for good, of this thread, of the threads that it starts later, and
- * of the programs that they start. Call it before there is another thread.
+ * Gives up all other capabilities for good, of this thread, of threads that it starts later, and of
+ * programs that they start. Call it before there is another thread.
  */
 int privileges_drop(const struct privileges *keep, struct error *err);
 

@@ -6,10 +6,12 @@
 #include "agent/body.h"
 #include "base/util.h"
 
-/* No backend's limit is so low; one that refuses this much refuses everything. */
+/*
+ * No backend's limit is so low. A backend that refuses a request of this size refuses everything.
+ */
 #define FLOOR_BYTES 1024
 
-/* Pieces are of a service by function, whatever --detail is now. */
+/* Pieces divide a service by function, whatever --detail is now. */
 static int load(struct requests *requests, enum export_detail detail)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
@@ -42,8 +44,8 @@ static uint64_t ticks_of(const struct requests *requests, size_t first, size_t e
 }
 
 /*
- * Whether what is said to be done is in the profile, and has that many ticks. It may be from a file's
- * name, which may be damaged, and of other samples than these, if names were lost since.
+ * Whether the profile contains what `done` says, with so many ticks. `done` may come from a damaged
+ * file name, or refer to samples that had more names than now.
  */
 static bool is_true(const struct requests *requests)
 {
@@ -70,8 +72,8 @@ int requests_begin(struct requests *requests, enum sink_kind kind, const struct 
 	int ret;
 
 	/*
-	 * Pyroscope takes each series by itself, and answers with the error of any one: of a request with
-	 * several it may have taken all others, which would be sent twice.
+	 * Pyroscope stores each series separately, but answers with the error of any of them. If a
+	 * request had several, those that were accepted would be sent twice.
 	 */
 	*requests = (struct requests){ .kind = kind,
 				       .detail = detail,
@@ -79,7 +81,7 @@ int requests_begin(struct requests *requests, enum sink_kind kind, const struct 
 				       .done = *done,
 				       .at_once = kind == SINK_PYROSCOPE ? 1 : UINT32_MAX };
 	ret = load(requests, done->pieces ? EXPORT_FUNCTION : detail);
-	/* Sending twice is better than losing what is in no account. */
+	/* Sending twice is better than losing ticks that no account has. */
 	if (!ret && !is_true(requests))
 		requests->done = (struct delivered){ 0 };
 	return ret;
@@ -100,7 +102,7 @@ bool requests_left(const struct requests *requests)
 	return next < requests->samples.nr_services;
 }
 
-/* The samples of the piece at hand, which may be none. */
+/* Chooses the samples of the current piece, which may be empty. */
 static void choose_piece(struct requests *requests)
 {
 	const struct sample_service *service =
@@ -124,7 +126,7 @@ static void choose_services(struct requests *requests)
 	requests->services = end - next;
 }
 
-/* Of few samples some pieces have none, but never the last one. */
+/* A service with few samples has empty pieces, but its last piece is never empty. */
 static void choose(struct requests *requests)
 {
 	while (!requests->samples.services[requests->done.services + 1].nr)
@@ -160,7 +162,7 @@ int requests_next(struct requests *requests, struct bytes *body)
 
 	*body = (struct bytes){ 0 };
 	requests->ticks = 0;
-	/* Once a service was sent in pieces, the next one is as fine as before. */
+	/* After a service in pieces, return to the detail of the options. */
 	ret = load(requests, requests->done.pieces ? EXPORT_FUNCTION : requests->detail);
 	if (ret)
 		return ret;

@@ -11,7 +11,7 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 	uint64_t until = monotonic_ns() + patience_ns, now;
 	size_t i;
 
-	/* All at once, so that none has to wait for another that hangs. */
+	/* End them all at once: one that hangs must not delay the others. */
 	for (i = 0; i < nr; i++)
 		sink_end(sinks[i], patience_ns);
 	for (i = 0; i < nr; i++) {
@@ -21,7 +21,7 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 	free(sinks);
 }
 
-/* Where a sink of this kind and place is among others; nr: nowhere. */
+/* Finds a sink of the same kind and place; nr: there is none. */
 static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink *sink)
 {
 	size_t i;
@@ -32,7 +32,7 @@ static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink 
 	return i;
 }
 
-/* Metrics and messages must tell it from those before it. */
+/* Numbers a sink whose name another one has, so that metrics and messages differ. */
 static int name_apart(const struct run *run, struct sink *sink, struct error *err)
 {
 	const char *name = sink_name(sink), *other;
@@ -62,13 +62,12 @@ static int open_sink(struct run *run, const struct sink_options *options, struct
 	run->nr_sinks += sink != NULL;
 	if (ret)
 		return ret;
-	/* A spool that another sink has is loaded when that one has ended. */
+	/* If an earlier sink has the spool, it is loaded once that sink has ended. */
 	return find_same(agent->sinks, agent->nr_sinks, sink) < agent->nr_sinks ?
 		       0 :
 		       sink_load(sink, err);
 }
 
-/* Opens all of them. Nothing is delivered yet, and earlier ones go on. */
 int run_open_sinks(struct run *run, struct error *err)
 {
 	const struct agent_options *options = run->options;
@@ -83,7 +82,6 @@ int run_open_sinks(struct run *run, struct error *err)
 	return ret;
 }
 
-/* From here on there are the new ones. Each takes over from an earlier one of its kind and place. */
 int run_replace_sinks(struct run *run, struct error *err)
 {
 	struct agent *agent = run->agent;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the next agent goes on with, and what the last one has left. */
+/*
+ * The state that an agent saves for the next one, and what it does with the state of the last one.
+ */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -9,7 +11,9 @@
 #include "base/util.h"
 #include "profile/profile_head.h"
 
-/* A cgroup whose name kubelet is about to give would be counted as another service until then. */
+/*
+ * Leave out cgroups that kubelet is about to name: until then they would count as another service.
+ */
 static void leave_out_nameless(struct identities *identities, struct profile *times)
 {
 	size_t from, to = 0;
@@ -27,7 +31,7 @@ static void leave_out_nameless(struct identities *identities, struct profile *ti
 	times->nr_splits = to;
 }
 
-/* Brings the counters of CPU time up to date. Returns how many ticks the next part will have at least. */
+/* Updates the counters of CPU time. Returns how many ticks the next part will have at least. */
 static uint64_t read_times(struct run *run)
 {
 	struct profile *times = NULL;
@@ -44,9 +48,9 @@ static uint64_t read_times(struct run *run)
 }
 
 /*
- * Brings the counters up to date, and keeps them for the next agent before anybody reads them: one that began
- * with less would look like a new one. What cgroups have spent is read first, as it is when a session begins,
- * so that what lies between the two readings cancels out.
+ * Save before anybody reads: if the next agent began with smaller counters, it would look
+ * restarted. Read the cgroups' usage before the session's times, in the order in which a session
+ * begins, so that the time between the two readings cancels out.
  */
 void run_note_state(struct run *run)
 {
@@ -65,8 +69,9 @@ void run_note_state(struct run *run)
 }
 
 /*
- * What is counted until the next note is lost with an agent that is killed. With hundreds of cgroups a note takes
- * some 20 ms, most of it for their cpu.stat: notes take a thousandth of a CPU at most, but for those of scrapes.
+ * A killed agent loses what it counted after its last save. With hundreds of cgroups a save takes
+ * some 20 ms, mostly to read their cpu.stat. Saves are therefore limited to a thousandth of a CPU,
+ * except for those before scrapes.
  */
 #define NOTE_LEAST_NS (5 * SECOND_NS)
 #define NOTE_MOST_NS (60 * SECOND_NS)
@@ -96,7 +101,7 @@ void run_note_shown(struct run *run)
 	run_plan_note(run, thread_cpu_ns() - before_ns);
 }
 
-/* What cgroups have spent since the last reading, and before this session; NULL: it is not known. */
+/* CPU time of cgroups between the last reading and this session; NULL: unknown. */
 static struct profile *spent_meanwhile(struct run *run)
 {
 	struct agent *agent = run->agent;
@@ -105,7 +110,7 @@ static struct profile *spent_meanwhile(struct run *run)
 	struct error ignored;
 	uint64_t ticks;
 
-	/* Only version 2 keeps this account. */
+	/* Only version 2 has this usage. */
 	if (!agent->state.usages.nr || run->targets.controller ||
 	    run->options->sampling.split != SPLIT_CGROUP)
 		return NULL;
@@ -120,7 +125,6 @@ static struct profile *spent_meanwhile(struct run *run)
 	return times;
 }
 
-/* What was not sampled since an earlier session, which may have been another agent's. */
 void run_find_hole(struct run *run)
 {
 	uint64_t begin_ns = session_since_ns(run->loop.session);
@@ -136,7 +140,7 @@ void run_find_hole(struct run *run)
 	}
 }
 
-/* Ticks of an agent that had no time for its last profile. */
+/* Counts as lost the ticks of an agent that could not make its last profile. */
 void run_count_killed(struct agent *agent)
 {
 	const struct state *state = &agent->state;

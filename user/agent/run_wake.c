@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What wakes the loop, besides what it knows itself. */
+/* The events that wake the agent's loop: timers, scrapes, and changes of the file of options. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-/* Readable as often as the watchdog wants a notification. */
+/* Opens a timer with the watchdog's period. */
 static int open_timer(struct run *run, struct error *err)
 {
 	struct itimerspec every = { 0 };
@@ -35,8 +35,8 @@ static int open_timer(struct run *run, struct error *err)
 }
 
 /*
- * The folder is watched, because a file is replaced by another of its name, and a ConfigMap's by another
- * target of a link beside it. Without a watch there is SIGHUP.
+ * Watch the folder: editors replace a file by another one of its name, and Kubernetes replaces a
+ * ConfigMap by another target of a symbolic link. Without a watch, SIGHUP still works.
  */
 static void open_watch(struct run *run)
 {
@@ -64,7 +64,6 @@ static void open_note(struct run *run)
 	run_plan_note(run, 0);
 }
 
-/* Sets up what wakes the loop, besides what it knows itself. */
 int run_open_wake(struct run *run, struct error *err)
 {
 	int ret = open_timer(run, err);
@@ -100,7 +99,10 @@ static void feed_watchdog(struct run *run)
 		notify(NOTIFY_WATCHDOG);
 }
 
-/* It is known a second after the first pod was met, and would else be seen in a backend alone. */
+/*
+ * Warn as soon as the first pod was seen: otherwise only the backend would show that pods have no
+ * names.
+ */
 static void say_nameless(struct run *run)
 {
 	struct agent *agent = run->agent;
@@ -135,8 +137,8 @@ void run_wake(struct run *run)
 }
 
 /*
- * Whatever else happens in the folder changes nothing. A file that is being replaced is not there, or is
- * empty until whoever has made it writes: with --listen that would be options without a sink.
+ * Ignore other changes in the folder. While a file is being replaced, it is missing, or empty until
+ * it is written: with --listen, an empty file would mean options without any sink.
  */
 bool run_is_reconfigured(const struct run *run)
 {

@@ -14,16 +14,16 @@
 #include "base/util.h"
 #include "profile/profile_merge.h"
 
-#define PARTS_CAP (8 << 20) /* bytes of one scrape's parts; beyond that they are added up */
+#define PARTS_CAP (8 << 20) /* limit for the parts of a scrape, above which they are merged */
 
 #define TIMES_AGE_NS SECOND_NS
 #define TIMES_WAIT_NS (2 * SECOND_NS)
 
 enum scrape_state {
-	SCRAPE_WANTED, /* nobody has seen it yet */
-	SCRAPE_BEGINNING, /* with the cut that is being made */
+	SCRAPE_WANTED, /* not seen by the sampling thread yet */
+	SCRAPE_BEGINNING, /* with the current cut */
 	SCRAPE_ACTIVE,
-	SCRAPE_ENDING, /* likewise */
+	SCRAPE_ENDING, /* with the current cut */
 	SCRAPE_DONE,
 };
 
@@ -74,7 +74,6 @@ static struct scrape **find_free(struct scrapes *scrapes)
 	return NULL;
 }
 
-/* Adds up the parts. */
 static int collect(struct pending *parts, struct profile **result, struct error *err)
 {
 	struct profile_merger merger = { 0 };
@@ -95,7 +94,7 @@ static int collect(struct pending *parts, struct profile **result, struct error 
 	return ret;
 }
 
-/* With TLS there may still be bytes to read of a connection that was closed. */
+/* With TLS, bytes may still be unread after the connection was closed. */
 static bool has_left(int fd)
 {
 	struct pollfd peer = { .fd = fd, .events = POLLRDHUP };
@@ -189,7 +188,7 @@ void scrapes_cancel(struct scrapes *scrapes)
 	pthread_mutex_unlock(&scrapes->lock);
 }
 
-/* Returns whether the scrape begins or ends with the cut that comes now. */
+/* Returns whether the scrape begins or ends with this cut. */
 static bool mark(struct scrape *scrape, uint64_t now)
 {
 	if (scrape->state == SCRAPE_WANTED)
@@ -211,7 +210,7 @@ bool scrapes_due(struct scrapes *scrapes)
 	size_t i;
 
 	pthread_mutex_lock(&scrapes->lock);
-	/* The events are read first, so that a later request makes them readable again. */
+	/* Read the events first, so that a later request makes them readable again. */
 	while (read(scrapes->event_fd, &count, sizeof(count)) > 0 ||
 	       read(scrapes->timer_fd, &count, sizeof(count)) > 0)
 		;
@@ -241,7 +240,10 @@ static void arm(struct scrapes *scrapes, uint64_t due_ns)
 	timerfd_settime(scrapes->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Those that came or became due since scrapes_due() have no cut yet: they wait for the next turn. */
+/*
+ * Scrapes that arrived or became due since scrapes_due() have no cut yet. They wait for the next
+ * call.
+ */
 void scrapes_turn(struct scrapes *scrapes)
 {
 	uint64_t now = monotonic_ns(), next = 0;

@@ -10,7 +10,7 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-#define TURNS_KEPT 60 /* a service without CPU time in so many is forgotten */
+#define TURNS_KEPT 60 /* intervals without CPU time, after which a service is forgotten */
 
 static uint64_t untold(const struct cpu_counter *counter)
 {
@@ -55,7 +55,7 @@ static void drop_coldest(struct service_time *service)
 	*coldest = *last;
 }
 
-/* Without memory for more functions it keeps none, and they are others. */
+/* Without memory for more functions, all count as "[other]". */
 static void resize(struct service_time *service, size_t most)
 {
 	struct function_time *list = most ? calloc(most, sizeof(*list)) : NULL;
@@ -96,7 +96,7 @@ static void forget_idle(struct service_times *times)
 			forget(times, i);
 }
 
-/* On a host whose containers live for seconds those that have ended must not keep new ones out. */
+/* If containers live for seconds only, those that ended must make room for new ones. */
 static bool make_room(struct service_times *times)
 {
 	size_t i, idle = 0;
@@ -145,7 +145,7 @@ static struct service_time *new_service(struct service_times *times, const char 
 	return &times->list[at];
 }
 
-/* Returns the function's place, or one that is free for it. NULL: all others are hotter. */
+/* Returns the function's place, or one that it can use. NULL: all others are hotter. */
 static struct function_time *find_function(size_t most, struct service_time *service,
 					   const char *name, const char *object, uint64_t ns)
 {
@@ -218,17 +218,17 @@ static void add_functions(const struct service_times *times, struct service_time
 	}
 }
 
-/* A part, or what was read of the next one. */
+/* A part, or an early reading of the next one. */
 struct reading {
 	const struct samples *samples;
-	bool whole; /* a part */
-	uint64_t functions_ns; /* what was counted by function */
+	bool whole; /* false: an early reading */
+	uint64_t functions_ns; /* CPU time that was counted by function */
 };
 
 typedef uint64_t (*service_visit)(struct service_times *times, struct reading *reading,
 				  const struct sample_service *of, const char *labels);
 
-/* All that have time now are busy before one has to make room. */
+/* Mark all services with CPU time as busy, before any has to make room for another. */
 static uint64_t mark_busy(struct service_times *times, struct reading *reading,
 			  const struct sample_service *of, const char *labels)
 {
@@ -244,7 +244,7 @@ static uint64_t mark_busy(struct service_times *times, struct reading *reading,
 	return 0;
 }
 
-/* Returns what a cgroup has more than at the last reading. Without memory it is in the next part. */
+/* Returns the growth since the cgroup's last reading. Without memory, the next part includes it. */
 static uint64_t read_more(struct service_times *times, const char *cgroup, uint64_t ns)
 {
 	size_t at = BISECT(i, times->nr_read, strcmp(times->read[i].cgroup, cgroup) < 0);
@@ -273,7 +273,7 @@ static void forget_read(struct service_times *times)
 		free(times->read[--times->nr_read].cgroup);
 }
 
-/* Returns what is counted as this service's. */
+/* Returns the time that was counted for this service. */
 static uint64_t add_time(struct service_times *times, struct reading *reading,
 			 const struct sample_service *of, const char *labels)
 {
@@ -315,7 +315,10 @@ static const char *attribute_of(const struct resource *resource, const char *key
 	return NULL;
 }
 
-/* Of a pod what cadvisor calls it, so that the two can be joined. The caller frees it; NULL: no memory. */
+/*
+ * Uses cadvisor's label names for a pod, so that queries can join both. The caller frees the
+ * result; NULL: no memory.
+ */
 static char *labels_of(const struct resource *resource)
 {
 	static const char *const names[][2] = { { "k8s.namespace.name", "namespace" },

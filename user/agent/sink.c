@@ -1,5 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A thread for each backend: what it sends, what an answer means, what is kept or dropped. */
+/*
+ * A sink delivers profiles to one backend or folder.
+ *
+ * sink_put() appends each profile to a queue (pending.h), in memory or in a spool on disk. The
+ * sink's thread removes the oldest, divides it into requests (requests.h), and posts one after the
+ * other. Each answer has one of these outcomes:
+ *
+ *   HTTP_DONE       the ticks of the request are delivered
+ *   HTTP_RETRY      try the same request again later: the backend is away, busy, or denies access
+ *   HTTP_TOO_LARGE  divide the request; if that is not possible, its ticks are lost
+ *   HTTP_REFUSED    the backend will never accept it: its ticks are lost
+ *
+ * After each accepted piece, conclude_request() records the progress in the queue and on disk. A
+ * piece that was not answered may still have arrived. Therefore a retry sends the same piece, with
+ * the same id, and accepted pieces are never sent again. Ticks are counted as delivered or lost
+ * once their request is concluded, so that none is missing from the figures.
+ *
+ * If the options are read again, a new sink of the same kind and place takes over the queue from
+ * the old one, as soon as the old one has its last answer.
+ */
 #include "agent/sink.h"
 
 #include <errno.h>
@@ -33,7 +52,7 @@ static const char *const words[CODES_NR] = {
 	"grpc-16", "grpc-xx",
 };
 
-/* CODES_NR: it has no word of its own. */
+/* CODES_NR: this word is not in the list. */
 static size_t find_word(const char *word)
 {
 	size_t i;
@@ -72,46 +91,46 @@ const char *code_word(size_t number)
 struct sink {
 	struct sink_options options;
 	char *name; /* for messages */
-	char *key; /* what tells it from others */
-	char **adopted; /* folders of sinks that are no more */
+	char *key; /* identifies the kind and place */
+	char **adopted; /* folders of sinks that no longer exist */
 	size_t nr_adopted;
 	size_t room_adopted;
 	struct http *http; /* NULL: a folder */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* for everything below */
-	struct sink *before; /* the one that it is taking over from; NULL: none, or it has */
-	uint64_t due_ns; /* no attempt begins before this, unless it is closing */
-	pthread_cond_t more; /* there is work, or the sink is closing */
+	struct sink *before; /* takes over from this sink; NULL: none, or that is done */
+	uint64_t due_ns; /* no attempt begins before this, unless the sink is closing */
+	pthread_cond_t more; /* signalled for a new profile, and when the sink closes */
 	struct pending pending;
 	struct sink_counts counts;
-	size_t under_way; /* 1: a profile was taken out of the pending ones */
+	size_t under_way; /* 1: a profile has been removed from the queue to be delivered */
 	uint64_t under_way_ticks;
-	bool accepted; /* some part of it */
+	bool accepted; /* at least one piece of that profile */
 	bool said_too_large;
 	bool closing;
 	uint64_t until_ns; /* when closing: no attempt begins after this, */
-	uint64_t answered_ns; /* and none is waited for after this */
-	/* Not under that lock: who calls sink_note() and sink_shown() has one. */
+	uint64_t answered_ns; /* and no answer is waited for after this */
+	/* Not protected by that lock: callers of sink_note() and sink_shown() have one. */
 	struct sink_counts shown;
 	bool noted;
 };
 
-/* One try: a request, or a file. */
+/* An attempt: a request, or a file. */
 struct delivery {
 	enum http_outcome outcome;
 	uint64_t retry_after_s;
-	uint64_t ticks; /* that it is about */
-	uint64_t rejected; /* profiles that the backend rejected when it took others */
-	bool is_wrong; /* what it was asked, so that it may never take anything */
+	uint64_t ticks; /* in this request */
+	uint64_t rejected; /* profiles that the backend rejected while it accepted others */
+	bool is_wrong; /* the request itself is wrong, so that a retry may never help */
 	bool denied;
-	bool asked; /* a request was made, and answered with this: */
-	size_t code; /* of codes.h */
+	bool asked; /* a request was answered, with this code: */
+	size_t code; /* see code_number() */
 	size_t bytes;
 	char why[256];
 };
 
-/* It was not tried: the backend will not have it, or it is tried later. */
+/* The outcome without an attempt: refused, or to be tried later. */
 static void delivery_refuse(struct delivery *delivery, const char *why)
 {
 	delivery->outcome = HTTP_REFUSED;
@@ -125,8 +144,9 @@ static void delivery_put_off(struct delivery *delivery, const char *why)
 }
 
 /*
- * Files sort by the time when their ticks begin, which has milliseconds in their names. "_" is behind
- * "." in ASCII, so that of two of one millisecond, as after a merge, the later one comes later too.
+ * A file's name has the time of its first tick in milliseconds, so that names sort by time. "_"
+ * sorts after "." in ASCII. Therefore the later of two files of one millisecond, as after a merge,
+ * comes later too.
  */
 static void name_file(const char *folder, const char *started, unsigned int nr, char ret[PATH_MAX])
 {
@@ -139,7 +159,6 @@ static void name_file(const char *folder, const char *started, unsigned int nr, 
 		 nr ? "_" : "", nr);
 }
 
-/* Writes a profile into a folder. */
 static void delivery_write(const char *folder, const struct profile *profile,
 			   struct delivery *delivery)
 {
@@ -162,7 +181,7 @@ static void delivery_write(const char *folder, const struct profile *profile,
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
 }
 
-/* The backend may have accepted a part: then it is never sent again, and the rest is lost. */
+/* An OTLP backend may accept only some of the profiles. What it rejected is not sent again. */
 static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
 			 struct delivery *delivery)
 {
@@ -181,7 +200,9 @@ static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
 	otlp__response__free_unpacked(answer, NULL);
 }
 
-/* Waiting does not help: the URL, the token or the backend's configuration must change. */
+/*
+ * Whether a retry cannot help: the URL, the token or the backend's configuration must change first.
+ */
 static bool is_wrong(const struct http_reply *reply)
 {
 	if (reply->denied)
@@ -190,11 +211,11 @@ static bool is_wrong(const struct http_reply *reply)
 		return false;
 	if (reply->code != 200)
 		return reply->code < 500;
-	/* gRPC's for "unknown" and "internal" are what a server says of itself. */
+	/* With gRPC's "unknown" and "internal" a server reports a failure of its own. */
 	return reply->grpc != GRPC_UNSAID && reply->grpc != 2 && reply->grpc != 13;
 }
 
-/* Sends the next request, of which there must be one. Returns 0, or -ENOMEM: it was not sent. */
+/* Sends the next request, which must exist. Returns 0, or -ENOMEM: it was not sent. */
 static int delivery_post(struct http *http, struct requests *requests, struct delivery *delivery)
 {
 	const struct http_content content = body_content(requests->kind);
@@ -220,14 +241,14 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 	return ret;
 }
 
-/* A sink ends, or takes over what waits in another one. */
+/* Ending a sink, or taking over the queue of another. */
 
 #define SPOOLED_NS SECOND_NS
 #define SPOOLED_ANSWER_NS (3 * SECOND_NS)
 
 /*
- * What is on disk is the next agent's, which should not be kept from sampling. It would send what is under
- * way once more, so the answer to that is waited for somewhat longer.
+ * The next agent will send what is on disk, and should be able to start soon. Wait somewhat longer
+ * for the answer to the current request, because the next agent would send that one twice.
  */
 static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns, uint64_t spooled_ns)
 {
@@ -239,8 +260,8 @@ static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns, uint6
 }
 
 /*
- * Ends a sink's thread. No request begins after patience_ns, unless sink_end() has said so before; one in
- * progress gets end_ns more to finish.
+ * Ends a sink's thread. No request begins after patience_ns, unless sink_end() has set an earlier
+ * time. A request in progress gets end_ns more.
  */
 static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {
@@ -265,14 +286,14 @@ static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 	pthread_join(sink->thread, NULL);
 }
 
-/* What is in the other's spool stays there, for whoever opens that. */
+/* Profiles in the other sink's spool stay there for the next sink that opens it. */
 static void adopt(struct sink *sink, struct sink *before)
 {
 	struct pending_part part;
 	uint64_t left = 0;
 
 	sink->counts = before->counts;
-	/* The options that were read again may be what the backend wants. */
+	/* The new options may be what the backend wants, so try at once. */
 	sink->due_ns = before->counts.refusing ? 0 : before->due_ns;
 	sink->pending.lost += before->pending.lost;
 	sink->pending.merged += before->pending.merged;
@@ -294,8 +315,8 @@ static void adopt(struct sink *sink, struct sink *before)
 }
 
 /*
- * The other one must have stopped, because what it is sending would be sent twice. That takes as long as
- * a backend may take to answer, in which sampling goes on.
+ * Wait until the other sink has stopped, because a request in progress would be sent twice. That
+ * takes as long as the backend may take to answer. Sampling continues meanwhile.
  */
 static void sink_take_over(struct sink *sink)
 {
@@ -323,13 +344,13 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 					     [LOST_UNREADABLE] = "unreadable",
 					     [LOST_KILLED] = "killed" };
 
-#define LOOK_NS SECOND_NS /* how often files of tokens are looked at while something waits */
+#define LOOK_NS SECOND_NS /* how often to check files of tokens while a retry waits */
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
-#define RETRY_AFTER_MAX 3600 /* seconds: whatever a backend asks for, it is tried again then */
+#define RETRY_AFTER_MAX 3600 /* seconds: retry by then, even if a backend asks for a longer wait */
 
 /* --- with the lock --- */
 
-/* Returns whether the token or a header is another one before that. */
+/* Returns true if the token or a header changed before due_ns. */
 static bool wait_until(struct sink *sink, uint64_t due_ns)
 {
 	bool closing = sink->closing;
@@ -346,8 +367,8 @@ static bool wait_until(struct sink *sink, uint64_t due_ns)
 }
 
 /*
- * Waits for the delay and a random time of up to half of it. The next delay is half as long again, or twice
- * as long while the backend denies, since people mend that.
+ * Waits for the delay plus a random time of up to half of it. The next delay is half as long again,
+ * or twice as long while the backend denies access, since people have to fix that.
  */
 static void wait_for_retry(struct sink *sink, const struct delivery *delivery, uint64_t *delay_ns)
 {
@@ -359,7 +380,7 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 		asked = RETRY_AFTER_MAX;
 	if (asked * SECOND_NS > wait_ns)
 		wait_ns = asked * SECOND_NS;
-	/* When closing, there is only time for short delays. */
+	/* When closing, only short delays make sense. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
 		wait_ns = CLOSING_WAIT_NS;
 	*delay_ns = *delay_ns / 2 * (delivery->denied ? 4 : 3);
@@ -392,7 +413,10 @@ static void say_denied(const struct sink *sink, const struct delivery *delivery)
 		      http->token_file || http->headers_file ? ", or when the token changes" : "");
 }
 
-/* For those who ask why: a backend that is away says nothing new about what it refused before. */
+/*
+ * Keeps the reason of the last failure. A backend that is unreachable does not replace its earlier
+ * reason for refusing.
+ */
 static void note_why(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE)
@@ -401,7 +425,7 @@ static void note_why(struct sink *sink, const struct delivery *delivery)
 		snprintf(sink->counts.why, sizeof(sink->counts.why), "%s", delivery->why);
 }
 
-/* A backend that is too small for one service says so for each profile, so it is reported once. */
+/* Report a backend that is too small for one service only once, not for each profile. */
 static void say_trouble(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE && sink->counts.failing)
@@ -457,7 +481,7 @@ static bool is_over(const struct sink *sink)
 
 /* --- one profile, without the lock --- */
 
-/* Counts a try that decides about all that is left of a profile. Returns whether it is settled. */
+/* Counts an attempt that decides the rest of a profile. Returns whether the profile is finished. */
 static bool conclude(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
 {
 	delivery->ticks = pending_ticks(part);
@@ -470,7 +494,7 @@ static bool conclude(struct sink *sink, const struct pending_part *part, struct 
 	return delivery->outcome != HTTP_RETRY;
 }
 
-/* Counts a request. Returns whether the next one may be made. */
+/* Counts a request. Returns whether the next one may be sent. */
 static bool conclude_request(struct sink *sink, struct pending_part *part,
 			     struct requests *requests, const struct delivery *delivery)
 {
@@ -486,12 +510,15 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	if (go_on && !divided)
 		requests_settle(requests);
 	left = requests_left(requests);
-	/* A piece may have arrived although its answer did not, so the next try must be the same piece. */
+	/*
+	 * Record what was delivered before the next request: the next attempt must continue with
+	 * the same piece, because an unanswered piece may have arrived.
+	 */
 	if (left && delivered_any(&requests->done))
 		pending_advance(&sink->pending, part, &requests->done);
 	sink->counts.profiles += !left && delivery->outcome == HTTP_DONE;
 	sink->accepted = sink->accepted || delivery->outcome == HTTP_DONE;
-	/* A backend that took no part of it is failing, whatever its answers mean. */
+	/* A backend that accepted no part of the profile is failing, whatever its answers mean. */
 	if (!left && !sink->accepted)
 		sink->counts.failing = true;
 	if (!left || sink->accepted || delivery->denied)
@@ -502,7 +529,7 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	return go_on;
 }
 
-/* Returns whether nothing of it is left to send. */
+/* Returns whether nothing is left to send. */
 static bool send_all(struct sink *sink, struct pending_part *part, const struct profile *profile,
 		     struct delivery *delivery)
 {
@@ -523,7 +550,7 @@ static bool send_all(struct sink *sink, struct pending_part *part, const struct 
 	return conclude(sink, part, delivery);
 }
 
-/* Counts what is left of a part as lost, because its file could not be read for too long. */
+/* Counts the rest of a part as lost, because its file was unreadable for too long. */
 static bool give_up_reading(struct sink *sink, struct pending_part *part,
 			    const struct delivery *delivery)
 {
@@ -542,7 +569,10 @@ static bool give_up_reading(struct sink *sink, struct pending_part *part,
 	return true;
 }
 
-/* A failure to read what waits is not the backend's, so nothing is lost by it but what stays unreadable. */
+/*
+ * Reading the queue failed, which is not the backend's failure. Retry, unless the file stays
+ * unreadable.
+ */
 static bool cannot_read(struct sink *sink, struct pending_part *part, int code, const char *why,
 			struct delivery *delivery)
 {
@@ -570,7 +600,7 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	if (ret)
 		return cannot_read(sink, part, ret, err.text, delivery);
 	part->unread_ns = 0;
-	/* A file of the spool that another has written; its account could not be kept. */
+	/* Another program wrote this file into the spool. Its ticks could not be accounted for. */
 	if (profile->ticks.total != part->entry.ticks) {
 		profile_free(profile);
 		delivery_refuse(delivery,
@@ -633,7 +663,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* --- what others call --- */
+/* --- the interface --- */
 
 static bool has_path(const char *url)
 {
@@ -653,7 +683,7 @@ static int name_sink(struct sink *sink, const char *name, const char *key, struc
 	return sink->name && sink->key ? 0 : error_errno(err, -ENOMEM, "agent");
 }
 
-/* A URL that has a path is used unchanged. */
+/* A URL with a path is used unchanged. */
 static int open_url(struct sink *sink, struct error *err)
 {
 	const char *where = sink->options.where;
@@ -684,7 +714,7 @@ static int open_folder(struct sink *sink, struct error *err)
 	snprintf(path, sizeof(path), "%s/bpfprofil.json.gz", sink->options.where);
 	ret = output_check(path, NULL);
 	if (ret) {
-		/* Whoever gave a folder knows none of the files in it. */
+		/* The user named the folder, so the message must not name a file in it. */
 		error_errno(err, ret, "agent: --dir %.200s", sink->options.where);
 		if (ret == -ENOENT)
 			error_hint(err, "mkdir -p %.200s", sink->options.where);
@@ -702,7 +732,10 @@ static void init_lock(struct sink *sink)
 int sink_open(const struct sink_options *options, struct sink **result, struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
-	/* A folder needs no spool, because what would wait there could be written at once. */
+	/*
+	 * A folder as sink needs no spool: wherever a profile could be spooled, it could be written
+	 * as well.
+	 */
 	const char *spool = options->kind == SINK_DIR ? NULL : options->spool;
 	int ret;
 
@@ -800,7 +833,7 @@ int sink_load(struct sink *sink, struct error *err)
 	return ret;
 }
 
-/* This is said when the disk becomes full and when it works again, and not for each profile. */
+/* Report when the disk becomes full and when it works again, not for each profile. */
 static void say_spool(const struct sink *sink, bool failed_before)
 {
 	if (sink->pending.spool_failed && !failed_before)
@@ -827,7 +860,10 @@ void sink_put(struct sink *sink, const struct profile *profile)
 void sink_restore(struct sink *sink, const struct sink_counts *counts)
 {
 	sink->counts = *counts;
-	/* What is there now is counted anew, and a sink is ready when it has taken something itself. */
+	/*
+	 * The current queue is counted anew. A sink is ready once it has delivered something
+	 * itself.
+	 */
 	sink->counts.pending = sink->counts.pending_ticks = sink->counts.pending_bytes = 0;
 	sink->counts.spool_bytes = sink->counts.lost = sink->counts.last_success = 0;
 }

@@ -20,15 +20,15 @@
 #define SINK_NAME "sink"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
-#define NUMBER_MAX (UINT64_MAX >> 8) /* in a name: sums of many do not overflow */
+#define NUMBER_MAX (UINT64_MAX >> 8) /* limit in names, so that sums do not overflow */
 
 struct spool {
 	char *path;
-	int fd; /* of the folder, which it keeps locked */
+	int fd; /* the folder, locked */
 	uint64_t next;
 };
 
-/* What was delivered of it is in the name, because renaming is atomic and needs no room on the disk. */
+/* The name says what was delivered, because renaming is atomic and needs no disk space. */
 static void name_entry(const struct spool_entry *entry, char ret[NAME_BYTES])
 {
 	const struct delivered *done = &entry->done;
@@ -51,7 +51,7 @@ static bool is_sane(const struct spool_entry *entry)
 	       (done->pieces ? done->piece < done->pieces : !done->piece);
 }
 
-/* Only a name that we would have written ourselves is accepted, so that other files stay untouched. */
+/* Accepts only names that the agent would write itself, so that other files stay untouched. */
 static bool parse_name(const char *name, struct spool_entry *result)
 {
 	char again[NAME_BYTES];
@@ -72,8 +72,8 @@ static bool parse_name(const char *name, struct spool_entry *result)
 }
 
 /*
- * A sink's name has slashes and may be of any length, so the folder is called by a hash of it, after its
- * first word for those who look.
+ * A sink's name has slashes and any length, so the folder has a hash of it, after its first word
+ * for human readers.
  */
 char *spool_folder(const char *dir, const char *sink)
 {
@@ -89,7 +89,7 @@ bool spool_is_own_file(const struct stat *st)
 	return !st->st_uid || st->st_uid == geteuid();
 }
 
-/* Whoever else could put files there would send what they like as this host's profiles. */
+/* Anybody else who can write there could send any data as this host's profiles. */
 static int check_folder(int fd, const char *path, struct error *err)
 {
 	struct stat st;
@@ -203,7 +203,7 @@ int spool_open(const char *dir, const char *sink, struct spool **result, struct 
 	if (spool->fd < 0)
 		return spool->fd;
 	ret = lock_folder(spool, err);
-	/* Only for those who ask whose it is, when the disk has room. */
+	/* This file is only for people who wonder whose folder it is, so ignore a full disk. */
 	if (!ret)
 		spool_replace(spool->fd, SINK_NAME, &name, true);
 	return ret;
@@ -229,7 +229,7 @@ uint64_t spool_number(struct spool *spool)
 	return spool->next++;
 }
 
-/* A sum comes before its parts, so that remove_parts() sees it first. */
+/* A sum sorts before its parts, as remove_parts() needs. */
 static int compare(const void *left, const void *right)
 {
 	const struct spool_entry *a = left, *b = right;
@@ -360,9 +360,9 @@ void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)
 	renameat(spool->fd, name, spool->fd, aside);
 }
 
-/* --- of sinks that are no more --- */
+/* --- spools of sinks that no longer exist --- */
 
-/* As spool_folder() calls them. */
+/* Whether spool_folder() could have made this name. */
 static bool is_folder_of_sink(const char *name)
 {
 	size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz");

@@ -9,34 +9,34 @@
 #include "base/error.h"
 
 /*
- * Profiles that wait for a sink, as files in a folder of its own, so that they survive the end of the
- * agent and of the host. Profiles are numbered as they come. A sum of several has the first and the last
- * of their numbers in its name, so that its parts are recognized, and not counted twice, when the agent
- * ended before it removed them.
+ * Profiles that wait for a sink, as files in its own folder, so that they survive the end of the
+ * agent and of the host. They are numbered. If profiles are merged, the sum has the first and the
+ * last number in its name. An agent that ended before it removed the parts can thus be recognized,
+ * and no part is counted twice.
  */
 struct spool;
 
-#define PIECES_MAX (UINT32_C(1) << 24) /* of a service; it has fewer samples */
+#define PIECES_MAX (UINT32_C(1) << 24) /* limit for the pieces of a service */
 
 /*
- * How much of a profile a backend has had, if the whole was too large for it: so many of its services,
- * and so many pieces of the next one. What it has had is never sent again.
+ * The progress of a profile that is too large for one request: how many of its services are
+ * delivered, and how many pieces of the next one. Those are never sent again.
  */
 struct delivered {
 	uint32_t services;
-	uint32_t pieces; /* the next service is sent by function in so many; 0: it is sent whole */
+	uint32_t pieces; /* number of pieces of the next service; 0: it is sent whole */
 	uint32_t piece;
-	uint64_t ticks; /* the sum of all that */
+	uint64_t ticks; /* ticks in all of these */
 };
 
-/* Whether any part was sent by itself, so that the whole must not be sent any more. */
+/* Whether any part was delivered on its own, so that the whole must not be sent again. */
 static inline bool delivered_any(const struct delivered *done)
 {
 	return done->services || done->pieces;
 }
 
 struct spool_entry {
-	uint64_t first; /* numbers of the profiles in it, from 1 */
+	uint64_t first; /* numbers of the first and last profile in it, from 1 */
 	uint64_t last;
 	uint64_t ticks;
 	uint64_t duration_ns;
@@ -45,55 +45,53 @@ struct spool_entry {
 };
 
 /*
- * Makes the folder of this sink in dir if there is none. -EBUSY: another agent has it. Call
+ * Creates this sink's folder in dir if it does not exist. -EBUSY: another agent uses it. Call
  * spool_close() on *result in any case.
  */
 int spool_open(const char *dir, const char *sink, struct spool **result, struct error *err);
 void spool_close(struct spool *spool); /* NULL is fine */
 
-/* The folder of this sink in dir, which the caller frees; NULL: out of memory. */
+/* Returns the path of this sink's folder in dir, which the caller frees; NULL: out of memory. */
 char *spool_folder(const char *dir, const char *sink);
 
 /*
- * Folders of sinks that the options do not name any more: calls each() for every other folder of a sink in
- * dir than those that `is_used` is true of, with its spool, which no agent has. each() removes it if it
- * wants to; the spool is closed behind it.
+ * Calls each() for each folder in dir that belonged to another sink, unless is_used() returns true
+ * or an agent uses the folder. each() may remove the folder; the spool is closed afterwards.
  */
 void spool_find_old(const char *dir, bool (*is_used)(void *context, const char *folder),
 		    void (*each)(void *context, struct spool *old), void *context);
 
-/* Leaves it to others from now on. */
+/* Unlocks the folder. */
 void spool_let_go(const struct spool *spool);
 
-/* Whose it was, for messages; name has room for that many bytes. */
+/* The sink of the folder, for messages; name has room for that many bytes. */
 void spool_sink(const struct spool *spool, char *name, size_t room);
 
 /*
- * Moves the profiles of the folder of another sink here, behind what is here, once that is listed. The
- * caller frees *result, which lists them.
+ * Moves the profiles from another sink's folder to the end of this one, once this one is listed.
+ * The caller frees *result, which lists them.
  */
 void spool_adopt(struct spool *spool, const char *folder, struct spool_entry **result,
 		 size_t *ret_nr);
 
-/* Removes what agents read there, and the folder if nothing else is in it. */
+/* Removes the agent's files there, and the folder if nothing else is in it. */
 void spool_empty(struct spool *spool);
 
-/* Checks that the folder can be written to, without taking it from whoever has it. */
+/* Checks that the folder is writable, without locking it. */
 int spool_check(const char *dir, const char *sink, struct error *err);
 
 const char *spool_path(const struct spool *spool);
 
-/* Returns the number for a new profile. */
 uint64_t spool_number(struct spool *spool);
 
-/* Lists what is there by number, and removes parts whose sum is there; the caller frees *result. */
+/* Lists the profiles by number, and removes parts that are in a sum; the caller frees *result. */
 int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr, struct error *err);
 
-/* When this returns, the profile is on the disk as a whole or not at all. */
+/* On return, the whole profile is on disk, or nothing of it. */
 int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
 		struct error *err);
 
-/* Notes in an entry and in its file's name what was delivered; on failure both stay as they are. */
+/* Records in an entry and its file's name what was delivered. On failure both stay unchanged. */
 int spool_advance(struct spool *spool, struct spool_entry *entry, const struct delivered *done);
 
 /* Returns a descriptor, which the caller closes, or -errno. */
@@ -101,17 +99,20 @@ int spool_read(const struct spool *spool, const struct spool_entry *entry);
 void spool_remove(const struct spool *spool, const struct spool_entry *entry);
 
 /*
- * Opens a folder that is made if it is not there, and that nobody else may write to. Returns a descriptor
+ * Opens a folder, or creates it, and checks that nobody else may write to it. Returns a descriptor
  * or a negative errno.
  */
 int spool_open_folder(const char *path, struct error *err);
 struct stat;
 bool spool_is_own_file(const struct stat *st);
 
-/* Writes a file of a folder in one step. sync: it outlives the host too. Returns 0 or a negative errno. */
+/*
+ * Replaces a file of a folder atomically. sync: it survives a crash of the host too. Returns 0 or a
+ * negative errno.
+ */
 int spool_replace(int folder, const char *name, const struct bytes *bytes, bool sync);
 
-/* Calls its file NAME.bad, which no agent reads or removes. */
+/* Renames the file to NAME.bad, which agents neither read nor remove. */
 void spool_set_aside(const struct spool *spool, const struct spool_entry *entry);
 
 #endif

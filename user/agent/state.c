@@ -16,24 +16,27 @@
 #include "base/util.h"
 
 #define HEAD "bpfprofil counters 1 "
-#define HEAD_BYTES (sizeof(HEAD) - 1 + 17) /* with a hash of what follows, and a newline */
+#define HEAD_BYTES (sizeof(HEAD) - 1 + 17) /* with a hash of the rest, and a newline */
 #define TEXT_MAX 65536
 #define FUNCTIONS_MAX 1000
 #define CAUSES_MAX 1000
 #define SINKS_MAX 1000
 
-/* Scrapers may have read so many pages since: a counter that they know must not begin at 0 again. */
+/*
+ * Scrapers may have read this many pages since the file was written. A counter that they know must
+ * not start at 0 again.
+ */
 #define SCRAPES_LATER (2 * SCRAPERS_MAX)
 
 #define BOOT_BYTES 64
 #define SINK_COUNTS (offsetof(struct sink_counts, failing) / sizeof(uint64_t))
 
 /*
- * Goes through all values in one order, to write or to read them, so that both agree: numbers and texts with
- * their lengths. After a failure nothing more is read.
+ * Writes or reads all values in one order, so that both directions agree: numbers, and texts with
+ * their lengths. After a failure, nothing more is read.
  */
 struct pass {
-	FILE *out; /* NULL: it is read */
+	FILE *out; /* NULL: read */
 	const char *at, *end;
 	bool failed;
 };
@@ -58,7 +61,7 @@ static void pass_number(struct pass *record, uint64_t *value)
 	*value = record->failed ? 0 : read;
 }
 
-/* Returns the number that a list has, or is to have. */
+/* Returns the length of a list, which is either written or read. */
 static size_t pass_count(struct pass *record, size_t nr, size_t most)
 {
 	uint64_t value = nr;
@@ -68,7 +71,7 @@ static size_t pass_count(struct pass *record, size_t nr, size_t most)
 	return record->failed ? 0 : (size_t)value;
 }
 
-/* What is read is made by strndup(); it has neither newlines nor bytes 0. */
+/* A text that is read comes from strndup(). It contains neither newlines nor zero bytes. */
 static void pass_text(struct pass *record, char **text)
 {
 	size_t length = pass_count(record, record->out ? strlen(*text) : 0, TEXT_MAX);
@@ -88,7 +91,7 @@ static void pass_text(struct pass *record, char **text)
 	record->at += length + 1;
 }
 
-/* Makes a list of nr elements to read into, with room for `room`. */
+/* When reading, allocates a list of nr elements, with space for `room`. */
 static void *begin_list(struct pass *record, void *list, size_t nr, size_t room, size_t size)
 {
 	if (record->out || record->failed)
@@ -226,7 +229,7 @@ static void pass_usages(struct pass *record, struct usages *usages)
 	}
 }
 
-/* Another version may count other things of sinks. */
+/* Another version may have another set of counts. */
 static void pass_counts(struct pass *record, struct sink_counts *counts)
 {
 	uint64_t *values = (uint64_t *)counts, skipped = 0;
@@ -248,7 +251,10 @@ static void pass_sinks(struct pass *record, struct state *state)
 	}
 }
 
-/* The clock begins anew with each start of the host, which has an id: then only counters are of use. */
+/*
+ * The monotonic clock restarts with the host, which gets a new boot id. In that case only counters
+ * are of use.
+ */
 static bool pass_boot(struct pass *record)
 {
 	char boot[BOOT_BYTES] = "", *text = boot;
@@ -322,7 +328,7 @@ const char *state_read(const struct bytes *bytes, struct state *state, struct fi
 	return NULL;
 }
 
-/* Returns NULL, or why there is none; "" if there is just no file. */
+/* Returns NULL, or why the state was not loaded; "": there is no file. */
 static const char *load(struct state *state, struct figures *figures)
 {
 	cleanup_fd int fd =
@@ -356,7 +362,7 @@ void state_open(struct state *state, const char *dir, bool quiet, struct figures
 
 	*state = (struct state){ .fd = spool_open_folder(dir, &err) };
 	if (state->fd < 0) {
-		/* Each sink has a folder of its own below, and accepts that. */
+		/* Each sink has its own folder below, so this is not an error. */
 		if (state->fd == -EPERM)
 			print_message(NULL,
 				      "agent: --spool %s: others can write there: counters are not "
@@ -393,7 +399,7 @@ static int write_all(struct state *state, struct figures *figures, struct bytes 
 		return -ENOMEM;
 	if (bytes->size > STATE_BYTES_MAX)
 		return -EFBIG;
-	/* The newline behind the hash takes the place of the terminator. */
+	/* A newline replaces the terminator after the hash. */
 	snprintf(bytes->data + strlen(HEAD), 17, "%016" PRIx64,
 		 hash_bytes(HASH_BEGIN, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES));
 	bytes->data[HEAD_BYTES - 1] = '\n';

@@ -12,10 +12,10 @@
 
 #include "base/util.h"
 
-/* A cgroup is not read at the same moment as those below it. */
+/* A cgroup and those below it are not read at the same moment. */
 #define NOISE_NS 1000000
 
-/* Returns 1; 0: it has ended, or has no such account; or a negative errno: it could not be read. */
+/* Returns 1; 0: the cgroup has ended, or has no usage; or a negative errno: reading failed. */
 static int read_usage(const struct cgroup_place *place, uint64_t *ns)
 {
 	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
@@ -45,7 +45,7 @@ static int compare_usages(const void *left, const void *right)
 
 void usages_read(struct usages *usages, const struct cgroups *cgroups)
 {
-	/* Version 2 comes first. */
+	/* Version 2 comes first in the list. */
 	const struct cgroups version2 = { .list = cgroups->list,
 					  .nr = cgroups->nr && cgroup_mount_is_v2(cgroups->list) };
 	struct cgroup_places places = { 0 };
@@ -83,7 +83,7 @@ static const struct usage *find(const struct usages *usages, const char *path)
 		       NULL;
 }
 
-/* The cgroup above, as far as it can be seen; NULL: there is none. */
+/* Finds the parent; NULL: it is not listed. */
 static const struct usage *find_above(const struct usages *usages, const char *path)
 {
 	cleanup_free char *above = strdup(path);
@@ -100,7 +100,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What each has spent itself; *spent is in the order of now. */
+/* CPU time of each cgroup itself; *spent is in the order of `now`. */
 static int find_spent(const struct usages *before, const struct usages *now, int64_t *spent)
 {
 	size_t i;

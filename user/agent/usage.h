@@ -10,16 +10,16 @@
 #include "profile/profile.h"
 
 /*
- * What each cgroup has spent since it was made, by its cpu.stat: the kernel keeps that account while no
- * agent runs. Only version 2 has it, and a cgroup that has ended does not: what it spent since is then in
- * the cgroup above.
+ * CPU time of each cgroup since it was created, from its cpu.stat. The kernel counts it while no
+ * agent runs. Only version 2 has this file. If a cgroup has ended, its time is still in the cgroup
+ * above.
  */
 #define USAGES_MAX 20000
 
 struct usage {
 	char *path; /* as in /proc/PID/cgroup */
-	uint64_t id; /* another cgroup may have had the path before */
-	uint64_t ns; /* with all cgroups below it */
+	uint64_t id; /* a later cgroup may reuse the path */
+	uint64_t ns; /* including all cgroups below it */
 };
 
 struct usages {
@@ -29,14 +29,15 @@ struct usages {
 };
 
 /*
- * Replaces what was read before. Where there is no version 2 there are none, and none if one of them could
- * not be read: later it would look like a new one, with all that it has ever spent.
+ * Replaces the list. It is empty without version 2. It is also empty if any cgroup could not be
+ * read, because that one would later look new, with all CPU time that it ever used.
  */
 void usages_read(struct usages *usages, const struct cgroups *cgroups);
 
 /*
- * Replaces the CPU times in a profile, as session_times() makes it, by what cgroups spent between two
- * readings and is not in that profile. Cgroups that the choice leaves out are one. Returns 0 or -ENOMEM.
+ * Replaces the CPU times of a profile from session_times() by those that cgroups used between two
+ * readings, less what the profile already has. Cgroups that the choice excludes count as one.
+ * Returns 0 or -ENOMEM.
  */
 int usages_spent(const struct usages *before, const struct usages *now,
 		 const struct agent_choice *choice, struct profile *times);
