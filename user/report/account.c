@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The figures above a table: what was sampled, and what became of every tick. */
+/* The figures above a table: what was sampled, and the account of all ticks. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -13,22 +13,22 @@
 #include "report/render.h"
 #include "report/rows.h"
 
-/* The allowed difference: this many standard deviations or this share of the time, and a few ms. */
+/* Differences are noise up to CHANCE standard deviations, this share of the time, or a few ms. */
 #define CHANCE 3
 #define TOLERANCE 0.02
 #define GRACE_NS 4e6
 
 #define NAME_BYTES 256
-/* If more than this share is missing, it may just as well be ticks that came late. */
+/* If more than this share is missing, ticks may just as well have come late. */
 #define NEARLY_ALL 0.9
 /* A shorter time would be shown as 0.000 s. */
 #define SHOWN_NS 5e5
 
-/* Something of which both times are known. */
+/* A target or split whose CPU time is known from ticks and from the scheduler. */
 struct sight {
 	uint64_t ticks;
-	double seen; /* nanoseconds, from its ticks */
-	double used; /* nanoseconds, from the scheduler */
+	double seen; /* nanoseconds, by its ticks */
+	double used; /* nanoseconds, by the scheduler */
 	const struct profile_target *target;
 	const struct profile_split *split; /* NULL: the whole target */
 };
@@ -47,13 +47,13 @@ static void judge(const struct sight *sight, double period, struct sight *worst)
 		*worst = *sight;
 }
 
-/* Whether it cannot be chance that so much CPU time has not a single tick. */
+/* Whether so much CPU time without a single tick cannot be chance. */
 static bool cpu_time_is_missed(double ns, uint64_t period_ns)
 {
 	return ns * (1 - TOLERANCE) > GRACE_NS && ns > CHANCE * (double)period_ns;
 }
 
-/* Ticks of which nobody knows the process may be what this one lacks. */
+/* Ticks of unknown processes may explain what this one lacks. */
 static double known_time(const struct profile_weights *weights, const struct profile_split *split,
 			 double seen)
 {
@@ -78,7 +78,7 @@ static void judge_splits(const struct profile *profile, const struct report_opti
 					     .target = &profile->targets[split->target],
 					     .split = split };
 
-		/* A sum of several is left out, because it may consist of splits that had no tick. */
+		/* Skip sums of several splits: some of those may have had no tick. */
 		if (profile_target_chosen(profile, options->target, split->target) &&
 		    sight.target->cpu_known && (split->pid >= 0 || split->cgroup))
 			judge(&sight, period, worst);
@@ -107,7 +107,7 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 {
 	const struct profile_target *target = sight->target;
 	const struct profile_split *split = sight->split;
-	/* The whole host is called "all processes" by its name alone. */
+	/* For the whole host, the name "all processes" is enough. */
 	const char *kind = strcmp(target->kind, "system") ? target->kind : "";
 
 	if (split && split->process)
@@ -185,7 +185,7 @@ int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_ti
 	struct sight worst = { 0 };
 
 	result->nr = 0;
-	/* Without any tick there is nothing to compare, and render_empty() says so. */
+	/* Without ticks there is nothing to compare. render_empty() reports that. */
 	if (!rows_account(profile, &options)->total)
 		return 0;
 	weights = profile_weights_new(profile);
@@ -213,10 +213,7 @@ static bool has_several_rates(const struct profile *profile, const struct report
 	return false;
 }
 
-/*
- * Whether the difference is more than chance, and more than the one per cent that a busy host is
- * off by.
- */
+/* Whether the difference exceeds chance, and the one per cent that a busy host may be off. */
 static bool is_off(const struct profile_sampling *sampling, uint64_t total)
 {
 	double off = fabs(sampling->measured_hz / sampling->requested_hz - 1);
@@ -250,10 +247,10 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 			(double)sampling->unsampled_ns / 1e9);
 }
 
-/* Below this share of a CPU somebody may ask where the rest of the time is. */
+/* Below this share of a CPU, users may wonder where the remaining time is. */
 enum { BUSY_PERCENT = 10 };
 
-/* Of all processes nobody expects that they always run; a short time says nothing. */
+/* Nobody expects the whole host to be busy all the time, and a short time proves nothing. */
 static bool may_wait(const struct profile *profile)
 {
 	size_t i;
@@ -296,7 +293,7 @@ static double kernel_ns(const struct profile *profile, const struct report_optio
 	return ns;
 }
 
-/* The time of chosen targets' ticks in the kernel; negative: one of them does not know it. */
+/* CPU time of the chosen targets' ticks in the kernel; negative: unknown for one of them. */
 static double charged_ns(const struct profile *profile, const struct report_options *options)
 {
 	double ns = 0;
@@ -316,7 +313,7 @@ static double charged_ns(const struct profile *profile, const struct report_opti
 	return ns;
 }
 
-/* Whether the profile has a mode and time that a share could be of. */
+/* Whether there is a mode and CPU time, so that a share makes sense. */
 static bool has_time(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -332,7 +329,7 @@ double kernel_percent(const struct report *report)
 
 	if (!has_time(report))
 		return -1;
-	/* The sum of a series that is printed at its end has an account, and no counters. */
+	/* The sum at the end of a series has an account but no counters. */
 	if (!strcmp(profile->sampling.mode, "split") && profile->nr_histograms)
 		ns = kernel_ns(profile, report->options);
 	else if (!strcmp(profile->sampling.mode, "charged"))
@@ -354,7 +351,7 @@ void render_kernel(const struct report *report, const char *label, FILE *out)
 		fputs("counted for its callers; --mode split tells it apart\n", out);
 }
 
-/* Above main hardly anything is missed. */
+/* Skip cuts above main: they hide hardly any callers. */
 static bool is_plain_cut(enum walk_end end)
 {
 	return walk_end_is_cut(end) && end != END_ABOVE_MAIN;
@@ -408,7 +405,7 @@ void render_cost(const struct profile *profile, FILE *out)
 		cost->handler_ns / 1000);
 }
 
-/* On a screen terms that are 0 are left out; a script gets every term. */
+/* For people, skip terms that are 0. Scripts get every term. */
 static void render_terms(const struct profile_account *account, bool brief, FILE *out)
 {
 	const struct {
@@ -450,7 +447,7 @@ void render_cpu_time(const struct profile *profile, uint64_t target, const char 
 	struct cpu_time_notes notes;
 	size_t i;
 
-	/* Without memory there are no notes, but the account is still useful. */
+	/* Without memory, skip the notes; the account is still useful. */
 	if (cpu_time_judge(profile, target, &notes))
 		return;
 	for (i = 0; i < notes.nr; i++) {
@@ -493,7 +490,7 @@ void render_empty(const struct profile *profile, const struct report_options *op
 		fprintf(out, "No tick is in a bin that was chosen.\n");
 		return;
 	}
-	/* More ticks would not help either, so nothing suggests a longer run. */
+	/* A longer run would not catch more ticks, so do not suggest one. */
 	if (is_cpu_known(profile, options) && cpu_time_is_missed(ns, period)) {
 		fprintf(out,
 			"No tick, for %.3f s of CPU time: its bursts fall between ticks, of which "

@@ -31,7 +31,7 @@ void alike_free(struct alike_names *alike)
 	*alike = (struct alike_names){ 0 };
 }
 
-/* How much a name is like the one that was asked for, the best first. */
+/* How similar a name is to the one searched for, best first. */
 enum likeness { LIKE_WORD, LIKE_BEGINNING, LIKE_PART, LIKE_ANY };
 
 static enum likeness likeness_of(const char *name, size_t length, const char *asked)
@@ -59,7 +59,7 @@ struct suggested {
 	struct string_set strings; /* owns them */
 };
 
-/* Adds the name as one would type it, without arguments and parameters. */
+/* Adds the name as users would type it, without arguments and parameters. */
 static int suggest(struct suggested *names, const char *name, size_t length)
 {
 	cleanup_free char *typed = strndup(name, length);
@@ -76,7 +76,7 @@ static int suggest(struct suggested *names, const char *name, size_t length)
 	return 0;
 }
 
-/* Of names that are only near, the last component is compared, and of a variant the plain name. */
+/* If names are only near, compare the last component, and the plain name of a variant. */
 static int consider(const char *name, const char *asked, enum likeness like,
 		    struct suggested *names)
 {
@@ -111,7 +111,7 @@ static int find_alike(const struct alike_names *alike, const char *asked, struct
 	const char *near;
 	int ret = gather(alike, asked, LIKE_WORD, names);
 
-	/* The middle of a word is a likeness only where there is no better one. */
+	/* Accept a match inside a word only if there is no better one. */
 	for (like = LIKE_BEGINNING; !ret && like < LIKE_ANY; like++)
 		if (like == LIKE_BEGINNING || !names->nr)
 			ret = gather(alike, asked, like, names);

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Names of functions that a user may have meant by one that there is not. */
+/* Existing function names that the user may have meant. */
 struct alike_names {
-	const char **names; /* of others, who must keep them; those to suggest first come first */
+	const char **names; /* not owned; the best suggestions come first */
 	size_t nr;
 	size_t room;
 };
@@ -17,8 +17,8 @@ int alike_add(struct alike_names *alike, const char *name);
 enum { ALIKE_BYTES = 256 };
 
 /*
- * Writes "; much like it: a, b" of those that have the name in theirs, or else of the nearest one; "" if
- * there is none. Returns 0 or -ENOMEM.
+ * Writes "; much like it: a, b": names that contain `asked`, or else the nearest one; "" if there
+ * is none. Returns 0 or -ENOMEM.
  */
 int alike_write(const struct alike_names *alike, const char *asked, char text[ALIKE_BYTES]);
 void alike_free(struct alike_names *alike);

@@ -11,7 +11,7 @@
 #include "report/annotate_steps.h"
 #include "naming/object_file.h"
 
-/* Bytes shown around a place that no symbol covers. */
+/* Bytes to show around a place without a symbol. */
 #define WINDOW 256
 
 static bool is_vdso(const struct profile_object *object)
@@ -52,7 +52,7 @@ static int open_file(struct annotating *work, struct error *err)
 	return 0;
 }
 
-/* Kernel text moves with each boot; its symbols tell whether this is still the same boot. */
+/* Kernel text moves at each boot. Its symbols show whether the boot is still the same. */
 static int check_kernel(struct annotating *work, struct error *err)
 {
 	const struct profile_function *function = work->place.function;
@@ -96,7 +96,7 @@ void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr
 }
 
 /*
- * Opens the object and its symbols. Fails if the object has changed; if there is none, no_code says
+ * Opens the object and its symbols. Fails if the object has changed; if it is missing, no_code says
  * why.
  */
 static int annotate_open(struct annotating *work, struct error *err)
@@ -126,7 +126,7 @@ static int annotate_open(struct annotating *work, struct error *err)
 
 /* --- where it begins and ends ------------------------------------------------------------------ */
 
-/* True for text that no symbol names, which has its last byte in its name. */
+/* True for text without a symbol; its name ends in its last byte. */
 static bool is_stretch(const struct profile_function *function)
 {
 	char end[64];
@@ -148,7 +148,7 @@ static bool is_bin(const struct annotating *work)
 	return false;
 }
 
-/* True if the profile has no symbol there: its function is some text, or just a bin. */
+/* True if the profile has no symbol there: the function is a stretch of text or a single bin. */
 static bool is_nameless(const struct annotating *work)
 {
 	const struct profile_function *function = work->place.function;
@@ -159,18 +159,18 @@ static bool is_nameless(const struct annotating *work)
 	snprintf(end, sizeof(end), "+0x%" PRIx64, function->offset);
 	if (!text_ends_in(function->name, end))
 		return false;
-	/* A function whose extent unwinding information gives has such a name too. */
+	/* Functions whose extent comes from unwind information have such a name too. */
 	return is_bin(work) || !work->symbols ||
 	       !symbol_table_find(work->symbols, function->offset);
 }
 
-/* True if a row of a table is asked for, and not a place in it. */
+/* True if the user asked for a row of a table, not for a place in a function. */
 static bool is_row(const struct annotating *work)
 {
 	return work->place.function && work->place.offset == work->place.function->offset;
 }
 
-/* Whether a bin is of the row that is asked for, or near the place. */
+/* Whether a bin belongs to the row, or is near the place. */
 static bool is_shown(const struct annotating *work, bool row, const struct report_row *bin)
 {
 	uint64_t at = work->place.offset;
@@ -182,8 +182,8 @@ static bool is_shown(const struct annotating *work, bool row, const struct repor
 }
 
 /*
- * Text without a symbol is shown from a pc that was hit, because an instruction begins there: all
- * that was hit of a row, or what was hit around a place.
+ * Text without a symbol starts at a pc with ticks, because an instruction begins there. Covers all
+ * ticks of the row, or those around the place.
  */
 static void find_hits(struct annotating *work, bool row)
 {
@@ -232,7 +232,7 @@ static int find_unnamed(struct annotating *work)
 	const struct symbol *symbol = NULL;
 	bool row = is_row(work);
 
-	/* A bin of several functions is shown with the first of them. */
+	/* If a bin has several functions, show the first. */
 	if (work->symbols && !(row && is_stretch(work->place.function)))
 		symbol = symbol_table_find(work->symbols, work->place.offset);
 	if (symbol) {
@@ -253,7 +253,7 @@ static bool overlaps(const struct annotation *annotation, const struct report_ro
 	       bin->offset + bin->size > annotation->offset;
 }
 
-/* Keeps the bins that report counts for the function, so that the sums are equal. */
+/* Keeps the bins that report counts for the function, so that both sums agree. */
 static int keep_bins(struct annotating *work, bool by_extent)
 {
 	struct annotation *annotation = work->annotation;

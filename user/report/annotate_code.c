@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The rows: instructions, and which ticks belong to which. */
+/* The rows of an annotation: instructions and their ticks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int compare_lines(const void *left, const void *right)
 	return compare_u64(a->line, b->line);
 }
 
-/* Sorts lines and keeps each once. */
+/* Sorts lines and drops duplicates. */
 static void order_lines(struct annotation *annotation)
 {
 	struct annotation_line *lines = annotation->lines;
@@ -85,10 +85,7 @@ static void find_rows_lines(struct annotation *annotation, const struct source_l
 	}
 }
 
-/*
- * Ticks that rows of several lines share are not counted for any line, because it is unknown whose
- * they are.
- */
+/* If rows of several lines share ticks, count these for no line, because their line is unknown. */
 static void count_lines(struct annotation *annotation)
 {
 	const struct annotation_row *rows = annotation->rows;
@@ -104,21 +101,18 @@ static void count_lines(struct annotation *annotation)
 	}
 }
 
-/* --- their text ---------------------------------------------------------------------------------- */
+/* --- source text ---------------------------------------------------------------------------- */
 
-/*
- * A limit is needed, because debug information may name a different large file for each
- * instruction.
- */
+/* Limits memory: debug information may name a different large file for each instruction. */
 #define SOURCES_MAX (256UL << 20)
 
 struct missing {
 	size_t read; /* bytes read so far */
-	const char *unread; /* a file that did not fit the limit */
+	const char *unread; /* a file beyond the limit */
 	const char *first;
 	size_t nr;
 	const char *refused; /* a file that the object's owner may not read */
-	const char *newer; /* a file newer than the object's */
+	const char *newer; /* a file that changed after the object was built */
 };
 
 /* Reads the text of lines[*at ...] that are in one file. */
@@ -127,7 +121,7 @@ static int read_file(struct annotating *work, const struct stat *built, size_t *
 {
 	const struct source_search search = {
 		.root = work->root,
-		/* An opener sets such a root for a process with another root directory. */
+		/* Openers set such a root for a process with its own root directory. */
 		.contained = !strncmp(work->root, "/proc/", strlen("/proc/")),
 		.owner = built->st_uid,
 		.folder = work->request->source,
@@ -253,7 +247,7 @@ int annotate_find_lines(struct annotating *work, struct error *err)
 	struct error why = { 0 };
 	int ret;
 
-	/* For the kernel there is code but no file, so there are no lines. */
+	/* The kernel has code but no file, and thus no lines. */
 	if (work->fd < 0) {
 		ret = *work->no_code.text ?
 			      0 :
@@ -272,10 +266,10 @@ int annotate_find_lines(struct annotating *work, struct error *err)
 
 /* Jumps within the function, and the lanes in which they are drawn. */
 
-/* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
+/* Longer jumps are not drawn: nobody follows an arrow over a hundred screens. */
 #define LENGTH_MAX 4096
 
-/* Jumps to one row, which share a lane: jumps[first .. first + nr), over the rows [top, bottom]. */
+/* Jumps to one row share a lane: jumps[first .. first + nr), over the rows [top, bottom]. */
 struct bundle {
 	size_t first;
 	size_t nr;
@@ -311,19 +305,14 @@ static int compare_lengths(const void *left, const void *right)
 	return compare_u64(length_a, length_b) ?: compare_u64(a->first, b->first);
 }
 
-/*
- * Includes the next row, because a tick often falls on the instruction behind the one that took the
- * time.
- */
+/* Includes the next row, because a tick often falls on the instruction after the slow one. */
 static uint64_t ticks_around(const struct annotation *annotation, size_t row)
 {
 	return annotation->rows[row].ticks +
 	       (row + 1 < annotation->nr_rows ? annotation->rows[row + 1].ticks : 0);
 }
 
-/*
- * Makes a bundle of the jumps from first on with the same target, without those from too far away.
- */
+/* Bundles the jumps from first on that have the same target, without those that are too long. */
 static struct bundle make_bundle(struct annotation *annotation, size_t first)
 {
 	struct annotation_jump *jumps = annotation->jumps;
@@ -368,7 +357,7 @@ static void draw_bundle(struct annotation *annotation, const struct bundle *bund
 	}
 }
 
-/* Chooses the lowest lane that no bundle on the way uses. */
+/* Chooses the lowest lane that is free on all rows of the bundle. */
 static void choose_lane(struct annotation *annotation, const struct bundle *bundle,
 			unsigned int *nr_used)
 {
@@ -386,7 +375,7 @@ static void choose_lane(struct annotation *annotation, const struct bundle *bund
 	*nr_used = lane >= *nr_used ? lane + 1 : *nr_used;
 }
 
-/* Keeps the hottest bundles while there are lanes beside each row. Returns how many. */
+/* Keeps the hottest bundles as long as each row has lanes. Returns their number. */
 static size_t choose_bundles(const struct annotation *annotation, struct bundle *bundles, size_t nr,
 			     uint8_t *depth)
 {
@@ -408,8 +397,7 @@ static size_t choose_bundles(const struct annotation *annotation, struct bundle 
 }
 
 /*
- * Assigns lanes beginning with the shortest bundle, so that an inner loop is drawn inside the outer
- * one.
+ * Assigns lanes to the shortest bundles first, so that an inner loop is drawn inside the outer one.
  */
 static void draw_jumps(struct annotation *annotation, struct bundle *bundles, uint8_t *depth)
 {
@@ -464,7 +452,7 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 	return ret ? error_errno(err, ret, "annotate") : 0;
 }
 
-/* Bytes shown behind what was hit in text without a symbol, whose functions have no known end. */
+/* Bytes to show after a tick in text without a symbol, where the end of a function is unknown. */
 #define AFTER_HIT 64
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
@@ -504,7 +492,7 @@ static int read_bytes(struct annotating *work, struct code *result)
 	return code_read_memory(vdso, size, annotation->offset, wanted, result, why);
 }
 
-/* The offset of an address in the object; for the kernel they are equal. */
+/* Converts an address to an offset in the object; for the kernel they are equal. */
 static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *result)
 {
 	size_t i;
@@ -521,7 +509,7 @@ static bool offset_of(const struct profile_object *object, uint64_t address, uin
 	return false;
 }
 
-/* Names where a jump or call out of the function leads: "name" or "name+0x10". */
+/* Names the target of a jump or call out of the function: "name" or "name+0x10". */
 static int name_target(struct annotating *work, const struct annotated_target *target)
 {
 	const char **result = &work->annotation->rows[target->row].target;
@@ -543,7 +531,10 @@ static int name_target(struct annotating *work, const struct annotated_target *t
 	return *result ? 0 : -ENOMEM;
 }
 
-/* All at once, because a reader is asked for their names. The kernel's are all known. */
+/*
+ * Looks up all targets at once, since each lookup is a request to a reader. The kernel's symbols
+ * are loaded already.
+ */
 static int name_targets(struct annotating *work)
 {
 	cleanup_free uint64_t *offsets = calloc(work->nr_targets + 1, sizeof(*offsets));
@@ -559,7 +550,7 @@ static int name_targets(struct annotating *work)
 	return ret;
 }
 
-/* jump holds the target's offset until all rows have been made. */
+/* row->jump is an offset until all rows exist. */
 static int find_target(struct annotating *work, const struct instruction *instruction,
 		       struct annotation_row *row)
 {
@@ -614,7 +605,7 @@ static int compare_offset(const void *key, const void *element)
 	return compare_u64(offset, row->offset);
 }
 
-/* Converts targets to rows; a target in the middle of an instruction has no row. */
+/* Converts jump offsets to rows. A target in the middle of an instruction has no row. */
 static void find_rows_of_jumps(struct annotation *annotation)
 {
 	const struct annotation_row *found;
@@ -632,12 +623,12 @@ static void find_rows_of_jumps(struct annotation *annotation)
 	}
 }
 
-/* What is asked for at a time where only hits say where an instruction begins; the longest instruction. */
+/* The size of a request if only ticks mark where instructions begin; the longest instruction. */
 enum { PART_BYTES = 4096, INSTRUCTION_BYTES = 16 };
 
 /*
- * Where to go on in text without a symbol: behind AFTER_HIT bytes that were not hit it is the next
- * hit, because what is between may be no code. *bin, which ascends, is the first one not before
+ * Returns where to continue in text without a symbol. After AFTER_HIT bytes without ticks that is
+ * the next tick, because the gap may not be code. *bin ascends: it is the first bin at or after
  * `at`.
  */
 static size_t next_hit(const struct annotating *work, size_t at, size_t *bin)
@@ -656,8 +647,8 @@ static size_t next_hit(const struct annotating *work, size_t at, size_t *bin)
 }
 
 /*
- * Adds instructions from *at on, until there are no more of them or a hit is farther on. The last ones of a part
- * may be cut off by its end, and are left for the next part.
+ * Adds instructions from *at, until the end or until the next tick is far away. The end of a part
+ * may cut off instructions, which are left for the next part.
  */
 static int add_part(struct annotating *work, const struct code *code, size_t *at, size_t *bin)
 {
@@ -695,7 +686,7 @@ static int disassemble(struct annotating *work, const struct code *code)
 	return ret;
 }
 
-/* Without code a row is a bin, and the user is told where the code is, or how to say it. */
+/* Without code each row is a bin. A note says where the code is, or how to locate it. */
 static int note_no_code(struct annotating *work)
 {
 	const struct profile_object *object = annotated_object(work);
@@ -736,16 +727,15 @@ int annotate_read_code(struct annotating *work, struct error *err)
 
 /* --- ticks --------------------------------------------------------------------------------------- */
 
-/* The first row that begins at or behind the offset. */
+/* Returns the first row at or after the offset. */
 static size_t row_from(const struct annotation *annotation, uint64_t offset)
 {
 	return BISECT(i, annotation->nr_rows, annotation->rows[i].offset < offset);
 }
 
 /*
- * The rows [*first, *end) that a bin's ticks may belong to: those that begin in it. There is none
- * if the bytes are not code after all, or if a file says so; then it is the row in which the bin
- * begins.
+ * Finds the rows [*first, *end) that may own a bin's ticks: those that begin in it. Otherwise, as
+ * in text that is not code, it is the row in which the bin begins.
  */
 static void rows_of_bin(const struct annotation *annotation, const struct report_row *bin,
 			size_t *first, size_t *end)
@@ -759,7 +749,7 @@ static void rows_of_bin(const struct annotation *annotation, const struct report
 	*end = *first + 1;
 }
 
-/* Until all bins are known, `first` links each row that shares ticks to the one before it. */
+/* Until all bins are counted, `first` links each row that shares ticks to the previous one. */
 static void count_bins(struct annotating *work)
 {
 	struct annotation_row *rows = work->annotation->rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Finds what the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
+/* Finds the place that the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,13 +13,11 @@
 #include "report/name_fit.h"
 #include "naming/regions.h"
 
-/*
- * Looks up a name that no symbol has: that of an inlined function, or one that is similar to some.
- */
+/* A name without a symbol: an inlined function, or a similar name. */
 
 #define OTHERS_NAMED 3
 
-/* What is searched for, and where. */
+/* The name to search for. */
 struct hunt {
 	struct annotating *work;
 	const char *object; /* NULL: in any object */
@@ -27,7 +25,7 @@ struct hunt {
 	struct report_rows bins; /* with their lines */
 };
 
-/* How well the name matches one of the functions that are inlined at a place. */
+/* The best match among the functions inlined at a place. */
 static enum name_fit fit_of_place(const struct source_line *source, const char *name)
 {
 	enum name_fit best = NAME_OTHER, fit;
@@ -59,7 +57,7 @@ static enum name_fit best_fit(const struct hunt *hunt)
 	return best;
 }
 
-/* Notes where else it was inlined, with the hottest functions first. */
+/* Adds a note about other functions that inlined it, hottest first. */
 static int note_place(const struct hunt *hunt, const uint64_t *sums, size_t best)
 {
 	const struct profile *profile = hunt->work->profile;
@@ -107,7 +105,7 @@ static int find_place(const struct hunt *hunt, enum name_fit fit)
 	return note_place(hunt, sums, best);
 }
 
-/* Functions of the profile that have ticks, and inlined ones. */
+/* Collects functions with ticks, and inlined ones. */
 static int gather(const struct hunt *hunt, const uint64_t *ticks, struct alike_names *alike)
 {
 	const struct profile *profile = hunt->work->profile;
@@ -156,9 +154,8 @@ static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *
 }
 
 /*
- * Finds the function into which one of this name was inlined, with the most ticks; object NULL: in
- * any object. ticks: of each function of the profile. -EINVAL: there is none, and err suggests
- * similar names.
+ * Finds the hottest function that inlined one of this name; object NULL: in any object. ticks: of
+ * each function of the profile. -EINVAL: there is none, and err suggests similar names.
  */
 static int find_inlined(struct annotating *work, const char *object, const char *name,
 			const uint64_t *ticks, struct error *err)
@@ -183,7 +180,7 @@ static int find_inlined(struct annotating *work, const char *object, const char 
 
 #define OTHERS_NAMED 3
 
-/* The ticks of each function that the request lets in, by index. NULL: out of memory. */
+/* Ticks of each function, by index, as far as the request covers them. NULL: out of memory. */
 static uint64_t *count_functions(const struct annotating *work)
 {
 	const struct profile *profile = work->profile;
@@ -199,7 +196,7 @@ static uint64_t *count_functions(const struct annotating *work)
 	return ticks;
 }
 
-/* A symbol that is searched for; object NULL: in any object. */
+/* A search for a symbol; object NULL: in any object. */
 struct symbol_search {
 	const char *object;
 	const char *name;
@@ -220,7 +217,9 @@ static enum name_fit candidate(const struct annotating *work, const struct symbo
 	return name_fit(function->name, search->name);
 }
 
-/* "ns::f(char) (libx.so:0x40, 12 ticks)"; a name that is the chosen one's says nothing. */
+/*
+ * Writes "ns::f(char) (libx.so:0x40, 12 ticks)", without the name if it is that of the best match.
+ */
 static size_t name_other(const struct annotating *work, const struct symbol_search *search,
 			 size_t i, char *text, size_t room)
 {
@@ -236,7 +235,7 @@ static size_t name_other(const struct annotating *work, const struct symbol_sear
 				function->name, object, function->offset, search->ticks[i], plural);
 }
 
-/* Names the first few other functions of that name, and how to ask for them. */
+/* Adds a note about other functions of that name, and how to select them. */
 static int note_others(struct annotating *work, const struct symbol_search *search)
 {
 	const struct profile *profile = work->profile;
@@ -283,7 +282,7 @@ static int find_symbol(struct annotating *work, const char *object, const char *
 	return note_others(work, &search);
 }
 
-/* Of several objects with that name it takes the one with the most ticks around the offset. */
+/* If several objects have that name, choose the one with the most ticks around the offset. */
 static int find_offset(struct annotating *work, const char *object, uint64_t offset,
 		       const uint64_t *ticks)
 {
@@ -321,7 +320,7 @@ static bool names_object(const struct profile *profile, const char *name)
 	return false;
 }
 
-/* The object may contain a colon, as [python3:4711] does, and the symbol may contain two. */
+/* An object may contain a colon, like [python3:4711], and a symbol may contain two. */
 static int find_in_object(struct annotating *work, const uint64_t *ticks, struct error *err)
 {
 	const char *place = work->request->place, *colon;
@@ -346,7 +345,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 	return -ENOENT;
 }
 
-/* Whether name is the whole path or its last components. */
+/* Whether name is the whole path, or its last components. */
 static bool ends_with_path(const char *path, const char *name)
 {
 	size_t length = strlen(path), part = strlen(name);
@@ -356,8 +355,7 @@ static bool ends_with_path(const char *path, const char *name)
 }
 
 /*
- * The function with the most ticks on a line; an inlined function counts for the one it is inlined
- * in.
+ * Finds the function with the most ticks on a line. Inlined code counts for the function around it.
  */
 static int hottest_on_line(struct annotating *work, const struct report_rows *rows,
 			   const char *file, uint64_t line)

@@ -9,7 +9,7 @@
 #include "symbol/code.h"
 #include "symbol/string_set.h"
 
-/* The steps of annotation_build(), and what they pass on to each other. */
+/* The steps of annotation_build(). */
 
 /* What was found for a place. */
 struct annotated_place {
@@ -23,19 +23,19 @@ struct annotating {
 	const struct annotation_request *request;
 	struct annotation *annotation;
 	struct report_rows bins; /* of the profile; later only those of the function */
-	double ns; /* the time that shares are of */
+	double ns; /* CPU time that is 100 % */
 	struct annotated_place place;
-	int fd; /* the object's file, or -1 */
+	int fd; /* the object's file; -1: none */
 	char root[PATH_MAX];
-	struct symbol_table *symbols; /* the object's for what is asked of it, or NULL */
-	struct annotated_target { /* where jumps and calls out of the function lead */
+	struct symbol_table *symbols; /* the object's, near the wanted offsets; NULL: none */
+	struct annotated_target { /* targets of jumps and calls out of the function */
 		size_t row;
 		uint64_t offset;
 	} * targets;
 	size_t nr_targets;
 	size_t targets_room;
-	bool from_hits; /* there is no symbol: only where it was hit does an instruction begin */
-	struct error no_code; /* why there is no code; "": there is code */
+	bool from_hits; /* there is no symbol, and only ticks mark where instructions begin */
+	struct error no_code; /* why there is no code; "": there is */
 };
 
 static inline const struct profile_object *annotated_object(const struct annotating *work)
@@ -43,29 +43,32 @@ static inline const struct profile_object *annotated_object(const struct annotat
 	return &work->profile->objects[work->annotation->object];
 }
 
-/* The index of a bin's function; nr_functions for bins without one. */
+/* Returns the index of a bin's function; nr_functions: it has none. */
 static inline size_t annotated_function(const struct annotating *work, const struct report_row *bin)
 {
 	return bin->function ? (size_t)(bin->function - work->profile->functions) :
 			       work->profile->nr_functions;
 }
 
-/* Loads the object's symbols around these offsets, which it sorts, in place of those that were loaded. */
+/* Replaces the symbols by those around these offsets, which it sorts. */
 void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr);
 
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);
 
-/* Makes a row for each instruction, without ticks; none if no_code says why. */
+/*
+ * Makes a row without ticks for each instruction. On failure no_code says why, and there are no
+ * rows.
+ */
 int annotate_read_code(struct annotating *work, struct error *err);
 
 /* Adds ticks to the rows; if there is no code, makes rows of bins. */
 int annotate_count(struct annotating *work, struct error *err);
 
-/* Finds the source lines of the rows, and their text. */
+/* Finds the source lines of the rows, with their text. */
 int annotate_find_lines(struct annotating *work, struct error *err);
 
-/* Makes jumps from the rows' targets, and gives them lanes. */
+/* Turns the rows' targets into jumps, and assigns lanes. */
 int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err);
 
 #endif

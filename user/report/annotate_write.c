@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How an annotated function is written: in order or hottest first, as text, CSV or JSON. */
+/* Writes an annotated function: in order or hottest first, as text, CSV or JSON. */
 #include "report/annotate_write.h"
 
 #include <errno.h>
@@ -76,8 +76,8 @@ bool *annotation_choose(const struct annotation *annotation, uint64_t limit, siz
 }
 
 /*
- * gcc's clones, name.constprop.0, and the parts it split off, name.cold, count as the function
- * itself.
+ * gcc's clones, name.constprop.0, and the parts that it splits off, name.cold, count as the
+ * function itself.
  */
 const char *annotation_inlined(const struct annotation *annotation,
 			       const struct annotation_row *row)
@@ -95,7 +95,7 @@ const char *annotation_inlined(const struct annotation *annotation,
 
 #define TICKS_WIDTH 60 /* a narrower terminal has no column for ticks */
 
-/* The columns of the shares, and of the ticks behind them if there is room. */
+/* The width of shares, and of ticks if there is room. */
 static size_t annotation_share_columns(const struct annotation_view *view)
 {
 	return view->width && view->width < TICKS_WIDTH ? 7 : 17;
@@ -117,7 +117,7 @@ static size_t annotation_put_share(const struct annotation *annotation,
 	return columns;
 }
 
-/* Writes how hot a row is compared with the hottest one. Returns the columns. */
+/* Writes a bar of the row's ticks relative to the hottest row. Returns the columns. */
 static size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks,
 				 uint64_t hottest, FILE *out)
 {
@@ -125,7 +125,7 @@ static size_t annotation_put_bar(const struct annotation_view *view, uint64_t ti
 	unsigned int columns = view->width && view->width < 100 ? 4 : 8, i, eighths;
 
 	eighths = hottest ? (unsigned int)((double)ticks / (double)hottest * columns * 8) : 0;
-	/* Any tick is visible, however small its share. */
+	/* Show any tick, however small its share. */
 	if (ticks && !eighths)
 		eighths = 1;
 	for (i = 0; i < columns; i++) {
@@ -136,7 +136,7 @@ static size_t annotation_put_bar(const struct annotation_view *view, uint64_t ti
 }
 
 /*
- * Writes the instruction and where it leads, in at most width columns (0: unlimited). Returns the
+ * Writes the instruction and its target in at most width columns (0: unlimited). Returns the
  * columns.
  */
 static size_t annotation_put_instruction(const struct annotation_row *row, size_t width, FILE *out)
@@ -151,7 +151,7 @@ static size_t annotation_put_instruction(const struct annotation_row *row, size_
 	return used + 1;
 }
 
-/* The columns of the longest address and of its heading. */
+/* The width of the longest address, or of the heading. */
 static int annotation_address_columns(const struct annotation *annotation)
 {
 	int columns = 0;
@@ -186,7 +186,7 @@ static size_t annotation_indent(const struct annotation *annotation)
 	return least == SIZE_MAX ? 0 : least;
 }
 
-/* Writes a source line without the indentation that all lines share, and with tabs as blanks. */
+/* Writes a source line without the common indentation, and with tabs as blanks. */
 static void annotation_put_source(const char *text, size_t indent, size_t width, FILE *out)
 {
 	char plain[SOURCE_MAX];
@@ -202,7 +202,7 @@ static void annotation_put_source(const char *text, size_t indent, size_t width,
 	text_write(out, plain, width);
 }
 
-/* An annotation as text for people. */
+/* Text for people. */
 
 #define CONTEXT 4 /* instructions around a hot one */
 #define GAP_MIN 4 /* shorter gaps are shown in full */
@@ -261,7 +261,7 @@ static void heading(const struct annotation *annotation, const struct annotation
 	name_write(out, annotation->name, columns_left(view->width, LABEL_COLUMNS));
 	fputc('\n', out);
 	text_labelled(out, "object", object->path);
-	/* As the rows have it; names and OBJECT:OFFSET have the offset. */
+	/* The rows show addresses; names and OBJECT:OFFSET use the offset. */
 	fprintf(out, "%-10saddress 0x%" PRIx64, "text", address);
 	if (address != annotation->offset)
 		fprintf(out, ", in the file at 0x%" PRIx64, annotation->offset);
@@ -322,7 +322,7 @@ static const char *share_heading(const struct annotation_view *view)
 	return annotation_share_columns(view) > 7 ? "  SHARE     TICKS" : "  SHARE";
 }
 
-/* lines are those with ticks, hottest first. */
+/* lines: those with ticks, hottest first. */
 static void line_rows(const struct listing *listing, const struct annotation_line **lines,
 		      size_t nr)
 {
@@ -357,7 +357,9 @@ static const struct annotation_line **order_lines(const struct annotation *annot
 	return lines;
 }
 
-/* --- as it stands in the text ---------------------------------------------------------------------- */
+/*
+ * --- in the order of the text --------------------------------------------------------------------
+ */
 
 static const char *bracket(const struct annotation_row *row, size_t i)
 {
@@ -368,7 +370,7 @@ static const char *bracket(const struct annotation_row *row, size_t i)
 	return i + 1 == row->first + row->shared ? "┘" : "│";
 }
 
-/* Writes up to the column where the address or the source line begins. */
+/* Writes everything left of the address or the source line. */
 static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks, bool source)
 {
 	const struct annotation_row *row = &listing->annotation->rows[i];
@@ -389,7 +391,7 @@ static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks
 	return used + 2;
 }
 
-/* The ticks of the rows from i on that are under the same source line; 0: unknown. */
+/* Sums the ticks of the rows from i on that have the same source line; 0: unknown. */
 static uint64_t ticks_below(const struct listing *listing, size_t i)
 {
 	const struct annotation_row *rows = listing->annotation->rows, *row = &rows[i];
@@ -437,7 +439,7 @@ static void source_row(const struct listing *listing, size_t i)
 	fprintf(listing->out, "%s\n", listing->view->color ? COLOR_END : "");
 }
 
-/* Writes the address and the instruction. Returns the columns used behind the address. */
+/* Writes the address and the instruction. Returns the columns after the address. */
 static size_t put_code(const struct listing *listing, const struct annotation_row *row,
 		       size_t width)
 {
@@ -460,7 +462,7 @@ static void code_row(const struct listing *listing, size_t i)
 	fputc('\n', listing->out);
 }
 
-/* Returns the first row after the ones that are left out. */
+/* Returns the first row after the gap. */
 static size_t gap_row(const struct listing *listing, size_t i)
 {
 	const struct annotation *annotation = listing->annotation;
@@ -469,7 +471,7 @@ static size_t gap_row(const struct listing *listing, size_t i)
 
 	for (; i < annotation->nr_rows && !listing->shown[i]; i++)
 		ticks += annotation->rows[i].ticks;
-	/* A gap is not a place, so it is not marked as hot. */
+	/* A gap is not a place, so do not colour it as hot. */
 	annotation_put_share(annotation, &(struct annotation_view){ .width = listing->view->width },
 			     ticks, listing->out);
 	fprintf(listing->out, "%s  %s %zu %s\n", listing->brackets ? " " : "", text_glyph("⋮"),
@@ -477,7 +479,7 @@ static size_t gap_row(const struct listing *listing, size_t i)
 	return i;
 }
 
-/* Text without a symbol, that was not read because nothing there was hit. */
+/* A gap in text without a symbol. It was not read because it has no ticks. */
 static void unread_row(const struct listing *listing, size_t i)
 {
 	const struct annotation_row *row = &listing->annotation->rows[i];
@@ -582,7 +584,7 @@ static size_t hot_columns(const struct annotation_view *view)
 	return view->width && view->width < 100 ? HOT_COLUMNS_NARROW : HOT_COLUMNS;
 }
 
-/* columns are those already used behind the address. */
+/* columns: those already used after the address. */
 static void hot_line(const struct listing *listing, const struct annotation_line *line, size_t used,
 		     size_t columns)
 {
@@ -642,7 +644,7 @@ static int annotation_hot_text(const struct annotation *annotation,
 	return 0;
 }
 
-/* An annotation for programs: CSV like the tables, and JSON with one row per line. */
+/* Formats for programs: CSV like the tables, and JSON with one row per line. */
 
 #define HEX_MAX 65
 
@@ -683,7 +685,9 @@ static void csv_row(const struct annotation *annotation, size_t i, FILE *out)
 	const struct annotation_row *row = &annotation->rows[i];
 	char hex[HEX_MAX];
 
-	/* Of rows that share ticks the first has them; those of the others are empty, not 0. */
+	/*
+	 * The first of the rows that share ticks has them. Fields of the others are empty, not 0.
+	 */
 	if (row->first == i)
 		fprintf(out, "%" PRIu64 ",%.4f,%.4f", row->ticks,
 			annotation_of_profile(annotation, row->ticks),

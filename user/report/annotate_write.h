@@ -21,7 +21,7 @@ struct annotation_view {
 int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
 		     FILE *out);
 
-/* What all writers of annotations need. */
+/* Used by all writers of annotations. */
 
 /*
  * Marks the `limit` hottest rows (0: every row), those that share ticks with them, and `context`
@@ -29,7 +29,7 @@ int annotation_write(const struct annotation *annotation, const struct annotatio
  */
 bool *annotation_choose(const struct annotation *annotation, uint64_t limit, size_t context);
 
-/* The inlined function that a row belongs to, or NULL: the row is the function's own. */
+/* The inlined function that a row belongs to; NULL: the row is the function's own. */
 const char *annotation_inlined(const struct annotation *annotation,
 			       const struct annotation_row *row);
 

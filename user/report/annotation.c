@@ -59,10 +59,7 @@ static const char *const boxes[16] = {
 	[UP | DOWN | LEFT | RIGHT] = "┼",
 };
 
-/*
- * The character for a lane; passed: a jump that begins or ends in a lane to the left passes
- * through.
- */
+/* The character for a lane. passed: a jump that begins or ends in a lane to the left crosses it. */
 static const char *box(const struct annotation_cells *cells, unsigned int lane, bool passed)
 {
 	uint8_t bit = (uint8_t)(1U << lane);
@@ -82,7 +79,7 @@ static const char *head_of(const struct annotation *annotation, size_t row)
 		return "─";
 	if (to == ANNOTATION_NONE)
 		return " ";
-	/* The jump has no lane, but at least its direction is shown. */
+	/* There is no lane for the jump, so show at least its direction. */
 	return to < row ? "↑" : "↓";
 }
 

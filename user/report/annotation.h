@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 #include "symbol/string_set.h"
 
-/* What annotation_build() finds, and what is drawn of it. */
+/* The result of annotation_build(), and its drawing. */
 
 #define ANNOTATION_NONE SIZE_MAX
 
@@ -22,18 +22,18 @@ struct annotation_line {
 };
 
 /*
- * An instruction or, if there is no code to read, a bin. An instruction begins at a pc, so a bin's
- * ticks are those of the instructions that begin in it. If that is one, they are its own. If there
- * are several, nobody knows which: the first has them all, and the others say that they share.
+ * An instruction or, without code, a bin. An instruction begins at a pc, so a bin's ticks belong to
+ * the instructions that begin in it. A single one gets them all. If there are several, the owner is
+ * unknown: the first has the ticks, and all are marked as sharing.
  */
 struct annotation_row {
 	uint64_t offset; /* of the first byte, in the object's offsets */
-	uint64_t address; /* the same as the object's disassembly shows it */
+	uint64_t address; /* the address in the object's disassembly */
 	uint64_t size;
 	const uint8_t *bytes; /* of that size; NULL: there is no code */
 	const char *text; /* the instruction, or NULL */
-	const char *target; /* the other function that a jump or call goes to */
-	uint64_t ticks; /* of all rows that share them; 0 in all but the first of these */
+	const char *target; /* another function, as target of a jump or call */
+	uint64_t ticks; /* of all rows that share them; 0 except in the first of these */
 	size_t shared; /* rows that share these ticks, including this one: mostly 1 */
 	size_t first; /* the first of these rows */
 	size_t line; /* index in lines, or ANNOTATION_NONE */
@@ -48,7 +48,7 @@ struct annotation_row {
 struct annotation_jump {
 	size_t from;
 	size_t to;
-	unsigned int lane; /* ANNOTATION_LANES: none was left, because hot jumps come first */
+	unsigned int lane; /* ANNOTATION_LANES: none was left after hotter jumps */
 };
 
 #define ANNOTATION_LANES 8
@@ -60,7 +60,7 @@ struct annotation {
 	uint64_t offset;
 	uint64_t size;
 	uint64_t ticks; /* the sum over all rows */
-	uint64_t total; /* of the profile or target that shares refer to */
+	uint64_t total; /* of the profile or target: 100 % */
 	double percent; /* of their time, as in a table */
 	uint64_t bytes_per_bin; /* of the widest bin */
 	struct annotation_row *rows; /* ascending by address */
@@ -70,12 +70,12 @@ struct annotation {
 	struct annotation_jump *jumps; /* sorted by `to` */
 	size_t nr_jumps;
 	unsigned int lanes; /* shown beside each row */
-	char **notes; /* sentences that must be shown together with the rows */
+	char **notes; /* sentences to show with the rows */
 	size_t nr_notes;
 	struct annotation_memory *memory; /* owns the strings */
 };
 
-/* What is drawn beside a row, with a bit for each lane. */
+/* The lanes beside a row, a bit each. */
 struct annotation_cells {
 	uint8_t up; /* a jump continues above */
 	uint8_t down;
@@ -92,7 +92,7 @@ struct annotation_memory {
 
 void annotation_free(struct annotation *annotation); /* NULL is fine */
 
-/* Ticks as a percentage of the function's, and what they are then of the profile's time. */
+/* Ticks as a percentage of the function's, and as one of the profile's time. */
 double annotation_percent(const struct annotation *annotation, uint64_t ticks);
 double annotation_of_profile(const struct annotation *annotation, uint64_t ticks);
 
@@ -101,9 +101,8 @@ double annotation_of_profile(const struct annotation *annotation, uint64_t ticks
 	notes_add(&(annotation)->notes, &(annotation)->nr_notes, __VA_ARGS__)
 
 /*
- * Draws the jumps that pass a row, as UTF-8 into text, and returns how many columns they take: the
- * same number for every row, 0 if there are no jumps. between is for the line above the row, with
- * its source line.
+ * Draws the jumps beside a row, as UTF-8 into text. Returns the columns, the same for every row,
+ * and 0 if there are no jumps. between: for the source line above the row.
  */
 #define ANNOTATION_ARROWS_MAX (4 * (ANNOTATION_LANES + 1))
 size_t annotation_arrows(const struct annotation *annotation, size_t row, bool between, char *text);

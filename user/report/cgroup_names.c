@@ -11,7 +11,7 @@
 
 struct cgroup_name {
 	const char *cgroup; /* the profile's */
-	const char *namespace, *pod, *container; /* the same */
+	const char *namespace, *pod, *container; /* the profile's */
 	char *name;
 };
 
@@ -49,7 +49,7 @@ static struct cgroup_name from_label(const struct profile_label *label)
 	return name;
 }
 
-/* Several hosts may have said it. */
+/* Several hosts may have such a label. */
 static void add_up(struct cgroup_name *sum, const struct cgroup_name *name)
 {
 	sum->namespace = sum->namespace ?: name->namespace;
@@ -76,7 +76,7 @@ static void collect(struct cgroup_names *names, const struct profile *profile)
 	}
 }
 
-/* Runtimes call the directory by the id, or by the name if they have no other id. */
+/* Runtimes name the directory after the id, or after the name if there is no other id. */
 static bool is_of_container(const char *directory, const char *container)
 {
 	size_t length;
@@ -93,7 +93,7 @@ static bool is_of_container(const char *directory, const char *container)
 	return false;
 }
 
-/* What follows the directory of the container, from its '/' on. */
+/* The path below the container's directory, beginning with '/'. */
 static const char *below_container(const struct cgroup_name *name)
 {
 	const char *at = name->cgroup, *rest = "";
@@ -135,7 +135,7 @@ static int add_path(struct cgroup_name *name)
 	return 0;
 }
 
-/* Where one container followed another of its name, the paths tell them apart. */
+/* If several containers had one name, one after the other, add their paths. */
 static int tell_apart(struct cgroup_names *names)
 {
 	cleanup_free struct cgroup_name **sorted = calloc(names->nr + 1, sizeof(*sorted));

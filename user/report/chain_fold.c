@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Recursion in chains, of one function or of several that call each other in turn, as one round of it. */
+/*
+ * Folds recursion in chains, of one function or of several that call each other, into a single
+ * round.
+ */
 #include "report/chain_view.h"
 
 #include <errno.h>
@@ -7,20 +10,22 @@
 
 #include "base/util.h"
 
-/* So many functions may take turns, as on the page. */
+/* Limit of functions in a round, as on the page. */
 #define FOLD_PERIOD 8
 
 struct chain_fold {
 	const struct chain_view *view;
 	struct context_tree *folded;
-	uint32_t *images; /* by context: where it is in the folded tree, */
-	uint32_t *times; /* and how often the recursion has come there, if it was folded */
+	uint32_t *images; /* by context: its counterpart in the folded tree, */
+	uint32_t *times; /* and the depth of recursion there, if it was folded */
 	struct context_sum
-		*hidden; /* by context: of its inclusive sum, what fell in text that has no rows */
-	bool *counts; /* by context: whether a recursion up to there is one of the rows */
+		*hidden; /* by context: inclusive ticks in text without rows */
+	bool *counts; /* by context: recursion up to there belongs to a row */
 };
 
-/* f, g, f, and now g: how many functions take turns for the second time; 0: none do. */
+/*
+ * Returns the period if the chain would repeat itself, as in f, g, f and now g: 2; 0: it does not.
+ */
 static uint32_t repeats(const struct chain_tree *tree, uint32_t node, uint32_t frame)
 {
 	uint32_t last[2 * FOLD_PERIOD] = { frame }, nr = 1, period, same;
@@ -43,7 +48,7 @@ static uint32_t climb(const struct chain_tree *tree, uint32_t node, uint32_t lev
 	return node;
 }
 
-/* Callees are those of the innermost call, so that other functions may take turns only between two calls. */
+/* For callees, the innermost call of the function is on top. Rounds must not go through it. */
 static bool goes_through_wanted(const struct chain_fold *fold, uint32_t node, uint32_t period)
 {
 	const struct chain_tree *tree = &fold->folded->contexts;
@@ -77,7 +82,7 @@ static int enter(struct chain_fold *fold, uint32_t context)
 	return 0;
 }
 
-/* Adds the sum of a context to that of its image. */
+/* Adds the sum of a context to its image. */
 static void count(struct chain_fold *fold, uint32_t context)
 {
 	const struct context_sum *from = &fold->view->all->sums[context];
@@ -94,7 +99,7 @@ static void count(struct chain_fold *fold, uint32_t context)
 		to->recursion = fold->times[context];
 }
 
-/* What a context has, but for its own ticks and for those of the contexts below it. */
+/* Finds inclusive ticks that neither the context itself nor those below it have. */
 static void find_hidden(struct chain_fold *fold)
 {
 	const struct context_tree *all = fold->view->all;
@@ -111,7 +116,7 @@ static void find_hidden(struct chain_fold *fold)
 	}
 }
 
-/* Of callers only a recursion that led to a wanted function is one of the rows. */
+/* For callers, only recursion that led to a wanted function belongs to a row. */
 static void find_counting(struct chain_fold *fold)
 {
 	const struct chain_view *view = fold->view;

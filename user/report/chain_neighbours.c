@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Who called a function directly, and what it called. */
+/* The direct callers and callees of a function. */
 #include "report/chain_view.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* By frame: what the wanted functions had by each caller, and what each callee had of them. */
+/* By frame: the wanted functions' sums by caller, and by callee. */
 struct frame_sums {
 	struct context_sum *callers, *callees;
 };
@@ -18,7 +18,7 @@ static void add_inclusive(struct context_sum *sum, uint64_t ticks, double ns)
 	sum->inclusive_ns += ns;
 }
 
-/* below: by context, its ticks and those below it up to the next wanted function. */
+/* below: by context, its ticks and those below, down to the next wanted function. */
 static void sum_neighbours(const struct chain_view *view, struct context_sum *below,
 			   uint8_t *within, struct frame_sums *sums)
 {
@@ -49,7 +49,7 @@ static void sum_neighbours(const struct chain_view *view, struct context_sum *be
 	}
 }
 
-/* Appends a row for each frame that has ticks, hottest first. */
+/* Appends a row for each frame with ticks, hottest first. */
 static int put_neighbours(const struct report_rows *frames, const struct context_sum *sums,
 			  size_t nr, struct report_rows *made)
 {
@@ -69,7 +69,7 @@ static int put_neighbours(const struct report_rows *frames, const struct context
 	return ret;
 }
 
-/* The function between them; several have one row, by the name that was given. */
+/* Adds the row of the function. If several match, they share a row with the given name. */
 static int put_wanted(const struct chain_view *view, struct report_rows *made)
 {
 	const struct context_tree *tree = &view->made;
@@ -129,7 +129,7 @@ static struct context_sum sum_of_row(const struct report_row *row)
 				     .inclusive_squares = row->inclusive_squares };
 }
 
-/* Each function with its own sums on top, and in ids the context of each call below it. */
+/* Puts each function on top with its own sums; ids gets the context of each call below it. */
 static int find_calls(struct chain_view *view, uint32_t *ids)
 {
 	const struct chain_tree *all = &view->all->contexts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Trees of calls for people. */
+/* Trees of calls as text. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "report/name_fit.h"
 #include "report/render.h"
 
-/* Of more branches on the way to a row the outermost are not drawn. */
+/* Limit of branches drawn before a row; outer ones are left out. */
 #define BRANCHES_MAX 64
 
 /*
- * Only where a context has several below it do these have columns of their own. Where the way down to a
- * row takes more than half of the room, its outermost branches are left out.
+ * Only a context with several rows below it gets a branch column. If the branches need more than
+ * half of the room, the outermost are left out.
  */
 static size_t put_branches(const struct report_rows *rows, const struct report_row *row,
 			   size_t room, FILE *out)
@@ -38,7 +38,7 @@ static size_t put_branches(const struct report_rows *rows, const struct report_r
 	return 2 * nr;
 }
 
-/* Text without a name is called by its place. */
+/* Text without a name is shown by its place. */
 static const char *chain_name(const struct report *report, const struct report_row *row,
 			      char place[256])
 {
@@ -49,7 +49,7 @@ static const char *chain_name(const struct report *report, const struct report_r
 	return place;
 }
 
-/* The object stands behind the name where it is another one than that of the row above, if there is room. */
+/* Adds the object if it differs from that of the row above, and there is room. */
 static void put_name(const struct report *report, const struct report_row *row,
 		     const struct report_row *above, size_t left, FILE *out)
 {
@@ -88,7 +88,7 @@ static void put_row(const struct report *report, const struct report_row *row, F
 	fputc('\n', out);
 }
 
-/* More direct callers or callees than these are shown with the tree's other rows only. */
+/* Limit of direct callers or callees; the tree shows the others. */
 #define NEIGHBOURS_SHOWN 10
 
 static void put_neighbour(const struct report *report, const struct report_row *row,
@@ -101,7 +101,7 @@ static void put_neighbour(const struct report *report, const struct report_row *
 	fputc('\n', out);
 }
 
-/* Those that are too small for a row of their own have one together. */
+/* Neighbours that are too small for a row are combined. */
 static void put_neighbours(const struct report *report, const struct report_row *rows, size_t nr,
 			   const char *label, FILE *out)
 {
@@ -124,7 +124,7 @@ static void put_neighbours(const struct report *report, const struct report_row 
 		put_neighbour(report, &rest, label, out);
 }
 
-/* As pprof's -peek: the callers, the function or the sum of those that were meant, the callees. */
+/* Like pprof's -peek: the callers, the function (or the sum of several), the callees. */
 static void put_peek(const struct report *report, FILE *out)
 {
 	const struct report_row *function = report->rows->neighbours + report->rows->nr_callers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The trees that a report shows: all from the top, callers of a function, and what it called. */
+/* The trees of a report: from the top, of a function's callers, and of its callees. */
 #include "report/chain_view.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 
 #include "base/util.h"
 
-/* Callers of a function in rows beyond these are more than anybody reads, and take gigabytes. */
+/* Limit of rows of callers: nobody reads more, and they would take gigabytes. */
 #define CALLERS_MAX (1 << 20)
 
-/* The time that is 100 %: a tree of all is of the profile's, and one of a function is of its. */
+/* The time that is 100 %: the profile's for a tree of all, else the function's. */
 static double whole_ns(const struct chain_view *view, const struct context_tree *tree)
 {
 	double whole = 0;
@@ -24,13 +24,13 @@ static double whole_ns(const struct chain_view *view, const struct context_tree 
 	return whole;
 }
 
-/* What a row must have to be shown. */
+/* The least time of a row that is shown. */
 static double least_ns(const struct chain_view *view, const struct context_tree *tree)
 {
 	return view->options->min / 100 * whole_ns(view, tree);
 }
 
-/* Whether ticks there are a wanted function's own, as those of the kernel at work for it are. */
+/* Whether ticks there are a wanted function's own. Those of the kernel on its behalf are, too. */
 static bool is_own(const struct chain_view *view, uint32_t context)
 {
 	const struct chain_context *at = &view->all->contexts.all[context];
@@ -42,10 +42,10 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 
 /* --- callers ------------------------------------------------------------------------------------ */
 
-/* What a function and all that it called had below a context, for the row of who called it there. */
+/* The time of a function and its callees below a context, for the row of its caller there. */
 struct caller_entry {
-	uint32_t made; /* the row's context, */
-	uint32_t context; /* and one of those that it is made of */
+	uint32_t made; /* the row's context */
+	uint32_t context; /* a context that the row combines */
 	struct context_sum sum;
 };
 
@@ -56,7 +56,7 @@ static int compare_entries(const void *left, const void *right)
 	return compare_u64(a->made, b->made) ?: compare_u64(a->context, b->context);
 }
 
-/* Adds the entries of a level to its rows' sums; returns how many are left of them. */
+/* Adds the entries of a level to their rows. Returns how many entries are left after combining. */
 static size_t add_level(struct chain_view *view, struct caller_entry *entries, size_t nr)
 {
 	size_t i, kept = 0;
@@ -72,7 +72,7 @@ static size_t add_level(struct chain_view *view, struct caller_entry *entries, s
 	return kept;
 }
 
-/* Of a row that stands for several contexts, that with the deepest recursion says how often it came there. */
+/* If a row combines several contexts, it shows the deepest recursion. */
 static void note_recursion(struct context_tree *made, uint32_t context, uint32_t recursion)
 {
 	if (context && recursion > made->sums[context].recursion)
@@ -80,8 +80,8 @@ static void note_recursion(struct context_tree *made, uint32_t context, uint32_t
 }
 
 /*
- * Makes of the entries of a level those of the next one. Rows that are not shown have none, because
- * no caller has more than what it called.
+ * Replaces the entries of a level by those of their callers. Rows below --min end here, because
+ * their callers have no more time than they have.
  */
 static int climb(struct chain_view *view, struct caller_entry *entries, size_t *nr)
 {
@@ -106,7 +106,7 @@ static int climb(struct chain_view *view, struct caller_entry *entries, size_t *
 	return 0;
 }
 
-/* By context, the ticks of the wanted functions alone in it and below. */
+/* By context: ticks of wanted functions in it and below. */
 static void sum_own(const struct chain_view *view, struct context_sum *own)
 {
 	const struct context_tree *all = view->all;
@@ -121,7 +121,7 @@ static void sum_own(const struct chain_view *view, struct context_sum *own)
 	}
 }
 
-/* A recursive function was called by whoever called its outermost call: that is an entry. */
+/* For a recursive function, only the outermost call counts: its caller is an entry. */
 static int begin_callers(struct chain_view *view, const struct context_sum *own, uint8_t *within,
 			 struct caller_entry *entries, size_t *nr)
 {
@@ -148,7 +148,7 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 	return 0;
 }
 
-/* Level by level, so that what --min leaves out takes neither time nor memory. */
+/* Work level by level, so that rows below --min cost neither time nor memory. */
 static int make_callers(struct chain_view *view)
 {
 	const size_t room = view->all->contexts.nr + 1;
@@ -175,7 +175,7 @@ static int make_callers(struct chain_view *view)
 
 /* --- callees ------------------------------------------------------------------------------------ */
 
-/* The function's own ticks stand beside those of what it called. */
+/* Shows the function's own ticks as a row beside its callees. */
 static int add_self(struct chain_view *view)
 {
 	const uint32_t frame = (uint32_t)view->frames->nr + FRAME_SELF;
@@ -198,7 +198,7 @@ static int add_self(struct chain_view *view)
 	return 0;
 }
 
-/* The contexts below wanted functions. What a recursive function called is what its innermost call did. */
+/* Makes the contexts below wanted functions. In recursion, callees belong to the innermost call. */
 static int make_callees(struct chain_view *view)
 {
 	const struct context_tree *all = view->all;
@@ -235,7 +235,7 @@ struct shown_context {
 	uint64_t ticks;
 };
 
-/* Children of one context are together, hottest first. */
+/* Groups children of a context, hottest first. */
 static int compare_shown_contexts(const void *left, const void *right)
 {
 	const struct shown_context *a = left, *b = right;
@@ -252,11 +252,11 @@ static int compare_shown_contexts(const void *left, const void *right)
 struct tree_writer {
 	const struct chain_view *view;
 	const struct context_tree *tree;
-	struct report_rows *rows; /* those to write */
+	struct report_rows *rows; /* the result */
 	uint32_t *depths; /* by context */
 	bool *shown; /* by context: it has a row */
 	struct shown_context *sorted; /* by parent */
-	size_t *first; /* by context: of its children; those of the next one end them */
+	size_t *first; /* by context: its first child; the next context's ends the list */
 };
 
 static int sort_contexts(struct tree_writer *writer)
@@ -284,7 +284,7 @@ static int sort_contexts(struct tree_writer *writer)
 	return 0;
 }
 
-/* Of so many contexts that may be shown only the hottest have rows; none has more than its parent. */
+/* If there are too many rows, keep the hottest. Parents have at least as much as their children. */
 static int keep_hottest(struct tree_writer *writer, size_t nr)
 {
 	cleanup_free struct shown_context *hot = calloc(nr + 1, sizeof(*hot));
@@ -303,7 +303,7 @@ static int keep_hottest(struct tree_writer *writer, size_t nr)
 	return 0;
 }
 
-/* Those that are above --min and not below --depth, and at most --limit. Parents come before children. */
+/* Chooses rows by --min, --depth and --limit. Parents come before children. */
 static int choose_shown(struct tree_writer *writer)
 {
 	const struct report_options *options = writer->view->options;
@@ -324,14 +324,14 @@ static int choose_shown(struct tree_writer *writer)
 	}
 	if (options->limit && nr > options->limit)
 		ret = keep_hottest(writer, nr);
-	/* Sums are rounded, each in an order of its own. */
+	/* Sums are rounded in different orders, so a child may exceed its parent slightly. */
 	for (i = 1; i < tree->contexts.nr; i++)
 		writer->shown[i] &= !tree->contexts.all[i].parent ||
 				    writer->shown[tree->contexts.all[i].parent];
 	return ret;
 }
 
-/* Returns how many children of a context are shown, and counts what is not. */
+/* Returns how many children are shown, and counts those that are not. */
 static size_t count_shown(struct tree_writer *writer, uint32_t context)
 {
 	const struct shown_context *call = &writer->sorted[writer->first[context]];
@@ -360,12 +360,12 @@ static const char *frame_name(uint32_t frame)
 	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
 }
 
-/* A level of the way down to the context at hand: which children of it are still to come. */
+/* A level on the path to the current context, with its remaining children. */
 struct tree_level {
 	size_t next;
 	size_t left;
-	bool branch; /* they are several */
-	uint32_t parent; /* the row of which they are */
+	bool branch; /* there are several */
+	uint32_t parent; /* their row */
 };
 
 struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
@@ -431,7 +431,7 @@ static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
 	return ret;
 }
 
-/* A level for each depth of the tree, and one below; NULL: out of memory. */
+/* Allocates a level for each depth, and one below; NULL: out of memory. */
 static struct tree_level *new_levels(const struct tree_writer *writer)
 {
 	size_t most = 0, i;
@@ -463,7 +463,6 @@ static int put_rows(struct tree_writer *writer)
 	return ret;
 }
 
-/* Replaces the rows of single frames by those of the tree. */
 static int replace_rows(struct chain_view *view, struct report_rows *rows)
 {
 	const struct context_tree *tree = &view->made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Chains of callers as contexts of rows, and the inclusive ticks of each row. */
+/* Counts chains of callers as contexts of rows, and finds the inclusive ticks of each row. */
 #include "report/rows.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct chains_build {
 	struct context_tree tree;
 };
 
-/* The rows of text, with what it was inlined into. Text of no row is passed over. */
+/* Returns the row of the text, with the rows that inlined it. Text without a row is skipped. */
 static size_t frames_of_text(void *of, const struct profile_row *text, uint32_t *frames)
 {
 	const struct chains_build *build = of;
@@ -48,7 +48,10 @@ static uint32_t frame_of_cut(void *of, enum walk_end end)
 	return (uint32_t)build->rows->nr + FRAME_CUT + end;
 }
 
-/* What is not chosen is no frame: its ticks are of the last frame that called it, and not its own. */
+/*
+ * Objects that were not chosen are not frames: their ticks are inclusive ticks of the last chosen
+ * frame.
+ */
 static void count_row(struct chains_build *build, const struct profile_row *row, uint32_t context)
 {
 	struct profile_rows *from = &build->rows->from;
@@ -121,7 +124,7 @@ static int include_rows(const struct context_tree *tree, struct report_rows *row
 	return 0;
 }
 
-/* Sites of other targets or processes. */
+/* Drops rows without ticks here: sites of other targets or processes. */
 static void drop_unused(struct report_rows *rows)
 {
 	size_t i, kept = 0;

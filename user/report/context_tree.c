@@ -58,12 +58,12 @@ void context_tree_include(struct context_tree *tree)
 	}
 }
 
-/* A walk over the tree, which knows of each id how often it is on the way to where it is. */
+/* A walk over the tree that counts how often each id is on the current path. */
 struct inclusion {
 	const struct context_tree *tree;
 	const uint32_t *ids;
 	struct context_sum *sums;
-	uint32_t *first, *next; /* by context: its first child; its parent's next one; 0: none */
+	uint32_t *first, *next; /* by context: its first child, its next sibling; 0: none */
 	uint32_t *on; /* by id */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Rows of two profiles side by side, and which changes of them are noise. */
+/* Compares the rows of two profiles, and decides which changes are noise. */
 #include "report/diff_impl.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 /* --- rows --------------------------------------------------------------------------------------- */
 
 /*
- * The variance of ticks of one weight is their number; ticks of several weights vary like fewer
- * ticks of this common weight.
+ * Ticks of one weight vary by their number. Ticks of several weights vary like a smaller number of
+ * ticks with this common weight.
  */
 static double unit_of(double ns, double squares)
 {
@@ -49,10 +49,7 @@ static int load(struct diff_profile *side, enum report_by by, struct error *err)
 	return 0;
 }
 
-/*
- * OBJECT+0xOFFSET is a name in one build only, because another has other text there. Then all such
- * text is one row.
- */
+/* OBJECT+0xOFFSET means other text in another build. Combine all such text into one row. */
 static const char *comparable_name(const struct diff_profile *side, const struct report_row *row)
 {
 	const struct profile_object *object = &side->profile->objects[row->object];
@@ -66,8 +63,8 @@ static const char *comparable_name(const struct diff_profile *side, const struct
 }
 
 /*
- * Before chains are counted, because a tick counts once for all rows that are compared as one. Another
- * build may have another copy of a function, or other parts of it apart.
+ * Rename before chains are counted, because a tick counts only once for rows that are compared as
+ * one. Another build may have other copies of a function, or split off other parts.
  */
 static int rename_row(void *of, struct report_row *row)
 {
@@ -82,7 +79,7 @@ static int rename_row(void *of, struct report_row *row)
 	return row->name ? 0 : -ENOMEM;
 }
 
-/* The rows that both profiles' objects were paired by are replaced by those with what they called. */
+/* Objects were paired by rows without callees. Replace these by inclusive rows. */
 static int load_inclusive(struct diff_profile *side, const struct diff_options *of,
 			  struct error *err)
 {
@@ -105,7 +102,7 @@ static struct diff_row make_row(const struct diff_profile *side, const struct re
 
 	if (by != REPORT_OBJECTS)
 		made.name = comparable_name(side, row);
-	/* Another build may have another copy of a function, or other parts of it apart. */
+	/* Another build may have other copies of a function, or split off other parts. */
 	if (made.name)
 		made.stem = side->one_build[row->object] ? strlen(made.name) : name_stem(made.name);
 	made.file = row->file;
@@ -120,7 +117,7 @@ static void set_caller(const struct diff_profile *side, const struct report_row 
 	row->caller_object = caller->abstract ? NULL : side->as[caller->object]->path;
 }
 
-/* Of calls the rows are those of callers, below the functions that they called. */
+/* For calls, the rows are those of callers, below the functions that they called. */
 static void add_rows(struct diff *diff, const struct diff_profile *side, bool is_new)
 {
 	const bool inclusive = diff->options->inclusive;
@@ -230,9 +227,8 @@ int diff_fill_rows(struct diff *diff)
 /* --- noise -------------------------------------------------------------------------------------- */
 
 /*
- * The number of ticks of a row is its time divided by a common weight that gives the same variance.
- * On a side where the row has no ticks, their weight is taken from the other side, scaled by the
- * weights of all other rows.
+ * A row's number of ticks is its time divided by a common weight with the same variance. If a side
+ * has no ticks in the row, use the other side's weight, scaled by the weights of all other rows.
  */
 static double row_unit(const struct diff_profile *side, const struct diff_side *row,
 		       const struct diff_profile *other, const struct diff_side *there)
@@ -303,7 +299,7 @@ static int compare_change(const void *left, const void *right)
 		return a->significant ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	/* What has the change comes before what passes it on. */
+	/* The cause of a change comes before rows that only pass it on. */
 	if (change != 0)
 		return change < 0 ? -1 : 1;
 	if (own != 0)
@@ -329,10 +325,10 @@ bool diff_is_of_runs(const struct diff *diff)
 	       !strcmp(rows_command(diff->new), "run");
 }
 
-/* More than a run differs from the next. */
+/* Equal runs differ by less than this. */
 #define RUN_CHANGE 0.05
 
-/* The row of which most of the total's change is, or NULL. */
+/* The row with most of the total's change, or NULL. */
 static const struct diff_row *main_row(const struct diff *diff)
 {
 	const double change = diff->total.new_ns - diff->total.old_ns;

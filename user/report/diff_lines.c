@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Source lines of two profiles, of which one may have none. */
+/* Compares source lines if one of the profiles may lack them. */
 #include "report/diff_impl.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/util.h"
 
 /*
- * Source lines are read from files as they are now, and the older profile's is often gone: it was
- * built anew at the same path. Lines on one side and none on the other would show all of such an
- * object as changed, so both sides show its functions.
+ * Source lines are read from files as they are now. The older profile's program was often replaced
+ * by a newer build at the same path. With lines on one side only, all of such an object would look
+ * changed. Therefore both sides show its functions.
  */
 
 struct has {
@@ -20,7 +20,7 @@ struct has {
 	bool lines;
 };
 
-/* What a side's objects that are compared as this one have. */
+/* Whether a side's objects with this counterpart have ticks and lines. */
 static struct has has_of(const struct diff_profile *side, const struct profile_object *as)
 {
 	struct has has = { 0 };
@@ -50,7 +50,7 @@ static int look(struct diff_profile *side)
 	return 0;
 }
 
-/* Whether only one of two objects that are compared has lines. */
+/* Whether lines exist on only one side. */
 static bool is_uneven(const struct diff_text *text, const struct profile_object *as)
 {
 	struct has old = has_of(&text->old, as), new = has_of(&text->new, as);
@@ -58,7 +58,6 @@ static bool is_uneven(const struct diff_text *text, const struct profile_object 
 	return old.ticks && new.ticks &&old.lines != new.lines;
 }
 
-/* Replaces the rows of such objects by those of their functions. */
 static int use_functions(const struct diff_text *text, struct diff_profile *side, struct error *err)
 {
 	const struct report_options options = { .by = REPORT_FUNCTIONS,
@@ -90,7 +89,7 @@ static bool has_note(const struct report_rows *rows, const char *note)
 	return false;
 }
 
-/* What is true of both sides is said once. */
+/* Notes on both sides appear once. */
 static int copy_notes(struct diff *diff)
 {
 	const struct report_rows *old = &diff->text->old.rows, *new = &diff->text->new.rows;
@@ -106,7 +105,7 @@ static int copy_notes(struct diff *diff)
 	return ret;
 }
 
-/* Names one such object, and how many there are; 0: there is none. */
+/* Returns how many objects have lines on one side only, and the path of one. */
 static size_t find_uneven(const struct diff_text *text, const char **path)
 {
 	const struct profile *profile = text->new.profile;

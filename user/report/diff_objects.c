@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Which object of one profile corresponds to which one of the other. */
+/* Pairs the objects of two profiles. */
 #include "report/diff_impl.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "naming/regions.h"
 
-/* An object without a counterpart is mentioned from this share on, in per cent. */
+/* In per cent: report unpaired objects from this share on. */
 #define WORTH_A_WORD 5
 
 typedef bool (*same_object)(const struct profile_object *a, const struct profile_object *b);
@@ -22,7 +22,7 @@ static bool same_build(const struct profile_object *a, const struct profile_obje
 	       !strcmp(a->build_id, b->build_id);
 }
 
-/* Objects without a path are the same if their kind is, whatever their process or boot. */
+/* Objects without a path are paired by their kind, whatever their process or boot. */
 static bool same_path(const struct profile_object *a, const struct profile_object *b)
 {
 	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
@@ -76,7 +76,7 @@ static const struct profile_object *find(const struct profile *profile,
 	return NULL;
 }
 
-/* The object that is certainly the same. */
+/* Finds an object that is certainly the same. */
 static const struct profile_object *counterpart(const struct profile *profile,
 						const struct profile_object *object)
 {
@@ -89,7 +89,10 @@ static const struct profile_object *counterpart(const struct profile *profile,
 	return found;
 }
 
-/* --- what is said ---------------------------------------------------------------------------------- */
+/*
+ * --- notes
+ * ----------------------------------------------------------------------------------------
+ */
 
 static double percent_of(const struct diff_profile *side, size_t object)
 {
@@ -102,7 +105,7 @@ static double percent_of(const struct diff_profile *side, size_t object)
 	return percent;
 }
 
-/* The hottest program or library that the other profile does not have; NULL: none is hot. */
+/* The hottest program or library without a counterpart; NULL: none is hot. */
 static const struct profile_object *alone(const struct diff_profile *side,
 					  const struct diff_profile *other)
 {
@@ -127,7 +130,7 @@ static const struct profile_object *alone(const struct diff_profile *side,
 	return hottest;
 }
 
-/* Notes it, because a program that was renamed would make up all of the change. */
+/* A renamed program would look like one large change, so suggest a pair. */
 static int note_alone(struct diff *diff)
 {
 	const struct profile_object *old = alone(&diff->text->old, &diff->text->new);
@@ -185,7 +188,7 @@ static const struct profile_object *mapped(const struct diff *diff,
 	return NULL;
 }
 
-/* An object with another version in its name, which the old profile does not have. */
+/* Finds an object that differs in the version in its name, and is new. */
 static const struct profile_object *of_other_version(const struct diff *diff,
 						     const struct profile_object *object)
 {
@@ -218,7 +221,7 @@ static int pair_old(struct diff *diff, size_t i)
 	return 0;
 }
 
-/* Whether all of the side that are compared with this one have its build id. */
+/* Whether all objects of the side with this counterpart have its build id. */
 static bool is_build_of(const struct diff_profile *side, const struct profile_object *as)
 {
 	size_t i;

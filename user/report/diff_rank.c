@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* All callers of a function that changed have its change too: which of them is named first. */
+/*
+ * If a function changed, all its callers changed too. Ranks the function that caused the change
+ * before functions that only pass it on.
+ */
 #include "report/diff_impl.h"
 
 #include <errno.h>
@@ -9,17 +12,20 @@
 
 #include "base/util.h"
 
-/* Chance alone makes this difference. */
+/* A probability below this is beyond chance. */
 #define CHANCE 0.05
 
-/* What a caller passes on is most of its own change, and surely if it is nearly all. */
+/*
+ * A caller passes a callee's change on if that is most of its own change; it must be nearly all if
+ * the caller changed otherwise too.
+ */
 #define MOST 0.75
 #define NEARLY_ALL 0.95
 
-/* Rows further up than this are not ranked, because a profile may be made to have any number. */
+/* Limits rounds, because a profile may be crafted to have any depth. */
 #define ROUNDS_MAX 64
 
-/* A call with its functions, and how these changed but for it: see changed_without(). */
+/* A call with both functions, and how these changed without the call: see changed_without(). */
 struct link {
 	struct diff_row *call, *caller, *callee;
 	int caller_rest, callee_rest;
@@ -32,7 +38,10 @@ static void subtract_side(struct diff_side *from, const struct diff_side *part)
 	from->squares = fmax(0, from->squares - part->squares);
 }
 
-/* How a function changed but for a call: as the call (1), the other way (-1), or not beyond chance (0). */
+/*
+ * How a function changed without a call: like the call (1), in the other direction (-1), or not
+ * beyond chance (0).
+ */
 static int changed_without(const struct diff *diff, const struct diff_row *function,
 			   const struct diff_row *call)
 {
@@ -55,7 +64,7 @@ static struct diff_row *find_row(const struct diff *functions, const struct diff
 	return bsearch(key, functions->rows, functions->nr, sizeof(*key), diff_compare_place);
 }
 
-/* False: one of them has no row, as what stands for a chain that was cut. */
+/* False: one of them has no row, as the marker of a cut chain. */
 static bool find_functions(const struct diff *functions, struct link *link)
 {
 	struct diff_row callee = *link->call;
@@ -75,7 +84,7 @@ static bool is_only_call(const struct link *link)
 	       link->call->old.ticks + link->call->new.ticks;
 }
 
-/* Puts a row behind the one whose change it has; false: there it is. */
+/* Ranks a row after the first one. False: it is so already. */
 static bool rank_after(struct diff_row *row, const struct diff_row *first)
 {
 	if (first->rank >= row->rank)
@@ -84,16 +93,16 @@ static bool rank_after(struct diff_row *row, const struct diff_row *first)
 	return true;
 }
 
-/* Whether a change is at least this part of another one. */
+/* Whether a change is at least this part of another. */
 static bool has_part(const struct diff_row *row, const struct diff_row *of, double part)
 {
 	return row->change * of->change > 0 && fabs(row->change) >= part * fabs(of->change);
 }
 
 /*
- * A caller passes on what it called, if that changed for its other callers too; otherwise it may be the caller
- * that calls more often. What a library does for one caller, and no more, comes behind that caller, because the
- * rows of functions alone name it.
+ * A caller passes a callee's change on if the callee changed for other callers too. Otherwise the
+ * caller may just call more often. If a library's function changed for a single caller only, it
+ * comes after that caller, as in the table of functions without callees.
  */
 static bool rank_functions(struct link *link)
 {
@@ -109,7 +118,10 @@ static bool rank_functions(struct link *link)
 	       rank_after(link->caller, link->callee);
 }
 
-/* The call by which each function changed, by its row: the largest one but for which it did not. */
+/*
+ * Finds the call by which each function changed: the largest one without which the function did not
+ * change.
+ */
 static void find_largest(const struct diff *functions, struct link *links, size_t nr,
 			 struct link **largest)
 {
@@ -150,8 +162,8 @@ static int rank_links(const struct diff *diff, const struct diff *functions, str
 }
 
 /*
- * Of runs that took longer, shares also fall because others grew, and of shorter ones they rise. Such rows are
- * ranked by their seconds, which do not.
+ * If the newer run took longer, shares also fall because others grew; if it was shorter, they rise.
+ * Rank such rows by seconds, which are not affected.
  */
 static void rank_by_seconds(struct diff *diff)
 {

@@ -14,7 +14,7 @@
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-/* Seconds take room from the names, so they are shown only at this width. */
+/* Seconds take space from names, so a narrower terminal has none. */
 #define SECONDS_WIDTH 100
 #define FIGURE_COLUMNS 34 /* shares, change and P */
 #define SECOND_COLUMNS 20
@@ -22,8 +22,8 @@
 struct diff_layout {
 	bool seconds;
 	bool color;
-	size_t object, line, name; /* columns that each of these may have; 0: nothing is cut */
-	size_t object_pad, line_pad; /* columns where what is behind these begins */
+	size_t object, line, name; /* columns for each of these; 0: nothing is cut */
+	size_t object_pad, line_pad; /* columns before the next one begins */
 };
 
 static void heading_side(const struct profile *profile, const char *label, const char *name,
@@ -41,8 +41,8 @@ static void heading_side(const struct profile *profile, const char *label, const
 }
 
 /*
- * The scheduler's seconds have no noise of sampling, and how much two equal runs differ two profiles
- * cannot tell.
+ * The scheduler's seconds have no noise of sampling. How much equal runs differ is unknown from two
+ * profiles.
  */
 static void heading_total(const struct diff *diff, FILE *out)
 {
@@ -100,7 +100,10 @@ static void heading(const struct diff *diff, FILE *out)
 		text_labelled(out, "note", diff->notes[i]);
 }
 
-/* Text without a symbol is called as in a report, of which it has no single offset. */
+/*
+ * Text without a symbol looks as in a report, but without an offset, because it combines several
+ * places.
+ */
 static const char *name_or_place(const char *name, const char *object, char text[NAME_MAX_BYTES])
 {
 	if (name || !object)
@@ -114,7 +117,7 @@ static const char *name_of(const struct diff_row *row, char text[NAME_MAX_BYTES]
 	return name_or_place(row->name, row->object, text);
 }
 
-/* "CALLER -> FUNCTION" in at most width columns, of which each has what the other one leaves. */
+/* Writes "CALLER -> FUNCTION" in at most width columns. Each may use what the other leaves. */
 static void put_call(const struct diff_row *row, size_t width, FILE *out)
 {
 	char text[NAME_MAX_BYTES], of[NAME_MAX_BYTES];
@@ -159,7 +162,7 @@ static size_t line_columns(const struct diff_row *row)
 		       0;
 }
 
-/* The columns that the longest of the rows need. */
+/* Measures the longest rows. */
 static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
 	struct diff_layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
@@ -177,7 +180,7 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 	return layout;
 }
 
-/* Distributes the room among the names; if it is not enough, each gets at least its share. */
+/* Divides the width among the names. If it is too small, each gets at least its share. */
 static void fit(const struct diff *diff, size_t width, struct diff_layout *layout)
 {
 	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;
@@ -275,7 +278,7 @@ static void headings(const struct diff *diff, const struct diff_layout *layout, 
 	fprintf(out, "%s\n", layout->color ? COLOR_END : "");
 }
 
-/* The first rows of so many. */
+/* Writes the first rows. */
 static void put_table(const struct diff *diff, const struct report_options *options, size_t of,
 		      FILE *out)
 {
@@ -296,7 +299,7 @@ static void write_text(const struct diff *diff, const struct report_options *opt
 	put_table(diff, options, diff->nr, out);
 }
 
-/* Where no row is beyond noise: how many are shown of those that might be if the profiles were longer. */
+/* Without rows beyond noise, returns how many candidates to show. */
 static size_t candidates(const struct diff *diff)
 {
 	return diff->old->ticks.total && diff->new->ticks.total ? min_size(diff->nr, 3) : 0;
@@ -382,7 +385,7 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	fputs(" }", out);
 }
 
-/* What was profiled, in a word: its command, or its targets' names. */
+/* A short title: the command, or the targets' names. */
 static void json_title(FILE *out, const struct profile *profile)
 {
 	char title[256] = "";

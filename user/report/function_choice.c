@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Which rows --function, --callers and --callees mean, and what they may have meant. */
+/* Finds the rows that --function, --callers and --callees name, and suggests names. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static enum name_fit fit_of_row(const struct profile *profile, const struct repo
 							  NAME_EXACT;
 }
 
-/* Variants of a function, for some processors, are meant only where nothing has its name. */
+/* Variants of a function for some processors match only if no function has the name itself. */
 static enum name_fit least_fit(const struct profile *profile, const struct report_options *options,
 			       const struct report_rows *rows)
 {
@@ -34,7 +34,7 @@ static enum name_fit least_fit(const struct profile *profile, const struct repor
 	return best > NAME_VARIANT ? NAME_UNQUALIFIED : NAME_VARIANT;
 }
 
-/* Rows of lines and of bins are many, and have few functions. */
+/* Add a note only once: many rows of lines or bins belong to a few functions. */
 static int note_variant(const struct profile *profile, const struct report_options *options,
 			const struct report_row *row, struct report_rows *rows)
 {
@@ -65,7 +65,7 @@ int rows_choose_functions(const struct profile *profile, const struct report_opt
 	return ret;
 }
 
-/* The hottest object with text that has no name, as in libc.so.6+0x1234; NULL: none. */
+/* The hottest object with nameless text, as libc.so.6+0x1234; NULL: none. */
 static const char *find_nameless(const struct profile *profile, const struct report_rows *rows)
 {
 	const struct report_row *row;
@@ -84,7 +84,7 @@ static const char *find_nameless(const struct profile *profile, const struct rep
 	return NULL;
 }
 
-/* libc's memcpy is such text where libc has only its dynamic symbols. */
+/* In a libc with dynamic symbols only, memcpy is such text. */
 static void hint_nameless(const struct profile *profile, const struct report_rows *rows,
 			  const char *hint, struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The data of a page as JSON; how it looks is in report/html. */
+/* Writes the data of a page as JSON. The page itself is in report/html. */
 #include "report/html.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
 
-/* The pages around the data, made from report/html by the build. */
+/* The pages around the data; the build makes them from report/html. */
 extern const char html_report_page[], html_diff_page[];
 
-/* Where the data goes in a page. */
+/* Marks where a page has its data. */
 #define DATA "@DATA@"
 
-/* Writes a page up to its data; *ret_rest is what follows the data. */
+/* Writes a page up to its data; *ret_rest is the remainder. */
 static void begin_page(const char *page, FILE *out, const char **ret_rest)
 {
 	const char *data = strstr(page, DATA);
@@ -38,7 +38,7 @@ static void begin_page(const char *page, FILE *out, const char **ret_rest)
 	*ret_rest = data + strlen(DATA);
 }
 
-/* JSON has '<' only in strings, where its escape means the same. */
+/* In JSON '<' occurs only in strings, where its escape means the same. */
 static ssize_t write_script(void *cookie, const char *text, size_t size)
 {
 	const char *end = text + size, *mark;
@@ -55,8 +55,8 @@ static ssize_t write_script(void *cookie, const char *text, size_t size)
 }
 
 /*
- * Begins <script type="application/json" id="NAME">, or "NAME-NUMBER". Returns the stream for its
- * JSON, in which nothing that is written can end the element. NULL: out of memory.
+ * Begins <script type="application/json" id="NAME">, or "NAME-NUMBER". Returns a stream for JSON,
+ * which cannot end the element. NULL: out of memory.
  */
 #define HTML_NO_NUMBER UINT64_MAX
 
@@ -83,16 +83,16 @@ static int html_data_end(FILE *data, FILE *out)
 	return ret;
 }
 
-/* Functions as in the source, for a table of the page: which of them each bin belongs to. */
+/* A table of functions as written in the source, and the owner of each bin. */
 
 struct html_inlined {
 	struct report_rows bins; /* by place, with their lines */
-	struct report_rows functions; /* of the source; those without a single place come first */
+	struct report_rows functions; /* those with several places first */
 };
 
 /*
- * Names the functions of each object, and after them the rows without debug information; only the
- * former have numbers.
+ * Collects the source functions of each object. Rows without debug information follow, and have no
+ * numbers.
  */
 static int name_functions(struct html_inlined *inlined)
 {
@@ -187,17 +187,17 @@ static size_t inlined_owner(const void *of, const struct profile_histogram *hist
 
 /*
  * The instructions of the hottest functions, with their source. They have no ticks: the page has
- * the bins, and counts those that its filters let in.
+ * the bins, and counts those that pass its filters.
  */
 
-/* Limits of a page; a row takes some 70 bytes. */
-#define ROWS_MAX 4096 /* of a function; for a longer one, those around its ticks */
-#define ROWS_ALL 65536 /* of all functions */
-#define CONTEXT 24 /* rows around a tick, in a longer function */
+/* Limits of a page. A row needs some 70 bytes. */
+#define ROWS_MAX 4096 /* per function; of a longer one, rows around ticks */
+#define ROWS_ALL 65536 /* in all functions */
+#define CONTEXT 24 /* rows around a tick in a longer function */
 #define SOURCE_MAX 512 /* bytes of a source line */
 #define LANES 6
 
-/* A function, and where it is written. */
+/* A function that is being written. */
 struct page_code {
 	const struct annotation *annotation;
 	uint64_t base; /* subtracted from its object's offsets */
@@ -213,7 +213,7 @@ static const char *next(bool *first)
 	return separator;
 }
 
-/* 0 stands for a missing text. */
+/* A missing text is written as 0. */
 static void put_text(const struct page_code *code, const char *text)
 {
 	putc(',', code->data);
@@ -223,7 +223,7 @@ static void put_text(const struct page_code *code, const char *text)
 		putc('0', code->data);
 }
 
-/* Numbers of other rows are their index + 1, counting rows that are left out. */
+/* References to other rows are index + 1, and count rows that are not written. */
 static void put_row(const struct page_code *code, size_t i)
 {
 	const struct annotation *annotation = code->annotation;
@@ -257,7 +257,7 @@ static void put_rows(const struct page_code *code)
 	putc(']', code->data);
 }
 
-/* [line, text, file]; without a file, it is the same as in the line before. */
+/* [line, text, file], without the file if it is that of the previous line. */
 static void put_lines(const struct page_code *code)
 {
 	const struct annotation *annotation = code->annotation;
@@ -280,7 +280,7 @@ static void put_lines(const struct page_code *code)
 	putc(']', code->data);
 }
 
-/* Returns how many rows are in the page; 0: there is no code, and its bins say as much. */
+/* Returns how many rows were written; 0: there is no code, and the bins show that. */
 static size_t put_annotation(struct page_code *code)
 {
 	const struct annotation *annotation = code->annotation;
@@ -320,7 +320,7 @@ static int choose(const struct annotation *annotation, bool **result)
 	return *result ? 0 : -ENOMEM;
 }
 
-/* Writes one function. If its code is missing the reason is shown; that is no failure. */
+/* Writes one function. If its code is missing, the reason is shown; that is not a failure. */
 static int put_function(const struct profile *profile, const struct annotation_request *request,
 			uint64_t base, size_t *rows, FILE *out)
 {
@@ -349,7 +349,7 @@ static int put_function(const struct profile *profile, const struct annotation_r
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Writes the hottest functions' instructions, each function as separate data. */
+/* Writes the instructions of the hottest functions, each function as separate data. */
 static int html_code(const struct profile *profile, const struct html_options *options,
 		     const uint64_t *bases, FILE *out, struct error *err)
 {
@@ -434,8 +434,7 @@ static void html_timeline(struct timeline *timeline, const struct profile *profi
 }
 
 /*
- * A profile as the page has it: much of the JSON document, but shorter, and each bin with its
- * function.
+ * The profile in a page: much of the JSON document, but shorter, and with the function of each bin.
  */
 
 /* Writes the next element of a list. */
@@ -464,7 +463,7 @@ static void put_strings(FILE *data, const char *separator, char *const *texts, s
 	putc(']', data);
 }
 
-/* Notes where ticks and CPU time differ come before the profile's own. */
+/* Notes on differences of ticks and CPU time come first. */
 static int put_notes(const struct profile *profile, FILE *data)
 {
 	struct cpu_time_notes notes;
@@ -563,9 +562,8 @@ static void lower(uint64_t *base, uint64_t offset)
 }
 
 /*
- * What is subtracted from each object's offsets in the page, because its numbers hold 53 bits and
- * the kernel's addresses differ in the lowest of 64. The caller frees the array. NULL: out of
- * memory.
+ * Numbers in the page have 53 bits, but kernel addresses need 64. Returns what to subtract from
+ * each object's offsets; the caller frees the array. NULL: out of memory.
  */
 static uint64_t *html_object_bases(const struct profile *profile)
 {
@@ -599,7 +597,7 @@ static void put_object(const struct profile_object *object, uint64_t base, FILE 
 	render_json_text(data, "path", object->path);
 	render_json_text(data, "build_id", object->build_id);
 	fputs(", \"text\": [", data);
-	/* For all kinds but files, an address is an offset. */
+	/* For all kinds except files, an address is an offset. */
 	for (i = 0; i < object->nr_text; i++)
 		fprintf(data, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
 			object->text[i].offset - base, object->text[i].address - base,
@@ -639,7 +637,7 @@ static void put_functions(const struct profile *profile, const uint64_t *bases, 
 	putc(']', data);
 }
 
-/* Writes index and ticks of each bin; the index is the distance from the previous one. */
+/* Writes index and ticks of each bin; the index is relative to the previous one. */
 static void put_bins(const struct profile_histogram *histogram, FILE *data)
 {
 	uint64_t last = 0;
@@ -655,8 +653,8 @@ static void put_bins(const struct profile_histogram *histogram, FILE *data)
 }
 
 /*
- * Writes a member of a histogram: which functions its bins belong to, as numbers + 1 each followed by
- * how many bins in turn it has. 0: nothing is known of them.
+ * Writes the functions of a histogram's bins as runs: number + 1, and how many bins. 0: no function
+ * is known.
  */
 static void put_owners(const char *name, const struct profile_histogram *histogram,
 		       size_t (*owner)(const void *of, const struct profile_histogram *histogram,
@@ -681,7 +679,7 @@ static void put_owners(const char *name, const struct profile_histogram *histogr
 	putc(']', data);
 }
 
-/* What is needed to write histograms. */
+/* Needed to write histograms. */
 struct html_view {
 	const struct profile *profile;
 	const struct profile_index *index;
@@ -711,7 +709,7 @@ static void put_owner(const struct html_view *view, int64_t pid, const char *pro
 				 cgroup_names_find(view->cgroups, cgroup) ?: cgroup);
 }
 
-/* The time of each process and cgroup that is in no bin. */
+/* The CPU time of each process and cgroup that is in no bin. */
 static void put_rests(const struct html_view *view, FILE *data)
 {
 	const struct profile *profile = view->profile;
@@ -815,7 +813,7 @@ static int put_profile(const struct profile *profile, const uint64_t *bases,
 	return ret ? ret : end;
 }
 
-/* Writes who called whom: of a profile, or of a side of a comparison. Returns 0 or -ENOMEM. */
+/* Writes the callers of a profile, or of a side of a comparison. Returns 0 or -ENOMEM. */
 static int put_callers(const char *name, const struct profile *profile,
 		       const struct diff_profile *side, const uint64_t *bases, FILE *out)
 {
@@ -871,7 +869,7 @@ static int put_diff(const char *name, const struct diff *diff, FILE *out)
 	return html_data_end(data, out);
 }
 
-/* The same profiles, compared with what functions called or by calls. */
+/* Compares the same profiles again, by inclusive rows or by calls. */
 static int put_diff_of_calls(const char *name, const struct diff *diff, bool calls, FILE *out)
 {
 	struct diff_options options = *diff->options;
@@ -888,7 +886,7 @@ static int put_diff_of_calls(const char *name, const struct diff *diff, bool cal
 	return ret;
 }
 
-/* Both profiles' callers, and what tables by functions show of them. */
+/* Writes both profiles' callers, and the inclusive tables by function. */
 static int put_diff_callers(const struct diff *diff, FILE *out)
 {
 	int ret = put_side("callers-old", &diff->text->old, out) ?:
@@ -900,7 +898,7 @@ static int put_diff_callers(const struct diff *diff, FILE *out)
 	return ret;
 }
 
-/* Writes the JSON of --format json, and tables to sort and search it; and both profiles' callers. */
+/* Writes the data of --format json with sortable tables, and both profiles' callers. */
 int html_diff(const struct diff *diff, FILE *out, struct error *err)
 {
 	const char *rest;

@@ -12,23 +12,23 @@
 #include "symbol/disasm.h"
 
 /*
- * A page that needs nothing else, neither network nor other files: it contains its code, its style
- * and its data, as JSON in which no byte can end the element around it. The sources of the code and
- * the style are in report/html.
+ * A self-contained page: it includes its code, style and data, and needs neither network nor other
+ * files. The data is JSON that cannot end the element around it. The sources of code and style are
+ * in report/html.
  */
 
 struct html_options {
-	uint64_t functions; /* how many have their instructions in the page: the hottest */
-	struct timeline *timeline; /* the files that were added up, for a map over time; or NULL */
-	bool inlined; /* also a table of functions as in the source */
-	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
+	uint64_t functions; /* how many of the hottest functions have instructions in the page */
+	struct timeline *timeline; /* the files of a sum, for a map over time; or NULL */
+	bool inlined; /* also a table of functions as written in the source */
+	const char *symfs; /* folder with the objects' files; NULL: their own paths */
 	const char *source; /* another folder with source files; or NULL */
 	enum disasm_syntax syntax;
 };
 
 /*
- * Returns 0, or -ENOMEM with err filled in. The caller checks ferror(out). A function whose code
- * cannot be read is shown with the reason.
+ * Returns 0, or -ENOMEM with err filled in. The caller checks ferror(out). If a function's code
+ * cannot be read, the page shows the reason.
  */
 int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
 		struct error *err);

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "report/render.h"
 
-/* Frames of a page: words, and beyond them text. */
+/* Frames of a page: words first, then text. */
 enum page_frame { PAGE_KERNEL, PAGE_CUT, PAGE_TEXT = PAGE_CUT + WALK_END_COUNT + 1 };
 
 struct chain_sum {
@@ -23,7 +23,7 @@ struct page_chains {
 	const struct profile *profile;
 	struct profile_rows rows;
 	struct chain_tree tree;
-	struct report_rows places; /* text in no function, by place */
+	struct report_rows places; /* text outside functions, by place */
 	struct chain_sum *sums; /* of a histogram */
 	size_t nr_sums, room;
 };
@@ -87,7 +87,7 @@ static void put_sums(struct page_chains *page, double weight, FILE *data)
 	putc(']', data);
 }
 
-/* The chains of a part, which is a histogram. */
+/* Writes the chains of one histogram. */
 static int put_histogram(struct page_chains *page, const struct profile_frames *frames,
 			 const char *separator, FILE *data)
 {
@@ -108,7 +108,7 @@ static int put_histogram(struct page_chains *page, const struct profile_frames *
 	return 0;
 }
 
-/* Adds the contexts to the tree. counted: of the targets that count alone. */
+/* Adds the contexts to the tree. counted: only of targets that count. */
 static int put_chains(struct page_chains *page, bool counted, FILE *data)
 {
 	const struct profile_frames frames = { .tree = &page->tree,
@@ -186,7 +186,7 @@ static void put_places(const struct report_rows *places, const uint64_t *bases, 
 	putc(']', data);
 }
 
-/* How the walks ended, in the words of the report. */
+/* Writes how the walks ended, in the report's words. */
 static int put_walks(const struct profile *profile, FILE *data)
 {
 	struct report report = { .profile = profile };
@@ -247,7 +247,10 @@ int html_callers(const struct profile *profile, const uint64_t *bases, bool coun
 	return ret;
 }
 
-/* [name, object], and what of the name is compared, if that is less; nothing is the name of text without */
+/*
+ * [name, object], and the compared part of the name if it is shorter; text without a name has an
+ * empty one
+ */
 static int put_text(const struct diff_row *row, FILE *data)
 {
 	cleanup_free char *stem = strndup(row->name ?: "", row->stem);
@@ -264,7 +267,7 @@ static int put_text(const struct diff_row *row, FILE *data)
 	return stem ? 0 : -ENOMEM;
 }
 
-/* Of each function, and of text without one in each object. */
+/* Writes each function, and then each object for its text without functions. */
 static int put_texts(const struct diff_profile *side, FILE *data)
 {
 	const struct profile *profile = side->profile;

@@ -9,25 +9,29 @@
 #include "profile/profile.h"
 #include "report/diff_impl.h"
 
-/* Whether a histogram is in a page. An overflow bin stands for no text; its ticks are in the account. */
+/* Whether a histogram is in a page. Overflow bins are no text; only the account has their ticks. */
 static inline bool html_has_bins(const struct profile_histogram *histogram)
 {
 	return !histogram->overflow && profile_histogram_ticks(histogram);
 }
 
 /*
- * Writes the callers of a page. "contexts" has two numbers for each context of their tree but the 0th, which
- * is the top: how far before it its parent is, and its frame. A frame is an index of "words", which are no
- * text, and beyond these of the functions, and beyond them of "places", which are in no function. "chains"
- * has a list for each histogram of the page, or of the targets that count: what a tick of it weighs, and then
- * for each context the distance from the one before, and its ticks. bases are subtracted from the offsets of
- * each object. Returns 0 or -ENOMEM.
+ * Writes the callers of a page as JSON:
+ *
+ *   "contexts"  two numbers for each context of the tree but the 0th, which is the top: the distance
+ *               back to its parent, and its frame
+ *   "words"     frames from 0 on, which are not text; then follow all functions, then "places"
+ *   "places"    text in no function
+ *   "chains"    a list for each histogram of the page, or of the targets that count: the weight of a
+ *               tick, and for each context the distance from the previous one, and its ticks
+ *
+ * bases are subtracted from each object's offsets. Returns 0 or -ENOMEM.
  */
 int html_callers(const struct profile *profile, const uint64_t *bases, bool counted, FILE *data);
 
 /*
- * The same for a side of a comparison, with what it is compared by: the time of all and of an average tick,
- * and "texts", the names of its functions, and then of each object for what is in none.
+ * The same for a side of a comparison, with what the comparison needs: all time, the average time
+ * of a tick, and "texts", the names of functions and then of each object for its other text.
  */
 int html_diff_callers(const struct diff_profile *side, const uint64_t *bases, FILE *data);
 

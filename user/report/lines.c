@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The views by source line and by function of the source, which need the binaries besides the
+ * The views by source line and by source function. They need the programs in addition to the
  * profile.
  */
 #include <errno.h>
@@ -46,8 +46,8 @@ static int load(const struct profile *profile, const struct object_opener *opene
 }
 
 /*
- * What is not inlined has the name that the table has: of several aliases, as realloc and
- * __libc_realloc are, DWARF has another.
+ * Use the table's name unless the code is inlined: of several aliases, like realloc and
+ * __libc_realloc, DWARF may have another.
  */
 static const char *source_name(const struct report_row *row, const struct source_line *line)
 {
@@ -58,7 +58,6 @@ static const char *source_name(const struct report_row *row, const struct source
 	return name;
 }
 
-/* Gives a row the line of its source. */
 static void take_line(struct report_row *row)
 {
 	row->file = row->source->file;
@@ -67,7 +66,7 @@ static void take_line(struct report_row *row)
 		row->name = source_name(row, row->source);
 }
 
-/* Returns how many rows have a line now. */
+/* Returns how many rows got a line. */
 static size_t name_lines(struct report_row *rows, size_t nr, const struct source_lines *lines)
 {
 	const struct source_line *line;
@@ -84,7 +83,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 	return named;
 }
 
-/* Objects without lines for the same reason; the one with the most ticks is named. */
+/* Objects without lines for one reason. Notes name the one with the most ticks. */
 struct silent {
 	const struct profile_object *object;
 	uint64_t ticks;
@@ -114,7 +113,7 @@ static void count_silent(struct silent *silent, const struct profile_object *obj
 	}
 }
 
-/* "; --symfs /proc/7/root has it" for a file that is not where it was. */
+/* Writes "; --symfs /proc/7/root has it" if a file is missing at its path. */
 static void hint_symfs(const struct finder *finder, char *text, size_t room)
 {
 	char root[64];
@@ -127,7 +126,7 @@ static void hint_symfs(const struct finder *finder, char *text, size_t room)
 		snprintf(text, room, "; if a copy is below a folder, --symfs DIR finds it there");
 }
 
-/* Adds "; nor of 3 others", because the reason holds for all of them. */
+/* Appends "; nor of 3 others", which have the same reason. */
 static int note_silent(const struct finder *finder)
 {
 	const struct silent *bare = &finder->bare, *unread = &finder->unread;
@@ -224,8 +223,8 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 }
 
 /*
- * Adds a row for what a row's text was inlined into, by source->caller and so on, so that these are
- * frames of chains; change(), unless it is NULL, makes of each what the others are. Returns 0
+ * Adds a row for each function that a row's text is inlined into, along source->caller, so that
+ * these become frames of chains. change() is applied to each of them, unless it is NULL. Returns 0
  * or -ENOMEM.
  */
 static int add_inlined(struct report_rows *rows, void (*change)(struct report_row *row))
@@ -276,7 +275,7 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	return 0;
 }
 
-/* Several functions may have one name, so they are also compared by where their source begins. */
+/* Several functions may have one name, so compare where their source begins, too. */
 int row_compare_source(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

@@ -11,7 +11,7 @@
 
 #define ANONYMOUS "(anonymous namespace)"
 
-/* Whether this is what compilers append to the name of a function's copy or part. */
+/* Whether compilers append this to the name of a function's copy or part. */
 static bool is_suffix(const char *rest)
 {
 	static const char *const suffixes[] = {
@@ -26,7 +26,7 @@ static bool is_suffix(const char *rest)
 	return false;
 }
 
-/* Where V8 says it is from, as in "JS:*f /a/b.js:1:2"; CPython says it by a colon and a path. */
+/* Whether the source place follows: V8 has "JS:*f /a/b.js:1:2", CPython a colon and a path. */
 static bool is_place(const char *rest)
 {
 	return !strncmp(rest, " /", 2) || !strncmp(rest, " file:", 6) ||
@@ -41,7 +41,7 @@ static bool is_operator(const char *function, const char *at)
 	return (size_t)(at - function) >= length && !strncmp(at - length, word, length);
 }
 
-/* The text behind the bracket that closes the one at text; NULL: none does, as in operator<. */
+/* Returns the text after the matching bracket; NULL: there is none, as in operator<. */
 static const char *behind_bracket(const char *text)
 {
 	size_t depth = 0;
@@ -79,8 +79,9 @@ static enum name_fit fit_from_start(const char *function, const char *name)
 }
 
 /*
- * The text behind the next "::", dot (Go, Java) or space (behind the type that a template or Java's
- * method returns) that is not inside brackets, or NULL. Go's receivers are in parentheses too.
+ * Returns the text after the next separator outside of brackets, or NULL. Separators are "::", a
+ * dot (Go, Java), and a space (after the return type of a template or of Java's method). Go's
+ * receivers are in parentheses too.
  */
 static const char *next_component(const char *text)
 {
@@ -89,7 +90,7 @@ static const char *next_component(const char *text)
 	while (text && *text && !is_suffix(text)) {
 		if (text[0] == ':' && text[1] == ':')
 			return text + 2;
-		/* V8's marks of how it was compiled. */
+		/* V8's mark for how the function was compiled. */
 		if (text[0] == ':' && text[1] && strchr("*~^+", text[1]))
 			return text + 2;
 		if (is_place(text))
@@ -108,11 +109,17 @@ static const char *next_component(const char *text)
 	return NULL;
 }
 
-/* --- variants of glibc's functions, of which it chooses one when a program starts -------------------- */
+/*
+ * --- variants of glibc's functions: it chooses one when a program starts
+ * --------------------------
+ */
 
 #define HIDDEN "__" /* begins the name of each */
 
-/* Takes one word off the end that says what the variant needs or does; returns the new length. */
+/*
+ * Removes the last word that names a processor feature or a property of the variant. Returns the
+ * new length.
+ */
 static size_t without_need(const char *name, size_t length)
 {
 	static const char *const needs[] = {
@@ -145,7 +152,7 @@ const char *name_of_variant(const char *function, size_t *length)
 	return *length < whole ? plain : NULL;
 }
 
-/* Functions that share their code: one name is another one's alias, or only its entry. */
+/* Functions that share code: one name is an alias of another, or another entry to it. */
 #define SHARERS 3
 static const char *const sharers[][SHARERS] = {
 	{ "memcpy", "memmove", "mempcpy" },
@@ -172,7 +179,7 @@ static bool is_among(const char *text, size_t length, const char *const words[SH
 	return false;
 }
 
-/* Whether the function is a variant of the one with this name, or of one that shares its code. */
+/* Whether the function is a variant of the named one, or of one that shares its code. */
 static bool is_variant(const char *function, const char *name)
 {
 	size_t length, i;
@@ -235,7 +242,7 @@ size_t name_stem(const char *function)
 
 /* --- names that are too long -------------------------------------------------------------------- */
 
-/* C++'s and Rust's f<T>, Rust's f::<T>, Go's f[T]; but not Rust's <T as U>::f and gcc's " [clone". */
+/* C++'s and Rust's f<T>, Rust's f::<T>, Go's f[T]. Not Rust's <T as U>::f nor gcc's " [clone". */
 static bool begins_arguments(const char *name, const char *at)
 {
 	if ((*at != '<' && *at != '[') || at == name || is_operator(name, at))
@@ -243,7 +250,7 @@ static bool begins_arguments(const char *name, const char *at)
 	return isalnum((unsigned char)at[-1]) || at[-1] == '_' || (*at == '<' && at[-1] == ':');
 }
 
-/* But not Go's main.(*T).f, C++'s operator() and its namespace without a name. */
+/* Not Go's main.(*T).f, C++'s operator(), nor its anonymous namespace. */
 static bool begins_parameters(const char *name, const char *at)
 {
 	if (*at != '(' || at == name || is_operator(name, at))
@@ -251,7 +258,7 @@ static bool begins_parameters(const char *name, const char *at)
 	return at[-1] != '.' && strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) != 0;
 }
 
-/* Copies name with an ellipsis in each such bracket, which makes none longer. */
+/* Copies the name with an ellipsis in each such bracket. The result is never longer. */
 static void empty_brackets(const char *name, bool (*begins)(const char *name, const char *at),
 			   char *to)
 {

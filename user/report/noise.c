@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How probable a difference of two samples is if what was sampled does not differ. */
+/* The probability that two samples of the same thing differ this much. */
 #include "report/noise.h"
 
 #include <math.h>
 
 /*
- * Where the variance is larger, terms are not summed. The normal distribution's tails are within a
- * fiftieth of the exact ones there, even at a probability of 1e-6.
+ * With a larger variance, do not sum terms. The normal distribution's tails are within a fiftieth
+ * of the exact ones there, even at a probability of 1e-6.
  */
 #define MANY 1e6
 #define NEGLIGIBLE 1e-17
 #define LEAST 1e-300 /* smaller terms lose their digits */
-#define TIE 1e-6 /* distances that differ by less are equal, but for rounding */
+#define TIE 1e-6 /* smaller differences of distances are rounding errors */
 
 /*
- * Both totals are fixed, and so is the number of ticks that hit in both together. Only the old
- * profile's part of the hits is left to chance. It has the hypergeometric distribution.
+ * Both totals are fixed, and so is the sum of hits. Only the old profile's part of the hits is
+ * random, with a hypergeometric distribution.
  */
 struct contingency {
 	double old_total, new_total;
@@ -41,10 +41,10 @@ static double ratio(const struct contingency *table, double k)
 	       (k * (table->new_total - table->hits + k));
 }
 
-/* Sums of P(k), as multiples of the P(k) that the walk begins with. */
+/* Sums of P(k), relative to the first P(k) of the walk. */
 struct sums {
 	double all;
-	double far; /* those at the distance that was seen, of which half count, and beyond */
+	double far; /* at least as far as the observed distance, which counts by half */
 };
 
 static void add_term(struct sums *sums, double term, double beyond)
@@ -54,7 +54,7 @@ static void add_term(struct sums *sums, double term, double beyond)
 		sums->far += beyond > TIE ? term : term / 2;
 }
 
-/* Adds up what is on one side of k, by a step of 1 or -1, until the rest is negligible. */
+/* Adds the terms on one side of k, by a step of 1 or -1, until the rest is negligible. */
 static void add_side(const struct contingency *table, double k, int step, double distance,
 		     struct sums *sums)
 {
@@ -87,8 +87,8 @@ static double normal_probability(const struct contingency *table, double old)
 }
 
 /*
- * The same table of the smaller total, and of misses if these are fewer. If the variance is small, so
- * is the mean then, and k is exact however large the totals are.
+ * Turns the table so that it has the smaller total, and misses if they are fewer than hits. Then a
+ * small variance means a small mean, and k is exact however large the totals are.
  */
 static void make_small(struct contingency *table, double *old)
 {

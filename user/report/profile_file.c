@@ -16,7 +16,7 @@
 #include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
 
-static const char *files_root = ""; /* below which the programs and libraries are */
+static const char *files_root = ""; /* root folder of programs and libraries */
 
 void profile_files_below(const char *root)
 {
@@ -24,9 +24,9 @@ void profile_files_below(const char *root)
 }
 
 /*
- * The server opens no file of its users, so the record of calls has no names: they are looked up by
- * whoever reads it. So are those that other profiles lack, in files that still are the ones that
- * ran; no server is asked for them, because nobody has asked for anything but a table.
+ * serve opens no files of its users, so its record of calls has no names; look them up here. Names
+ * that other profiles lack are looked up too, if the files are still those that ran. Symbol servers
+ * are not contacted, because the user only asked for a table.
  */
 static int load_named(const char *path, struct symbol_cache *cache, struct profile **result,
 		      struct error *err)
@@ -76,7 +76,9 @@ static int add_name(struct file_names *names, const char *folder, const char *na
 	return 0;
 }
 
-/* Names as run and attach give them; a file whose name begins with a dot is still being written. */
+/*
+ * Profiles of run and attach have such names. A name that begins with a dot is still being written.
+ */
 static int is_profile(const struct dirent *entry)
 {
 	static const char *const ends[] = { ".json", ".json.gz" };
@@ -121,13 +123,13 @@ int file_names_of(int nr, char *const *operands, struct file_names *names, struc
 	return ret;
 }
 
-/* The files of a sum with callers, or those that lack them. */
+/* Files of a sum that have callers, or that lack them. */
 struct caller_files {
 	const char *first; /* the first of these */
 	size_t nr;
 };
 
-/* Says which files have callers, if not all do. */
+/* Adds a note on which files have callers, if not all do. */
 static int note_callers(struct profile *sum, const struct caller_files *with,
 			const struct caller_files *without)
 {
@@ -141,7 +143,7 @@ static int note_callers(struct profile *sum, const struct caller_files *with,
 			    named->nr > 1 ? " and others" : "");
 }
 
-/* Each profile is read, added and freed before the next one. timeline: NULL if none is wanted. */
+/* Reads, adds and frees one profile at a time. timeline: NULL if not wanted. */
 static int add_up(const struct file_names *names, struct timeline *timeline,
 		  struct profile **result, struct error *err)
 {

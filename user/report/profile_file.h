@@ -9,7 +9,7 @@
 
 #define PROFILE_FILE_DEFAULT "bpfprofil.json"
 
-/* Files, of which a folder was replaced by the profiles in it. */
+/* Names of files; each folder is replaced by the profiles in it. */
 struct file_names {
 	char **names;
 	size_t nr;
@@ -21,24 +21,25 @@ int file_names_of(int nr, char *const *operands, struct file_names *names, struc
 void file_names_free(struct file_names *names);
 
 /*
- * From here on looks for the programs and libraries below this folder, for names that profiles lack.
+ * Sets the folder below which programs and libraries are looked up, for names that profiles lack.
  * root must outlive all calls.
  */
 void profile_files_below(const char *root);
 
-/* The profile of a file, or the sum of those in a folder; the caller frees it. */
+/* Loads the profile of a file, or the sum of those in a folder; the caller frees it. */
 int profile_of_name(char *name, struct profile **result, struct error *err);
 
 /*
- * The profile that [FILE] names; the caller frees it with profile_free(). NULL: the reason was
+ * Loads the profile named by [FILE]; the caller frees it with profile_free(). NULL: the reason was
  * printed, and *ret_status is the exit status.
  */
 struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
 				   int *ret_status);
 
 /*
- * The sum of the profiles that [FILE...] name; a folder names those in it. If there are several, or
- * apart is true, timeline, which must be empty, gets each of them; the caller frees it in any case.
+ * Loads the sum of the profiles named by [FILE...], including those in folders. If there are
+ * several, or if apart is true, each is added to timeline, which must be empty; the caller frees it
+ * in any case.
  */
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
 				    bool apart, struct timeline *timeline, int *ret_status);

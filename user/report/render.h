@@ -11,13 +11,13 @@
 #define COLOR_DIM "\033[2m"
 #define COLOR_END "\033[0m"
 
-/* The shares from which a row is coloured are perf's. */
+/* perf uses the same limits for colours. */
 static inline const char *heat_color(double percent)
 {
 	return percent >= 5 ? COLOR_HOT : percent >= 0.5 ? COLOR_WARM : "";
 }
 
-/* The row's last columns on a terminal, or 0 if nothing is cut. The figures are shown in any case. */
+/* Columns left in a row of a terminal, or 0 if nothing is cut. Figures are shown in any case. */
 static inline size_t columns_left(size_t width, size_t used)
 {
 	if (!width)
@@ -25,17 +25,17 @@ static inline size_t columns_left(size_t width, size_t used)
 	return width > used + 8 ? width - used : 8;
 }
 
-/* What a writer of any format needs; nr is the number of rows to show. */
+/* Used by all formats; nr is the number of rows to show. */
 struct report {
 	const struct profile *profile;
 	const struct report_options *options;
 	const struct profile_account *account;
-	double ns; /* CPU time of all of it, */
-	double whole_ns; /* and of what the rows' shares are of */
+	double ns; /* CPU time of the whole profile, */
+	double whole_ns; /* and CPU time that is 100 % in the rows */
 	const struct report_rows *rows;
 	size_t nr;
-	struct callers_account walks; /* how they ended, in a profile with callers */
-	const uint8_t *alike; /* for each row: bits of enum alike; NULL: none looks like another */
+	struct callers_account walks; /* how walks ended, if there are callers */
+	const uint8_t *alike; /* by row: bits of enum alike; NULL: no rows look alike */
 };
 
 /* Rows of processes, cgroups, threads or their names, which have no object. */
@@ -61,53 +61,50 @@ void render_json_notes(FILE *out, char *const *notes, size_t nr);
 /* Writes an account as an object, with its lost causes. */
 void render_json_account(const struct profile_account *account, FILE *out);
 
-/* Writes a tree of calls instead of a table, and what of it is too small to be shown. */
+/* Writes a tree of calls instead of a table, and how much is too small to be shown. */
 void render_tree(const struct report *report, FILE *out);
 
 /* Writes only the table of render_text(), with its headings. */
 void render_table(const struct report *report, FILE *out);
 
 /*
- * Writes "N ticks = N binned + ...", the identity of every account, on one line; brief leaves out
- * terms that are 0.
+ * Writes "N ticks = N binned + ...", the identity of every account, on one line. brief: skip terms
+ * that are 0.
  */
 void render_identity(const struct profile_account *account, bool brief, FILE *out);
 
-/* Writes a line about what sampling took, if there was a budget. */
+/* Writes a line about the cost of sampling, if there was a budget. */
 void render_cost(const struct profile *profile, FILE *out);
 
-/* The kernel's share of the time in per cent; negative: it is not known. */
+/* The kernel's share of the time in per cent; negative: unknown. */
 double kernel_percent(const struct report *report);
 
 /*
- * Writes the kernel's share of the time where it is known, or how to see it, in a line that begins
- * with the label; nothing for calls, whose ticks are counted in the caller's own text.
+ * Writes a line about the kernel's share of the time, or how to see it. Writes nothing for calls,
+ * whose ticks are counted in the caller's own text.
  */
 void render_kernel(const struct report *report, const char *label, FILE *out);
 
 /*
- * Writes how the walks to callers ended, in a line that begins with the label; nothing for a profile
- * without callers or ticks.
+ * Writes a line on how the walks to callers ended. Writes nothing for a profile without callers or
+ * ticks.
  */
 void render_callers(const struct report *report, const char *label, FILE *out);
 
 /* Writes "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);
 
-/* Writes that waits are not sampled, in a line that begins with the label, if there was little else. */
+/* Writes a line that waits are not sampled, if the target hardly ran. */
 void render_waits(const struct profile *profile, const struct report_options *options,
 		  const char *label, FILE *out);
 
-/*
- * Writes where ticks and CPU time differ, for all targets or one, in lines that begin with the
- * label.
- */
+/* Writes lines about differences between ticks and CPU time, of all targets or one. */
 void render_cpu_time(const struct profile *profile, uint64_t target, const char *label, FILE *out);
 
-/* Writes a line for each target, or for the chosen one, if there are several. */
+/* If there are several targets, writes a line for each, or for the chosen one. */
 void render_targets(const struct profile *profile, uint64_t chosen, FILE *out);
 
-/* Writes a sentence that says why there is nothing to show. */
+/* Writes why there is nothing to show. */
 void render_empty(const struct profile *profile, const struct report_options *options, FILE *out);
 
 #endif

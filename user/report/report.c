@@ -32,7 +32,7 @@ static struct report make_report(const struct profile *profile,
 	return report;
 }
 
-/* A report about a single call uses that call's clock. */
+/* A report on a single call uses that call's clock. */
 static struct profile by_its_clock(const struct profile *profile,
 				   const struct report_options *options)
 {
@@ -61,7 +61,7 @@ static int build_rows(const struct profile *profile, const struct report_options
 	return ret ? ret : timeline_rows(options, rows, err);
 }
 
-/* The option that does, or NULL. */
+/* The option that needs callers, or NULL. */
 static const char *needs_callers(const struct report_options *options)
 {
 	static const char *const trees[] = { NULL, "--callers", "--callees", "--tree" };
@@ -159,8 +159,7 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 
 	report_account(profile, out);
 	/*
-	 * A list of targets is left out if they are calls, which may be many and have another
-	 * clock.
+	 * Do not list targets if they are calls, because there may be many, with their own clocks.
 	 */
 	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
 		render_targets(profile, REPORT_ALL_TARGETS, out);
@@ -180,12 +179,12 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 }
 
 /*
- * RFC 4180, except that lines end as in Unix; one heading line, and one set of columns per view.
- * Offsets are hexadecimal, as in nm and objdump, because a spreadsheet rounds kernel addresses as
- * numbers.
+ * RFC 4180, except that lines end as in Unix. There is one heading line, and each view has one set
+ * of columns. Offsets are hexadecimal, as in nm and objdump, because spreadsheets round kernel
+ * addresses as numbers.
  */
 
-/* A row is one line, and a name must not act on a terminal, so control characters become \xNN. */
+/* Control characters become \xNN: each row is one line, and a name must not affect a terminal. */
 static void put_character(FILE *out, const char *text, size_t length)
 {
 	size_t i;
@@ -206,7 +205,7 @@ void render_csv_field(FILE *out, const char *text)
 	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
 	size_t length;
 
-	/* Otherwise a spreadsheet would take the name for a formula and compute it. */
+	/* Otherwise spreadsheets would evaluate the name as a formula. */
 	fprintf(out, ",%s%s", quote, text && csv_is_formula(text) ? "'" : "");
 	for (; text && *text; text += length ? length : 1) {
 		length = utf8_sequence(text, strnlen(text, 4));
@@ -262,7 +261,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		render_csv_field(out, object->build_id);
 		return;
 	}
-	/* A line is compiled to several places, so it has no single offset. */
+	/* A line may have code at several places, so it has no offset. */
 	if (row->file || row->scattered || row->abstract)
 		fputs(",,,", out);
 	else
@@ -275,7 +274,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		render_csv_line(out, row->file, row->line);
 }
 
-/* What only a profile with callers has. */
+/* Columns of profiles with callers. */
 static void call_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (report->rows->marks)
@@ -287,7 +286,7 @@ static void call_fields(const struct report *report, const struct report_row *ro
 		fputs(",tree", out);
 }
 
-/* All of them, before the tree: a row of several would have no place. */
+/* Write all neighbours before the tree. A combined row would have no place. */
 static void put_neighbours(const struct report *report, FILE *out)
 {
 	const struct report_rows *rows = report->rows;
@@ -340,7 +339,7 @@ void render_csv(const struct report *report, FILE *out)
 	}
 }
 
-/* The table as JSON, with one row per line, so that line tools can read it too. */
+/* The table as JSON, with one row per line for line tools. */
 
 void render_json_u64(FILE *out, const char *name, uint64_t value)
 {
@@ -428,7 +427,7 @@ static void place_json(const struct report *report, const struct report_row *row
 		render_json_text(out, "file", row->file);
 	if (report->options->inlined)
 		render_json_u64(out, "inlined", row->inlined);
-	/* A line is compiled to several places, so it has no single offset. */
+	/* A line may have code at several places, so it has no offset. */
 	if (row->file) {
 		render_json_u64(out, "line", row->line);
 	} else if (!row->scattered && !row->abstract) {
@@ -473,7 +472,7 @@ void render_json_account(const struct profile_account *account, FILE *out)
 	fputs(i ? " } }" : "} }", out);
 }
 
-/* Notes where ticks and CPU time differ, and notes of the rows. */
+/* Notes on differences of ticks and CPU time, and notes of the rows. */
 static void put_notes(const struct report *report, FILE *out)
 {
 	struct cpu_time_notes notes;
@@ -492,7 +491,7 @@ static void put_notes(const struct report *report, FILE *out)
 	}
 }
 
-/* Words are keys without blanks. */
+/* Turns words into keys, which have no blanks. */
 static void put_walk_key(const char *word, FILE *out)
 {
 	for (; *word; word++)

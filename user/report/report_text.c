@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Tables for people. */
+/* Tables as text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "shared/counters.h"
 
 #define PLACE_MAX 1024
-#define BUILD_DIGITS 8 /* of a build id, that tell one from another */
-#define PLACE_COLUMNS 48 /* used if nothing is cut; longer places shift what follows */
+#define BUILD_DIGITS 8 /* of a build id, enough to distinguish builds */
+#define PLACE_COLUMNS 48 /* if nothing is cut; longer places shift the next column */
 #define FIGURE_COLUMNS 29 /* share, ticks and seconds */
 #define INCLUSIVE_COLUMNS 10
 
@@ -26,11 +26,13 @@ static const struct {
 static const char *const row_nouns[] = { "functions", "objects", "lines", "bins", "processes",
 					 "cgroups",   "threads", "names", "CPUs", "files" };
 
-/* --- rows that would look alike ----------------------------------------------------------------- */
+/*
+ * --- rows that look alike -----------------------------------------------------------------------
+ */
 
 /*
- * What tells rows apart that would look alike, as bits: of files of one name in two folders, of two
- * builds of one file, or functions of one name in one file.
+ * What to add to rows that would otherwise look alike, as bits. Files may have one name in two
+ * folders, a file may have two builds, and functions may have one name in one file.
  */
 enum alike {
 	ALIKE_PATH = 1, /* the paths of their objects */
@@ -38,10 +40,10 @@ enum alike {
 	ALIKE_OFFSET = 4, /* their offsets in one object */
 };
 
-/* As many of those that look alike are compared with each other. */
+/* Limit of rows that are compared with each other. */
 #define ALIKE_MAX 64
 
-/* A row, and what a table shows of it. */
+/* A row, and the text that a table shows. */
 struct shown_row {
 	const struct profile_object *object;
 	const struct report_row *row;
@@ -56,7 +58,7 @@ static int compare_shown(const void *left, const void *right)
 
 	if (!order)
 		order = compare_text(a->row->name, b->row->name);
-	/* Without a name the offset is shown. */
+	/* Without a name, the offset is shown. */
 	return order || a->row->name ? order : compare_u64(a->row->offset, b->row->offset);
 }
 
@@ -69,7 +71,7 @@ static unsigned int difference(const struct shown_row *a, const struct shown_row
 	return a->object == b->object ? ALIKE_OFFSET : 0;
 }
 
-/* first[0..nr) look alike; there are few of them, but a profile may be made to have many. */
+/* first[0..nr) look alike. Limit the work, because a profile may be crafted to have many. */
 static void tell_apart(const struct shown_row *first, size_t nr, uint8_t *alike)
 {
 	unsigned int how = 0;
@@ -83,8 +85,8 @@ static void tell_apart(const struct shown_row *first, size_t nr, uint8_t *alike)
 }
 
 /*
- * For each shown row of functions or objects what a table has to show of it besides; 0: nothing.
- * The caller frees it. NULL: no memory.
+ * For each row of functions or objects, what to add in the table; 0: nothing. The caller frees it.
+ * NULL: no memory.
  */
 static uint8_t *alike_find(const struct report *report)
 {
@@ -127,7 +129,7 @@ static unsigned int alike_of(const struct report *report, const struct report_ro
 	return report->alike ? report->alike[row - report->rows->rows] : 0;
 }
 
-/* The object of a function, and what tells it from others of that name. */
+/* The object of a function, with what distinguishes it. */
 static void place_object(const struct report *report, const struct report_row *row, char *text)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
@@ -154,7 +156,7 @@ static void place_offset(const struct report *report, const struct report_row *r
 			 row->offset + row->size - 1);
 }
 
-/* The first of a row's two columns of names. */
+/* The first of the two columns of names. */
 static void place(const struct report *report, const struct report_row *row, char *text)
 {
 	switch (report->options->by) {
@@ -230,13 +232,13 @@ static void put_detail(const struct report *report, const struct report_row *row
 	const char *name = name_of(report, row, text, suffix);
 	size_t length = strlen(suffix);
 
-	/* The end of a path says most. */
+	/* The end of a path is its most useful part. */
 	(report->options->by == REPORT_OBJECTS ? text_write_tail : name_write)(
 		out, name, width > length ? width - length : width);
 	fputs(suffix, out);
 }
 
-/* A place without a name behind it gets the room of both columns. */
+/* A place without a name gets the room of both columns. */
 static bool is_alone(const struct report *report, const struct report_row *row)
 {
 	if (report->options->by == REPORT_CGROUPS || report->options->by == REPORT_COMMS)
@@ -245,7 +247,7 @@ static bool is_alone(const struct report *report, const struct report_row *row)
 	       report->options->by != REPORT_FUNCTIONS;
 }
 
-/* The columns that the longest of the rows need for names. */
+/* Measures the longest names. */
 static void measure(const struct report *report, size_t *places, size_t *details)
 {
 	char text[PLACE_MAX], suffix[32];
@@ -264,7 +266,7 @@ static void measure(const struct report *report, size_t *places, size_t *details
 	}
 }
 
-/* The first column of names gets what the second one leaves, but at least a third of the room. */
+/* The first column gets what the second one leaves, but at least a third of the room. */
 static size_t place_columns(const struct report *report, const char *heading)
 {
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
@@ -337,7 +339,7 @@ static void put_table(const struct report *report, FILE *out)
 void render_table(const struct report *report, FILE *out)
 {
 	bool of_text = report->options->by <= REPORT_OBJECTS;
-	/* Without memory rows that look alike do so, but the table is still useful. */
+	/* Without memory, rows may look alike; the table is still useful. */
 	cleanup_free uint8_t *alike = of_text ? alike_find(report) : NULL;
 	struct report telling = *report;
 
@@ -345,7 +347,7 @@ void render_table(const struct report *report, FILE *out)
 	put_table(&telling, out);
 }
 
-/* On a terminal the command is cut to a line, because it may be a build's with all its files. */
+/* On a terminal, cut the command to one line. A build may have all its files in it. */
 static void heading_command(const struct report *report, FILE *out)
 {
 	char *const *word = report->profile->command;
@@ -370,7 +372,7 @@ static void heading_command(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
-/* What was attached to; several targets have a line each, with their ticks. */
+/* The attached target. Several targets have a line each, with their ticks. */
 static void heading_target(const struct profile *profile, FILE *out)
 {
 	if (profile->nr_targets != 1 || (profile->command && *profile->command))
@@ -397,7 +399,7 @@ static void heading_host(const struct profile *profile, FILE *out)
 	fputc('\n', out);
 }
 
-/* The meaning of the account's causes. */
+/* Explains the causes of lost ticks. */
 static void heading_lost(const struct profile_account *account, FILE *out)
 {
 	size_t i, j;

@@ -14,7 +14,7 @@ void row_marks_free(struct row_marks *marks)
 	free(marks);
 }
 
-/* The new mark; 0: out of memory. */
+/* Returns the new mark; 0: out of memory. */
 static uint32_t add_mark(struct row_marks *marks)
 {
 	if (marks->nr >= INT32_MAX || GROW(marks->all, marks->room, marks->nr + 1))

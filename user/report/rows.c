@@ -97,7 +97,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 }
 
 /*
- * Whether what follows a name may be a version: libz of libz.so.1.2, libz.so.1 of that, python of
+ * Whether the rest of a name may be a version: libz of libz.so.1.2, libz.so.1 of that, python of
  * python3.11.
  */
 static bool is_version(const char *name, const char *rest)
@@ -155,7 +155,7 @@ bool histogram_chosen(const struct profile *profile, const void *of,
 		return false;
 	if (!fits(options->comm, histogram->process))
 		return false;
-	/* An overflow bin stands for text that no region took, and not for a place. */
+	/* An overflow bin counts ticks outside all regions, which have no place. */
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
@@ -180,7 +180,10 @@ void row_take_function(struct report_row *row)
 	row->size = row->function->size;
 }
 
-/* Bins and places of calls; as functions at once, because five million rows of bins would be 900 MB. */
+/*
+ * Adds a bin, or a place of calls. folds combines bins by function at once: five million rows of
+ * bins would need 900 MB.
+ */
 static int add_place(struct report_rows *rows, const struct profile_row *place, bool folds)
 {
 	struct report_row *last = rows->nr ? &rows->rows[rows->nr - 1] : NULL;
@@ -203,7 +206,7 @@ static int add_place(struct report_rows *rows, const struct profile_row *place, 
 	return 0;
 }
 
-/* Once per place, ascending by object and offset. */
+/* Visits each place once, ascending by object and offset. */
 static int collect(const struct profile *profile, const struct report_options *options, bool folds,
 		   struct report_rows *rows)
 {
@@ -222,7 +225,7 @@ static int collect(const struct profile *profile, const struct report_options *o
 	return ret;
 }
 
-/* Gives each row a mark, by which chains find it whatever it becomes. */
+/* Gives each row a mark, by which chains find it however it is combined. */
 static int mark_rows(struct report_rows *rows)
 {
 	size_t i;
@@ -281,7 +284,7 @@ int rows_check(const struct profile *profile, const struct report_options *optio
 	return -EINVAL;
 }
 
-/* Whether rows also have the ticks of what they called. */
+/* Whether rows have inclusive figures. */
 static bool has_chains(const struct profile *profile, const struct report_options *options)
 {
 	return options->callers && profile->callers && options->by <= REPORT_LINES;
@@ -297,7 +300,7 @@ int rows_named(const struct profile *profile, const struct report_options *optio
 							PROFILE_ROWS_FLAT };
 	int ret;
 
-	/* Whatever objects were chosen, all ticks count for those that called what they fell in. */
+	/* Ticks of all objects count for their callers, whichever objects were chosen. */
 	if (chains)
 		of.nr_objects = 0;
 	ret = profile_rows_begin(&rows->from, profile, &choice);

@@ -12,11 +12,12 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-/* The largest source file that is read; a generated parser has some megabytes. */
+/* Limit for a source file; generated parsers have some megabytes. */
 #define FILE_MAX (64 << 20)
 
 /*
- * The user chose the folder, but the path comes from debug information and must not lead out of it.
+ * The user chose the folder, but the path is from debug information. It must not lead out of the
+ * folder.
  */
 static int open_below(const char *folder, const char *path)
 {

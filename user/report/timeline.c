@@ -11,7 +11,7 @@
 #include "report/rows.h"
 #include "base/text.h"
 
-/* Each string exists once, so strings are compared by address. */
+/* Each string exists only once, so compare addresses. */
 static int compare_cells(const void *left, const void *right)
 {
 	const struct timeline_cell *a = left, *b = right;
@@ -25,7 +25,7 @@ static const char *keep(struct timeline *timeline, const char *text)
 	return string_set_add(&timeline->strings, text ? text : "");
 }
 
-/* A file with a build id is one wherever its path, as in the sum: profile_fold.c. */
+/* A file with a build id is the same at any path, as in profile_fold.c. */
 static const char *keep_object(struct timeline *timeline, const struct profile_object *object)
 {
 	const char *path = object->build_id && object->kind == PROFILE_FILE ? "" : object->path;
@@ -45,7 +45,7 @@ static bool is_filtered(const struct timeline *timeline)
 	return filter && (filter->nr_objects || filter->comm || filter->function);
 }
 
-/* The first rows are the hottest. */
+/* The hottest row comes first. */
 static int add_row(struct timeline *timeline, const struct profile *profile,
 		   const struct report_row *row, struct timeline_part *part)
 {
@@ -68,7 +68,7 @@ static int add_row(struct timeline *timeline, const struct profile *profile,
 	return cell->object ? 0 : -ENOMEM;
 }
 
-/* One file at two paths has two rows of a function. */
+/* One file at two paths has two rows for a function. */
 static void combine_cells(struct timeline_part *part)
 {
 	size_t i, kept = 0;
@@ -93,7 +93,7 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 	part->cells = calloc(rows->nr + 1, sizeof(*part->cells));
 	if (!part->cells)
 		return -ENOMEM;
-	/* Ticks that are in no bin have no function, but their time counts. */
+	/* Ticks outside of bins have no function, but their time counts. */
 	if (!is_filtered(timeline)) {
 		part->ticks = profile->ticks.total;
 		part->ns = profile_time(profile);
@@ -120,7 +120,7 @@ static struct timeline_part *add_part(struct timeline *timeline, const struct pr
 	return part->file && part->started ? part : NULL;
 }
 
-/* Of a function whose callers are asked for: all that it took, and its hottest direct caller. */
+/* If the callers of a function are wanted: its inclusive ticks, and its hottest direct caller. */
 static int add_called(struct timeline *timeline, const struct profile *profile,
 		      const struct report_rows *rows, struct timeline_part *part)
 {
@@ -137,7 +137,7 @@ static int add_called(struct timeline *timeline, const struct profile *profile,
 	return part->hottest ? 0 : -ENOMEM;
 }
 
-/* A file may be without the function. */
+/* A file may lack the function. */
 static int add_callers(struct timeline *timeline, const struct profile *profile,
 		       const struct report_options *options, struct timeline_part *part,
 		       struct error *err)
@@ -220,7 +220,7 @@ double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 	return found ? found->ns : 0;
 }
 
-/* The parts are in the order of their timeline. */
+/* Parts are ordered as in their timeline. */
 static int compare_time(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

@@ -22,8 +22,8 @@ static void by_functions(struct report_rows *rows)
 }
 
 /*
- * A JIT compiles a function anew and again, each time to another place: that is one function. What
- * has a single place keeps it.
+ * A JIT compiles a function several times, to different places. Combine these into one function.
+ * Functions with a single place keep it.
  */
 static void join_jit(const struct profile *profile, struct report_rows *rows)
 {
@@ -80,8 +80,8 @@ static void by_objects(struct report_rows *rows)
 }
 
 /*
- * Rows of text: bins, and what they are combined to. apart: a function's code at several places is
- * several rows.
+ * Rows of text: bins, combined as the options say. apart: a function with code at several places
+ * has several rows.
  */
 static int by_place(const struct profile *profile, const struct report_options *options, bool apart,
 		    struct report_rows *rows, struct error *err)
@@ -109,7 +109,10 @@ static int by_place(const struct profile *profile, const struct report_options *
 	return ret || !rows->marks ? ret : rows_chains_finish(profile, options, rows, err);
 }
 
-/* --- by process, cgroup, thread and their names, for profiles that were split; by CPU ------------- */
+/*
+ * --- by process, cgroup, thread and their names, for split profiles; by CPU
+ * -----------------------
+ */
 
 static bool is_split(const struct profile *profile, enum report_by by)
 {
@@ -130,7 +133,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 	return !profile->nr_histograms;
 }
 
-/* One pid may have belonged to several processes, one after the other. */
+/* Several processes may have had one pid, one after the other. */
 static int compare_splits(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
@@ -178,8 +181,8 @@ static int add_split_bins(const struct profile *profile, const struct report_opt
 }
 
 /*
- * Adds the time of each split that is in no bin, so that its row has all its time, also where it had
- * no tick. Where text was chosen, only that text's time is asked for.
+ * Adds each split's time outside of bins, so that its row has all of its time, even without ticks.
+ * If objects were chosen, only their time counts.
  */
 static int add_split_rests(const struct profile *profile, const struct report_options *options,
 			   const struct profile_weights *weights, struct report_rows *rows)
@@ -230,7 +233,7 @@ static int name_cgroups(const struct profile *profile, struct report_rows *rows)
 	return 0;
 }
 
-/* A part may be of something that was not split. */
+/* A part of a sum may not be split. */
 static int by_split(const struct profile *profile, const struct report_options *options, bool part,
 		    struct report_rows *rows, struct error *err)
 {
@@ -253,8 +256,8 @@ static int by_split(const struct profile *profile, const struct report_options *
 }
 
 /*
- * The profile has neither the text by CPU nor the scheduler's time by CPU, so a tick stands for the
- * same on all of them.
+ * The profile has neither text nor scheduler time by CPU, so a tick has the same weight on all
+ * CPUs.
  */
 static int by_cpu(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)
@@ -310,7 +313,7 @@ static int compare_inclusive(const void *left, const void *right)
 	return compare_heat(a, b);
 }
 
-/* If more rows are wanted, all are sorted. */
+/* If more rows are wanted, sort all. */
 #define FEW_ROWS 1000
 
 void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
@@ -334,7 +337,7 @@ void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
 	}
 }
 
-/* Parts of a profile may be without the function, but not all of it. */
+/* Parts of a sum may lack the function, but not all of them. */
 static int keep_functions(const struct profile *profile, const struct report_options *options,
 			  bool part, struct report_rows *rows, struct error *err)
 {
