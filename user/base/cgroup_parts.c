@@ -89,7 +89,10 @@ bool container_name_is_valid(const char *name)
 #define UID_DIGITS DIGITS "-_"
 #define STATIC_UID_LENGTH 32 /* the uid is a hash of the pod's file */
 
-/* Whether the text has the word, at its beginning or behind a dash, and then one of these letters. */
+/*
+ * Returns the text after the word, if the word is at the beginning or after a dash, and one of
+ * `ends` follows.
+ */
 static const char *find_word(const char *text, const char *word, const char *ends)
 {
 	const char *at = text;
@@ -102,15 +105,15 @@ static const char *find_word(const char *text, const char *word, const char *end
 }
 
 /*
- * kubepods, kubepods.slice, kubepods-burstable.slice, in kind kubelet-kubepods.slice, and with both
- * cgroupfs and systemd a name that has the whole slice: kubepods-podUID.slice:cri-containerd:ID.
+ * Matches kubepods, kubepods.slice, kubepods-burstable.slice, and kubelet-kubepods.slice in kind.
+ * With cgroupfs under systemd the name includes the slice: kubepods-podUID.slice:cri-containerd:ID.
  */
 static bool is_of_kubelet(const char *directory)
 {
 	return find_word(directory, "kubepods", "-.");
 }
 
-/* "pod" and a uid, whose - a systemd slice writes as _. */
+/* Finds "pod" and a uid, in which a systemd slice has _ instead of -. */
 static void find_pod(const char *directory, char uid[POD_UID_LENGTH + 1])
 {
 	const char *at = find_word(directory, "pod", DIGITS);
@@ -126,7 +129,7 @@ static void find_pod(const char *directory, char uid[POD_UID_LENGTH + 1])
 			uid[i] = '-';
 }
 
-/* user@UID.service, which systemd gives to that user with all that is below. */
+/* systemd delegates user@UID.service to that user, with everything below. */
 static bool is_given_to_user(const char *directory)
 {
 	return !strncmp(directory, "user@", strlen("user@")) && strstr(directory, ".service");
@@ -143,7 +146,7 @@ static bool is_unit_directory(const char *directory)
 	return false;
 }
 
-/* Whose directories the walk is in. */
+/* Owners of the directories seen so far. */
 struct whose {
 	bool of_kubelet;
 	bool of_user;
@@ -155,12 +158,12 @@ static void look_at(const char *directory, struct whose *whose, struct cgroup_pa
 
 	whose->of_user = whose->of_user || is_given_to_user(directory);
 	whose->of_kubelet = whose->of_kubelet || is_of_kubelet(directory);
-	/* A user in a container cannot take the id of another one. */
+	/* A user in a container cannot claim the id of another container. */
 	if (id && (!whose->of_user || result->is_users || !result->container[0])) {
 		snprintf(result->container, sizeof(result->container), "%.64s", id);
 		result->is_users = whose->of_user;
 	}
-	/* Whoever is root in a container may give any name to one inside it. */
+	/* Root in a container may give any name to a directory inside it. */
 	if (name && !whose->of_user && !result->name[0] && !result->container[0])
 		snprintf(result->name, sizeof(result->name), "%s", name);
 	if (whose->of_kubelet && !whose->of_user && !result->pod[0])

@@ -9,7 +9,7 @@
 #define CONTAINER_ID_SHORT 12 /* the length that docker ps shows */
 
 /*
- * The directories that container runtimes make for a container:
+ * Container runtimes make these directories for a container:
  *
  *     ID                             docker, containerd, Kubernetes with cgroupfs, ctr
  *     docker-ID.scope, libpod-ID.scope, crio-ID.scope, nerdctl-ID.scope, cri-containerd-ID.scope
@@ -17,19 +17,19 @@
  *     SLICE:cri-containerd:ID        containerd with cgroupfs under a kubelet with systemd
  *     lxc.payload.NAME               LXC, LXD, Incus
  *
- * and other directories with an id in their names, which are not containers:
+ * These also have an id in their names, but are not containers:
  *
  *     libpod-conmon-ID.scope, crio-conmon-ID.scope     its monitor
  *     ID.service, ID-NUMBER.service, *-ID-*.mount      its health checks, its file systems
  */
 
-/* The id, 64 hexadecimal digits, in the name of such a directory; NULL: it has none. */
+/* Returns the id, 64 hexadecimal digits, in the name of such a directory; NULL: it has none. */
 const char *container_id_in(const char *directory);
 
-/* The name in the name of such a directory; NULL: it has none. */
+/* Returns the container's name in the name of such a directory; NULL: it has none. */
 const char *container_name_in(const char *directory);
 
-/* Whether the directory is that of the container with this id, in any of these forms. */
+/* Whether the directory belongs to the container with this id, in any of these forms. */
 bool container_id_names(const char *id, const char *directory);
 
 bool container_id_is_full(const char *id);
@@ -37,34 +37,33 @@ bool container_id_is_full(const char *id);
 /* Whether text could be the prefix of an id. */
 bool container_id_is_prefix(const char *text);
 
-/* What is left of "docker://ID", as Kubernetes prints an id, without the runtime. */
+/* Returns the id in "docker://ID", as Kubernetes prints it. */
 const char *container_name_bare(const char *typed);
 
-/* Whether runtimes would accept it as a name or an id. */
+/* Whether runtimes accept this as a name or id. */
 bool container_name_is_valid(const char *name);
 
 #define POD_UID_LENGTH 36
 
 /*
- * The kernel's programs read this much of a path from its end on, so what is above a path that has as
- * much is unknown.
+ * The BPF programs read the last bytes of a path, up to this limit. If a path is as long as that,
+ * its beginning is unknown.
  */
 enum { CGROUP_PATH_BYTES = 1024, CGROUP_PATH_PARTS = 48 };
 
 /*
- * What the path of a cgroup says about its processes; "" where it says nothing. A pod is one only below
- * kubelet's directories, and not where a user makes directories: anyone could take its uid, and with
- * that its names.
+ * The parts of a cgroup's path, or "". Pods are only found below kubelet's directories, and not
+ * where users make directories: a user could claim a pod's uid, and thus its names.
  */
 struct cgroup_parts {
-	char container[CONTAINER_ID_LENGTH + 1]; /* id of the innermost */
-	char name[256]; /* of the outermost that has its name there, unless a user may have chosen it */
+	char container[CONTAINER_ID_LENGTH + 1]; /* id of the innermost container */
+	char name[256]; /* of the outermost container with one, unless a user may have chosen it */
 	char pod[POD_UID_LENGTH + 1]; /* its uid; for a static pod 32 digits */
 	char unit[256]; /* the innermost */
-	bool is_users; /* the container's id is one that a user may have chosen */
+	bool is_users; /* a user may have chosen the container's id */
 };
 
-/* cgroup may be NULL, which says nothing. */
+/* cgroup may be NULL: all parts are "". */
 void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result);
 
 #endif

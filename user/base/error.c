@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Both texts; err may be NULL. */
 static void set_texts(struct error *err, const char *hint, const char *format, va_list args)
 {
 	if (!err)

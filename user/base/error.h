@@ -3,15 +3,15 @@
 #define BPFPROFIL_ERROR_H
 
 /*
- * Why a call failed, in words for the user. Library code fills one in and returns a negative
- * errno; only the command line prints it:
+ * Why a call failed, in words for the user. Library code fills in an error and returns a negative
+ * errno. Only the command line prints it:
  *
  *     bpfprofil: COMMAND: TEXT
- *     try: HINT            (when there is one)
+ *     try: HINT            (if there is one)
  */
 struct error {
-	char text[512]; /* "what: why", one line, no newline */
-	char hint[256]; /* a command or change that helps, or "" */
+	char text[512]; /* "object: reason", one line, no newline */
+	char hint[256]; /* a command or change that solves it, or "" */
 };
 
 /* Sets text from a printf format and clears hint; err may be NULL. Returns code, which is < 0. */
@@ -29,7 +29,7 @@ int error_errno(struct error *err, int code, const char *format, ...)
 /* "what: out of memory". Returns -ENOMEM. */
 int error_no_memory(struct error *err, const char *what);
 
-/* Sets the second line; call it after error_set, which clears it. */
+/* Sets the hint; call it after error_set(), which clears it. */
 void error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

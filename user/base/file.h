@@ -11,37 +11,38 @@
 
 /*
  * Writes a file that appears under its name complete or not at all: it is written beside FILE and
- * renamed.
+ * then renamed.
  *
- * "-" is standard output. A FILE that exists and is no regular file (/dev/null, a fifo) is written
- * directly. A symbolic link stays and its target is replaced. A name that ends in .gz is
- * compressed. The mode follows the umask, or the replaced file if that was ours. The new file
- * belongs to the user who ran sudo, else to us: somebody who made a file of that name beforehand,
- * in a folder that others can write, gets no access to what replaces it, and their fifo is not
- * written to.
+ * "-" is standard output. If FILE exists and is not a regular file (/dev/null, a fifo), it is
+ * written directly. A symbolic link stays, and its target is replaced. A name that ends in .gz is
+ * compressed. The mode follows the umask, or the replaced file if that was ours.
+ *
+ * The new file belongs to the user who ran sudo, else to us. If somebody else made a file of that
+ * name in a folder that others can write to, they get no access to the new file. A fifo of theirs
+ * is refused.
  */
 struct output;
 
 enum output_flags {
 	OUTPUT_GZ = 1, /* compressed, whatever the file's name */
 	OUTPUT_CONFIDENTIAL = 2, /* only its owner may read a new file */
-	OUTPUT_KEEP_OLD = 4, /* a replaced file of ours is kept as FILE.old */
+	OUTPUT_KEEP_OLD = 4, /* keep a replaced file of ours as FILE.old */
 };
 
 int output_open_as(const char *path, unsigned int flags, struct output **result, struct error *err);
 
 int output_open(const char *path, struct output **result, struct error *err);
 
-/* Whether what is written to a file of that name is compressed. */
+/* Whether a file of that name would be compressed. */
 bool output_is_compressed(const char *path);
 
 /*
- * The stream to write to; it stays the output's. A failed write shows in ferror() and in
- * output_finish().
+ * The stream to write to; the output owns it. If a write fails, ferror() is set and output_finish()
+ * reports it.
  */
 FILE *output_stream(struct output *out);
 
-/* Writes out, checks all errors, and renames. Frees out in any case. */
+/* Flushes, checks for errors, and renames. Frees out in any case. */
 int output_commit(struct output *out, struct error *err);
 
 /* Discards the output and leaves nothing behind. NULL is fine. */
@@ -49,48 +50,47 @@ void output_abort(struct output *out);
 
 /*
  * Ends an output after its writer returned result. On 0 it commits. Otherwise it aborts and returns
- * result, with *err as the writer left it; if the stream failed, *err names FILE instead.
+ * result, with the writer's *err. If the stream failed, *err names FILE instead.
  */
 int output_finish(struct output *out, int result, struct error *err);
 
-/* Checks before the work is done whether output_open(path) would succeed. Leaves no trace. */
+/* Checks in advance whether output_open(path) would succeed. Leaves no trace. */
 int output_check(const char *path, struct error *err);
 
 /*
- * Expands a FILE as typed: %p is pid, %t is started as YYYYmmdd-HHMMSS, or NULL if that is not
- * known, %h is the name of this host, %% a percent sign. The caller frees *result.
+ * Expands a FILE from the command line: %p is pid; %t is started as YYYYmmdd-HHMMSS, NULL if
+ * unknown; %h is the host name; %% is a percent sign. The caller frees *result.
  */
 int output_expand(const char *pattern, pid_t pid, const struct tm *started, char **result,
 		  struct error *err);
 
-/* Whether a FILE as typed has a %t, so that each time gives it another name. */
+/* Whether a FILE has %t, so that its name changes with the time. */
 bool output_has_time(const char *pattern);
 
-/* A file to read, compressed by gzip or not; "-" is standard input. */
+/* A file to read, maybe compressed by gzip; "-" is standard input. */
 struct input;
 
 /*
- * Limits for unpacking, because root may read what anybody packed. deflate packs a profile to an
- * eighth of its size, but a repeated byte to a thousandth.
+ * Limits for unpacking, because root may read files that anybody packed. deflate packs a profile to
+ * an eighth of its size, but repeated bytes to a thousandth.
  */
 enum {
-	INPUT_UNPACKED_FREE = 64 << 20, /* bytes that are always allowed */
-	INPUT_PACKING_MAX = 100, /* times the packed size, beyond that */
-	INPUT_UNPACKED_PIPE = 1 << 30, /* bytes allowed if the packed size is not known */
+	INPUT_UNPACKED_FREE = 64 << 20, /* always allowed */
+	INPUT_PACKING_MAX = 100, /* beyond that, times the packed size */
+	INPUT_UNPACKED_PIPE = 1 << 30, /* if the packed size is unknown */
 };
 
 int input_open(const char *path, struct input **result, struct error *err);
 
-/* The same as input_open() for a descriptor. The input owns fd from then on, even if this fails. */
+/* The same for a descriptor. The input owns fd, even if this fails. */
 int input_open_fd(int fd, const char *name, struct input **result, struct error *err);
 
 /*
- * Returns the bytes read, 0 at the end, or a negative errno: -ENODATA if gzip data end too early,
- * -EFBIG if they unpack to too much.
+ * Returns the bytes read, 0 at the end, or a negative errno. -ENODATA: gzip data is truncated;
+ * -EFBIG: it unpacks to too much.
  */
 ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *err);
 
-/* The name to use in messages. */
 const char *input_name(const struct input *in);
 
 void input_close(struct input *in); /* NULL is fine */

@@ -15,8 +15,8 @@
 
 struct input {
 	char *name;
-	gzFile gz; /* passes data that is not compressed through */
-	uint64_t read; /* bytes so far, unpacked */
+	gzFile gz; /* also reads uncompressed data */
+	uint64_t read; /* unpacked bytes so far */
 };
 
 static int open_gz_input(struct input *in, int fd)
@@ -90,7 +90,7 @@ static int read_failed(const struct input *in, int zlib_error, int saved, struct
 	}
 }
 
-/* Another user's file may be one byte repeated, which unpacks to a thousand times its size. */
+/* Another user's file may be one repeated byte, which unpacks to a thousand times its size. */
 static int check_unpacked(const struct input *in, struct error *err)
 {
 	z_off_t packed;
@@ -120,10 +120,7 @@ ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *er
 		in->read += (uint64_t)done;
 		return check_unpacked(in, err) ?: done;
 	}
-	/*
-	 * At an early end gzread() first returns what it has, and reports the error only
-	 * afterwards.
-	 */
+	/* If data is truncated, gzread() first returns what there is, and then the error. */
 	gzerror(in->gz, &zlib_error);
 	if (zlib_error == Z_OK || (!done && zlib_error == Z_STREAM_END))
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Files that appear complete or not at all: in which folder, under which name, and whose. */
+/* Files that appear complete or not at all: their folder, name and owner. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,25 +22,22 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* Where an output is really written. */
+/* The place where an output is written. */
 struct file_place {
 	int dir; /* O_PATH; -1 when written directly */
-	char *name; /* in dir, or the whole path when written directly */
-	int special; /* O_PATH of what is written directly; -1: opened by its name */
-	bool direct; /* no regular file, so it is written as it is and not replaced */
+	char *name; /* in dir; the whole path when written directly */
+	int special; /* O_PATH, when written directly; -1: open it by name */
+	bool direct; /* not a regular file: write to it instead of replacing it */
 	bool exists;
 	bool ours; /* the existing file belongs to us */
 	struct stat stat; /* of the file, if it exists */
 };
 
-#define MAX_LINKS 40 /* as many as the kernel follows */
+#define MAX_LINKS 40 /* the kernel's limit */
 
 static void file_place_free(struct file_place *place);
 
-/*
- * Joins the folder of path with a relative target; an absolute target is copied. The arguments stay
- * the caller's.
- */
+/* Joins the folder of path with a relative target; copies an absolute one. */
 static char *join_link(const char *path, const char *target)
 {
 	const char *slash = strrchr(path, '/');
@@ -53,7 +50,7 @@ static char *join_link(const char *path, const char *target)
 	return joined;
 }
 
-/* The folder that holds a path's last part, including "/" and ".". */
+/* The folder with a path's last part, including "/" and ".". */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -67,9 +64,8 @@ static char *folder_of(const char *path)
 
 /*
  * Applies the rule of fs.protected_symlinks, which the kernel applies to open() but not to
- * readlink(): in a sticky folder that all may write to, such as /tmp, a link is followed only if it
- * is ours or the folder owner's. Otherwise anyone could point root's profile at a file of their
- * choice.
+ * readlink(). In a sticky, world-writable folder, such as /tmp, a link is followed only if it
+ * belongs to us or to the folder's owner. Otherwise anybody could point root's profile at any file.
  */
 static int check_link(const char *path, const struct stat *link)
 {
@@ -87,7 +83,7 @@ static int check_link(const char *path, const struct stat *link)
 
 /*
  * Reads the link at path; *result is NULL if there is none. The descriptor pins the link, so that
- * the link that is checked is the one that is read.
+ * the link which is checked is also the one which is read.
  */
 static int read_link(const char *path, char **result)
 {
@@ -115,7 +111,7 @@ static int read_link(const char *path, char **result)
 	return *result ? 0 : -ENOMEM;
 }
 
-/* realpath() is not used, because it fails for a link to a file that does not exist yet. */
+/* realpath() does not work: it fails for a link to a file that does not exist yet. */
 static int follow_links(const char *path, char **result)
 {
 	char *current = strdup(path);
@@ -142,7 +138,7 @@ static int follow_links(const char *path, char **result)
 	return 0;
 }
 
-/* /dev/stdout or /dev/fd/3: the caller opened the file behind it, and it is not to be replaced. */
+/* For /dev/stdout or /dev/fd/3 the caller opened the file. It must not be replaced. */
 static bool is_descriptor(const char *path)
 {
 	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
@@ -156,7 +152,7 @@ static int place_direct(const char *path, struct file_place *place)
 	return place->name ? 0 : -ENOMEM;
 }
 
-/* Stats a path without links; it is no error if nothing is there. */
+/* Reads the facts of a path without links; it may be missing. */
 static int look_at_link(const char *path, struct file_place *place)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -171,7 +167,7 @@ static int look_at_link(const char *path, struct file_place *place)
 	return S_ISDIR(place->stat.st_mode) ? -EISDIR : 0;
 }
 
-/* The path has no link in it any more. The folder is pinned, so that renaming it does no harm. */
+/* The path has no links. Pin the folder, so that renaming it does no harm. */
 static int place_in_folder(const char *path, struct file_place *place)
 {
 	cleanup_free char *parent = folder_of(path);
@@ -208,13 +204,13 @@ static int find_place(const char *path, struct file_place *place)
 		close_fd(&place->special);
 		return place_in_folder(target, place);
 	}
-	/* Whoever made the fifo may be waiting for data that is not meant for them. */
+	/* Do not give data to another user's fifo. */
 	if (S_ISFIFO(place->stat.st_mode) && !place->ours && place->stat.st_uid)
 		return -EPERM;
 	return place_direct(target, place);
 }
 
-/* Follows symbolic links to the file that would be replaced. Fills in *result or fails. */
+/* Follows symbolic links to the file that would be replaced. Fills in *result, or fails. */
 static int file_place_find(const char *path, struct file_place *result, struct error *err)
 {
 	struct file_place place = { .dir = -1, .special = -1 };
@@ -232,7 +228,7 @@ static int file_place_find(const char *path, struct file_place *result, struct e
 	return error_errno(err, ret, "%s", path);
 }
 
-/* Opens a place that is written directly; returns a descriptor or -errno. */
+/* Opens a place that is written directly. Returns a descriptor or -errno. */
 static int file_place_open(const struct file_place *place)
 {
 	char path[FD_PATH];
@@ -274,7 +270,7 @@ static int expand_letter(FILE *stream, char letter, pid_t pid, const struct tm *
 	}
 }
 
-/* Stops at the first % that it does not know. */
+/* Stops at the first unknown %. */
 static int expand_name(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
 {
 	int ret;
@@ -294,10 +290,7 @@ static int expand_name(const char *pattern, pid_t pid, const struct tm *started,
 
 bool output_has_time(const char *pattern)
 {
-	/*
-	 * Steps over the character behind each %, so that in %% the second one does not begin
-	 * another.
-	 */
+	/* Skip the character after each %, so that %%t is not %t. */
 	for (; (pattern = strchr(pattern, '%')) && pattern[1]; pattern += 2)
 		if (pattern[1] == 't')
 			return true;
@@ -316,7 +309,7 @@ int output_expand(const char *pattern, pid_t pid, const struct tm *started, char
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", pattern);
 	ret = expand_name(pattern, pid, started, stream);
-	/* glibc's fclose() does not report that the text could not grow at last. */
+	/* glibc's fclose() does not report that the last growth failed. */
 	if ((fclose(stream) || !text) && !ret)
 		ret = -ENOMEM;
 	if (!ret) {
@@ -336,9 +329,9 @@ int output_expand(const char *pattern, pid_t pid, const struct tm *started, char
 #define TEMP_RANDOM 6
 
 struct output {
-	char *path; /* as the user named it */
+	char *path; /* as given by the user */
 	struct file_place place;
-	char *temp; /* in place.dir; NULL while the file has no name, and when written directly */
+	char *temp; /* in place.dir; NULL: the file has no name, or is written directly */
 	bool keep_old;
 	int fd;
 	gzFile gz; /* NULL: not compressed */
@@ -353,7 +346,7 @@ bool output_is_compressed(const char *path)
 	return text_ends_in(path, ".gz");
 }
 
-/* A new name beside FILE, in out->temp. */
+/* Sets out->temp to a new name beside FILE. */
 static int name_temp(struct output *out)
 {
 	unsigned char random[TEMP_RANDOM];
@@ -382,7 +375,9 @@ static bool is_temp_of(const char *entry, const char *name)
 	return strlen(entry) == TEMP_RANDOM && strspn(entry, TEMP_LETTERS) == TEMP_RANDOM;
 }
 
-/* Its writer locks a temporary file as long as that has a name, so one without a lock is left over. */
+/*
+ * A writer locks its temporary file as long as that has a name. A file without a lock is left over.
+ */
 static void remove_if_left(int dir, const char *name)
 {
 	cleanup_fd int fd =
@@ -394,7 +389,7 @@ static void remove_if_left(int dir, const char *name)
 		unlinkat(dir, name, 0);
 }
 
-/* Removes what writers of FILE left that were killed. No error, because FILE can be written all the same. */
+/* Removes files of killed writers. Errors do not matter, because FILE can be written anyway. */
 static void remove_left_temps(const struct output *out)
 {
 	int fd = openat(out->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -411,7 +406,7 @@ static void remove_left_temps(const struct output *out)
 	closedir(dir);
 }
 
-/* Fails where another writer took the new file for one that is left over. */
+/* Fails if another writer removed the new file as a left-over. */
 static bool lock_temp(int fd)
 {
 	struct stat st;
@@ -420,8 +415,8 @@ static bool lock_temp(int fd)
 }
 
 /*
- * mkstemp() is not used, because its files have mode 0600, and reading the umask to correct that
- * would change it for all threads.
+ * mkstemp() makes files of mode 0600. Correcting that needs the umask, which cannot be read without
+ * changing it for all threads.
  */
 static int create_named(struct output *out, mode_t mode)
 {
@@ -443,8 +438,8 @@ static int create_named(struct output *out, mode_t mode)
 }
 
 /*
- * A file without a name is gone with its writer, even when that is killed. It gets its name through
- * /proc. NFS and vfat have no such files, nor has overlayfs in old kernels.
+ * A file without a name disappears with its writer, even if that is killed. It gets its name
+ * through /proc. NFS, vfat, and overlayfs of old kernels have no such files.
  */
 static bool create_unnamed(struct output *out, mode_t mode)
 {
@@ -465,8 +460,8 @@ static int create_temp(struct output *out, mode_t mode)
 }
 
 /*
- * Keeps the mode of a file of ours that is replaced. A file that somebody else made may be a trap
- * for us to fill, so its mode is only used to take permissions away.
+ * Keeps the mode of a replaced file if it was ours. If somebody else made that file, it may be a
+ * trap, so its mode can only remove permissions.
  */
 static int open_beside(struct output *out, bool confidential)
 {
@@ -486,7 +481,7 @@ static int open_beside(struct output *out, bool confidential)
 	return 0;
 }
 
-/* A pipe may take only a part, so neither a short write() nor EINTR is an error. */
+/* A pipe may accept only a part of the data, so a short write() and EINTR are not errors. */
 static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t done;
@@ -527,8 +522,8 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 	int ret;
 
 	/*
-	 * After a failed write nothing more is written, because one hole spoils the file even if a
-	 * full disk has room again by the next write.
+	 * Do not write after a failure: a full disk may have room again, but the file would have a
+	 * hole.
 	 */
 	if (!out->error) {
 		ret = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
@@ -600,8 +595,8 @@ static void ignore_signal(int number)
 }
 
 /*
- * At RLIMIT_FSIZE a write shall fail and the file be removed. The signal is caught and not ignored,
- * because the programs that we start would inherit SIG_IGN.
+ * At RLIMIT_FSIZE, let the write fail, so that the file is removed. Catch the signal rather than
+ * ignore it, because programs that we start would inherit SIG_IGN.
  */
 static void survive_limit(void)
 {
@@ -656,7 +651,7 @@ FILE *output_stream(struct output *out)
 	return out->stream;
 }
 
-/* Writes everything that is buffered to the descriptor. */
+/* Writes all buffers to the descriptor. */
 static int drain(struct output *out)
 {
 	bool failed = fclose(out->stream);
@@ -675,8 +670,8 @@ static int drain(struct output *out)
 }
 
 /*
- * Only root can give a file away. Where that is impossible (vfat, a user namespace without that
- * user) it is no error, because the profile is worth more than its owner.
+ * Only root can give files away. If that fails (vfat, a user namespace without that user), it is
+ * not an error: the profile is worth more than its owner.
  */
 static void give_to_user(const struct output *out)
 {
@@ -685,7 +680,7 @@ static void give_to_user(const struct output *out)
 
 	if (geteuid())
 		return;
-	/* The new file is not given to somebody who made a file of that name beforehand. */
+	/* Do not give the new file to somebody who placed a file under that name before. */
 	if (!sudo_caller(&uid, &gid) && !(out->place.exists && out->place.ours))
 		return;
 	if (fchown(out->fd, uid, gid))
@@ -694,7 +689,7 @@ static void give_to_user(const struct output *out)
 
 /*
  * Swaps the two, so that FILE exists at every moment. If the file system cannot swap, or FILE.old
- * cannot be replaced, the old file is given up, because the new one is worth more.
+ * cannot be replaced, drop the old file, because the new one is worth more.
  */
 static bool swap_with_old(const struct output *out)
 {
@@ -711,8 +706,8 @@ static bool swap_with_old(const struct output *out)
 }
 
 /*
- * Gives a file without a name that of FILE, or, as link() replaces nothing, one beside it which is then
- * renamed; *done tells the first.
+ * Links a nameless file as FILE; then *done is true. link() cannot replace a file, so if FILE
+ * exists, links it as a temporary name, which is then renamed.
  */
 static int link_temp(struct output *out, bool *done)
 {
@@ -755,8 +750,9 @@ static int publish(struct output *out)
 }
 
 /*
- * With delayed allocation and network file systems a full disk shows only at fsync, or at the close of
- * what is written directly. A temporary file stays open, and so locked, until it has FILE's name.
+ * With delayed allocation and network file systems, a full disk shows only at fsync(), or at
+ * close() if written directly. A temporary file stays open, and thus locked, until it has FILE's
+ * name.
  */
 static int settle_place(struct output *out)
 {
@@ -785,8 +781,8 @@ int output_commit(struct output *out, struct error *err)
 }
 
 /*
- * gzclose() would write a trailer, which makes half of a text look complete to the reader of a
- * pipe. zlib has no other way to close, so its descriptor is pointed elsewhere first.
+ * gzclose() would write a trailer, and then the reader of a pipe would think that half a text is
+ * complete. zlib has no other way to close, so redirect its descriptor first.
  */
 static void abort_gz(const struct output *out)
 {
@@ -803,7 +799,7 @@ void output_abort(struct output *out)
 {
 	if (!out)
 		return;
-	/* Marks the rest of the buffer as failed, so that it is not written. */
+	/* Marks the buffered rest as failed, so that it is not written. */
 	if (!out->error)
 		out->error = -ECANCELED;
 	if (out->stream)
@@ -831,8 +827,8 @@ int output_finish(struct output *out, int result, struct error *err)
 }
 
 /*
- * In a sticky folder the new file could be made, but could not replace another user's file. Root
- * may do so, and so may CAP_FOWNER, but nobody with that capability alone has been seen.
+ * In a sticky folder the new file could be created, but not replace another user's file. Root may
+ * replace it. So may CAP_FOWNER alone, which this test ignores.
  */
 static bool is_stuck(const struct file_place *place)
 {
@@ -844,10 +840,7 @@ static bool is_stuck(const struct file_place *place)
 	       place->stat.st_uid != geteuid();
 }
 
-/*
- * access() is not used, because to root it says yes for /proc, an immutable folder and a full
- * quota.
- */
+/* access() claims success to root for /proc, an immutable folder, and a full quota. */
 static int try_to_create(const char *path, const struct file_place *place, struct error *err)
 {
 	struct output *out = NULL;
@@ -872,7 +865,7 @@ int output_check(const char *path, struct error *err)
 	ret = file_place_find(path, &place, err);
 	if (ret)
 		return ret;
-	/* Opening a fifo would wait for its reader, so it is only checked. */
+	/* Opening a fifo would wait for its reader, so only check it. */
 	if (place.direct)
 		ret = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
 			      error_errno(err, -errno, "%s", path) :

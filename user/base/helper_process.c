@@ -16,7 +16,7 @@ enum { KEPT_MAX = 8 };
 
 static char **environment(char *kept[KEPT_MAX])
 {
-	/* The last is for programs that tests link, see reader/call.h. */
+	/* The last one is for programs of tests, see reader/call.h. */
 	static const char *const names[] = { "SUDO_UID=", "LD_LIBRARY_PATH=", "ASAN_OPTIONS=",
 					     "UBSAN_OPTIONS=", "BPFPROFIL_READER_FAULT=" };
 	size_t i, j, nr = 0;
@@ -47,7 +47,7 @@ int helper_start(const char *command, const char *argument, int socket, pid_t *p
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, PROGRAM, O_PATH, 0);
 	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, PROGRAM, O_PATH, 0);
 	posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-	/* In a group of its own, so that what ends the command by the keyboard does not end its names. */
+	/* In its own process group, so that ^C for the command does not end the helper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	ret = -posix_spawn(pid, PROGRAM, &files, &attributes, argv, environment(kept));
@@ -62,7 +62,7 @@ static struct {
 	size_t nr;
 } abandoned = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static void reap(void)
 {
 	size_t i, kept = 0;

@@ -6,22 +6,26 @@
 #include <sys/types.h>
 
 /*
- * Children that run this program anew, by a hidden command, to do what must not be done in it. Nobody waits for
- * them: one that waits in the kernel for a user's file system cannot end, not even when it is killed, until that
- * answers.
+ * Children that run this program again by a hidden command, for work that must not happen in this
+ * process. Nobody waits for them: a child that blocks in the kernel on a user's file system cannot
+ * end until that answers, even if it is killed.
  */
 enum { ABANDONED_MAX = 64 };
 
 /*
- * Starts one. Its standard input is the socket, it has no other descriptor, and of the environment only what
- * libraries need: tokens in it are none of its business. argument may be NULL. Returns 0 or -errno.
+ * Starts a helper. Its standard input is the socket, and it has no other descriptors. Its
+ * environment only has what libraries need, and no tokens. argument may be NULL. Returns 0 or
+ * -errno.
  */
 int helper_start(const char *command, const char *argument, int socket, pid_t *pid);
 
-/* Kills one. */
+/* Kills a helper. */
 void helper_abandon(pid_t pid);
 
-/* How many have not ended yet; those that have are gone by then. At ABANDONED_MAX no more should be started. */
+/*
+ * Reaps helpers that have ended, and returns how many killed ones have not. At ABANDONED_MAX, do
+ * not start more.
+ */
 size_t helpers_abandoned(void);
 
 #endif

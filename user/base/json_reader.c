@@ -12,7 +12,7 @@
 
 #include "base/util.h"
 
-/* Every number of this many digits fits 64 bits. */
+/* Numbers with so many digits fit 64 bits. */
 #define MAX_DIGITS 19
 
 struct json_reader {
@@ -21,11 +21,11 @@ struct json_reader {
 	uint64_t line;
 	size_t at;
 	size_t filled;
-	char *text; /* the string or number read last, NUL-terminated */
+	char *text; /* the last string or number, NUL-terminated */
 	size_t length;
 	size_t capacity;
 	unsigned int depth;
-	bool first; /* no element of the innermost container has been read yet */
+	bool first; /* no element of the innermost container was read yet */
 	char buffer[JSON_READER_BUFFER];
 };
 
@@ -96,7 +96,7 @@ static int peek_slow(struct json_reader *json)
 	return (unsigned char)json->buffer[json->at];
 }
 
-/* Returns the next byte without taking it, or a negative errno, also at the end. */
+/* Returns the next byte without consuming it, or a negative errno, also at the end. */
 static inline int json_reader_peek(struct json_reader *json)
 {
 	if (json->at < json->filled)
@@ -126,7 +126,7 @@ static inline int json_reader_peek_token(struct json_reader *json)
 	return c > ' ' || c < 0 ? c : peek_token_slow(json);
 }
 
-/* Reports that c (a byte, or a failure of peek) stands where `wanted` should. */
+/* Reports that c (a byte, or a failure of peek) was found where `wanted` should be. */
 static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted)
 {
 	if (c < 0)
@@ -217,7 +217,7 @@ static int unicode_escape(struct json_reader *json)
 	ret = hex4(json, &point);
 	if (ret)
 		return ret;
-	/* No name of ours can contain a NUL, and accepting one would cut the string short. */
+	/* No name of ours can contain a NUL, which would cut the string short. */
 	if (!point)
 		return json_reader_fail(json, "a NUL in a string");
 	if (point >= 0xdc00 && point <= 0xdfff)
@@ -230,7 +230,7 @@ static int unicode_escape(struct json_reader *json)
 	return keep_code_point(json, point);
 }
 
-/* Reads what follows a backslash. */
+/* Reads the rest of an escape. */
 static int read_escape(struct json_reader *json)
 {
 	static const char from[] = "\"\\/bfnrt";
@@ -244,7 +244,7 @@ static int read_escape(struct json_reader *json)
 	return found ? keep_byte(json, to + (found - from), 1) : unicode_escape(json);
 }
 
-/* Takes the run of bytes in the buffer that need no conversion, and ors their bits into *seen. */
+/* Appends the buffer's next bytes that need no conversion, and ors their bits into *seen. */
 static int plain_run(struct json_reader *json, unsigned char *seen)
 {
 	const char *start = json->buffer + json->at;
@@ -276,7 +276,7 @@ static bool is_utf8(const char *text, size_t length)
 	return true;
 }
 
-/* Read the next string or number into json->text. A number keeps its spelling. */
+/* Reads the next string into json->text. */
 static int json_reader_keep_string(struct json_reader *json)
 {
 	int c = json_reader_peek_token(json);
@@ -288,7 +288,8 @@ static int json_reader_keep_string(struct json_reader *json)
 	json->at++;
 	json->length = 0;
 	/*
-	 * Nearly all strings are one run, and a profile of a host has 7,000 of them in a megabyte.
+	 * Nearly all strings are one such run, and a profile of a host has 7,000 of them per
+	 * megabyte.
 	 */
 	ret = plain_run(json, &seen);
 	while (!ret && (c = json_reader_peek(json)) != '"') {
@@ -320,8 +321,8 @@ int json_reader_string(struct json_reader *json, char **result)
 #define BYTES(byte) ((byte)*UINT64_C(0x0101010101010101))
 
 /*
- * Reads eight bytes from a place as digits, up to the first that is none, and returns how many those are.
- * There is no loop, because the branch at the end of numbers of one to seven digits is mostly mispredicted.
+ * Reads up to eight digits at a place, and returns how many there are. There is no loop: at the end
+ * of numbers with one to seven digits, its branch is mostly mispredicted.
  */
 static inline size_t take_digits(const char *at, uint64_t *result)
 {
@@ -334,7 +335,7 @@ static inline size_t take_digits(const char *at, uint64_t *result)
 	nr = others ? (size_t)__builtin_ctzll(others) / 8 : sizeof(bytes);
 	if (!nr)
 		return 0;
-	/* Zeros in front make it eight digits, of which pairs, then fours are put together. */
+	/* Leading zeros make it eight digits. Then combine pairs, then fours. */
 	bytes <<= 8 * (sizeof(bytes) - nr);
 	bytes = bytes * 10 + (bytes >> 8);
 	*result = ((bytes & 0xff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
@@ -344,8 +345,8 @@ static inline size_t take_digits(const char *at, uint64_t *result)
 }
 
 /*
- * How many digits the number has whose first is at a place, from which MAX_DIGITS + 1 bytes can be read. 0:
- * there is none, it begins with 0, or it could overflow.
+ * Returns the number of digits at a place, from which MAX_DIGITS + 1 bytes can be read. 0: there
+ * are none, the first is 0, or the number could overflow.
  */
 static inline size_t small_number(const char *at, uint64_t *result)
 {
@@ -357,7 +358,7 @@ static inline size_t small_number(const char *at, uint64_t *result)
 	return nr == MAX_DIGITS || (nr > 1 && *at == '0') ? 0 : nr;
 }
 
-/* Takes the next number if it has too few digits to overflow. */
+/* Reads the next number if it has too few digits to overflow. */
 static bool take_small(struct json_reader *json, uint64_t *result)
 {
 	uint64_t value = 0;
@@ -371,7 +372,7 @@ static bool take_small(struct json_reader *json, uint64_t *result)
 	return nr > 0;
 }
 
-/* Reads digits only: a fraction or exponent is refused by whatever reads the next token. */
+/* Reads digits only. If a fraction or exponent follows, reading the next token fails. */
 int json_reader_u64(struct json_reader *json, uint64_t *result)
 {
 	int c = json_reader_peek_token(json);
@@ -394,14 +395,17 @@ int json_reader_u64(struct json_reader *json, uint64_t *result)
 		else
 			c = json_reader_peek(json);
 	}
-	/* A number is never the last thing in a document, because its container must end. */
+	/* A number is never the last token, because its container must end. */
 	if (c < 0)
 		return c;
 	*result = value;
 	return 0;
 }
 
-/* Takes [number,number] from a place up to end. Returns what follows; NULL: it is not that, or may not end here. */
+/*
+ * Reads [number,number] before end. Returns the text after it; NULL: it is something else, or may
+ * continue beyond the end.
+ */
 static const char *take_pair(const char *at, const char *end, uint64_t pair[2])
 {
 	size_t nr;
@@ -444,7 +448,7 @@ int json_reader_i64(struct json_reader *json, int64_t *result)
 
 	if (negative) {
 		json->at++;
-		/* White space may not stand between the sign and its digits. */
+		/* No white space may be between the sign and its digits. */
 		c = json_reader_peek(json);
 		if (c < '0' || c > '9')
 			return json_reader_unexpected(json, c, "a digit");
@@ -476,7 +480,7 @@ static int keep_digits(struct json_reader *json)
 	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
 }
 
-/* Takes the next byte if it is in set; *taken says whether it was. */
+/* Appends the next byte if it is in set; *taken is whether it was. */
 static int keep_if(struct json_reader *json, const char *set, bool *taken)
 {
 	int c = json_reader_peek(json);
@@ -603,7 +607,7 @@ int json_reader_array(struct json_reader *json)
 	return enter(json, '[', "an array");
 }
 
-/* Returns 1 if an element follows, 0 if the container ended; only the comma shows which. */
+/* Returns 1 if an element follows, 0 if the container ended. Only the next token shows which. */
 static int next_of(struct json_reader *json, char bracket)
 {
 	int c = json_reader_peek_token(json);
@@ -670,7 +674,7 @@ static int skip_scalar(struct json_reader *json, int c)
 }
 
 /*
- * Takes one step into, through or out of a container; kinds has a bit set for each level that is an
+ * Takes one step into, through or out of a container. kinds has a bit for each level, set for an
  * object.
  */
 static int skip_step(struct json_reader *json, unsigned int base, uint64_t *kinds)

@@ -10,7 +10,7 @@
 
 #define WORD_MAX 63
 
-/* The optimal string alignment distance; it needs only three rows at a time. */
+/* The optimal string alignment distance, with only three rows at a time. */
 size_t word_distance(const char *a, const char *b)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -50,7 +50,7 @@ const char *nearest_word(const char *typed, const char *const *words)
 		limit = limit < 6 ? 2 : limit / 3;
 		if (length >= 2 && !strncmp(typed, *words, length))
 			distance = 1;
-		/* A word that shares no letter with a very short one is not suggested. */
+		/* For a very short word, do not suggest one that shares no letter with it. */
 		if (distance > limit || distance >= length || distance >= best)
 			continue;
 		best = distance;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The word of a NULL-terminated list that a user most likely meant, or NULL if none is near. A word
- * is near if it begins with what was typed, or if at most a third of its letters differ.
+ * Returns the word of a NULL-terminated list that a user most likely meant; NULL: none is near. A
+ * word is near if it begins with the typed text, or if at most a third of its letters differ.
  */
 const char *nearest_word(const char *typed, const char *const *words);
 

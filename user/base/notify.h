@@ -9,8 +9,8 @@
 #define NOTIFY_WATCHDOG "WATCHDOG=1"
 
 /*
- * Does what sd_notify(3) does without its library: tells systemd the state if it started us and
- * wants to know.
+ * Replaces sd_notify(3) without its library: reports a state to systemd if it started us and asked
+ * for that.
  */
 void notify(const char *state);
 
@@ -19,7 +19,7 @@ struct watchdog {
 	uint64_t last_ns; /* when the last notification was sent */
 };
 
-/* As sd_watchdog_enabled(3); notifications are sent twice in the time that it gives. */
+/* As sd_watchdog_enabled(3). Notifications are sent twice per period. */
 void watchdog_init(struct watchdog *watchdog);
 
 /*

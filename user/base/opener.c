@@ -28,7 +28,7 @@ enum { SOCKET = STDIN_FILENO, OPENERS_MAX = 32, PATIENCE_SHARE = 4 };
 
 #define PATIENCE_NS (3 * (uint64_t)SECOND_NS)
 
-/* What a copy is of: the user, device and inode of the file. */
+/* The original of a copy: its user, device and inode. */
 #define COPY_FORMAT "bpfprofil-copy:%u:%" PRIx64 ":%" PRIx64
 #define COPY_SCAN "/memfd:bpfprofil-copy:%u:%" SCNx64 ":%" SCNx64
 
@@ -40,11 +40,11 @@ enum { COPY_NAME = 128 };
 struct question {
 	struct regular_file_rule rule;
 	bool has_rule;
-	uid_t user; /* whose the copy is; NO_UID: whose the file is */
-	char path[PATH_MAX]; /* all of it is sent, with its NUL */
+	uid_t user; /* owner of the copy; NO_UID: the file's owner */
+	char path[PATH_MAX]; /* sent completely, with its NUL */
 };
 
-/* Sends or receives bytes, and descriptors beside them; those that did not come are -1. */
+/* Sends or receives bytes with descriptors. Missing descriptors are -1. */
 static ssize_t exchange(int fd, void *bytes, size_t size, int *fds, size_t nr_fds, bool sends)
 {
 	union {
@@ -75,9 +75,13 @@ static ssize_t exchange(int fd, void *bytes, size_t size, int *fds, size_t nr_fd
 	return ret;
 }
 
-/* --- the process itself ------------------------------------------------------------------------- */
+/*
+ * --- the helper process -------------------------------------------------------------------------
+ */
 
-/* Below, and of those only what it has: it is root's process as a rule, but needs no more than this. */
+/*
+ * Keeps only these capabilities, as far as it has them. It usually runs as root but needs no more.
+ */
 static void keep_few_rights(void)
 {
 	const uint32_t few[2] = { 1U << CAP_SYS_PTRACE | 1U << CAP_DAC_READ_SEARCH,
@@ -99,7 +103,10 @@ static void keep_few_rights(void)
 		_exit(EXIT_FAILURE);
 }
 
-/* It ends when its socket does. What ends the others by a signal may still want an answer. */
+/*
+ * The process ends with its socket. It ignores signals that end other processes of the group,
+ * because they may still want an answer.
+ */
 static void prepare(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -115,7 +122,7 @@ static void prepare(void)
 	prctl(PR_SET_NAME, "bpfprofil-open");
 }
 
-/* Its name has what opener_copy_of() says of it. */
+/* The copy's name is what opener_copy_of() parses. */
 static int make_copy(const struct stat *stat, uid_t user)
 {
 	char name[COPY_NAME];
@@ -151,7 +158,7 @@ static int copy_file(int fd, uid_t user)
 	return copy < 0 ? -errno : copy;
 }
 
-/* The file stays open until the copy is on its way, because to close it may take for ever, too. */
+/* Close the file only after sending the copy, because close() may block for ever too. */
 static void answer(const struct question *question, const int *fds)
 {
 	const struct regular_file_rule *rule = question->has_rule ? &question->rule : NULL;
@@ -181,16 +188,18 @@ int opener_serve(void)
 	return EXIT_SUCCESS;
 }
 
-/* --- who asks it -------------------------------------------------------------------------------- */
+/*
+ * --- its callers --------------------------------------------------------------------------------
+ */
 
 struct opener {
 	uint64_t owner;
 	pid_t pid; /* 0: there is none */
 	int fd;
-	unsigned int waiting; /* questions that it has not done with */
-	bool late; /* one of these was not answered in time */
-	uint64_t waited_ns; /* how long it has let us wait, less what has come back since */
-	uint64_t at_ns; /* when that was so much */
+	unsigned int waiting; /* unanswered questions */
+	bool late; /* one of these has timed out */
+	uint64_t waited_ns; /* how long callers have waited, less a share of the time since, */
+	uint64_t at_ns; /* as of this time */
 	uint64_t used; /* number of its last question */
 };
 
@@ -201,7 +210,7 @@ void opener_enable(void)
 	enabled = true;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects these: */
 static struct opener openers[OPENERS_MAX];
 static uint64_t nr_questions;
 
@@ -228,7 +237,7 @@ static void abandon(struct opener *opener)
 	*opener = (struct opener){ .fd = -1 };
 }
 
-/* Takes note of what it has done with. False: it has ended. */
+/* Counts its finished questions. False: it has ended. */
 static bool look_after(struct opener *opener)
 {
 	ssize_t got;
@@ -240,7 +249,10 @@ static bool look_after(struct opener *opener)
 	return got < 0 && errno == EAGAIN;
 }
 
-/* The owner's, or else a place for it: an empty one, or that of the one that was idle longest. */
+/*
+ * Returns the owner's opener. If there is none, uses an empty place, or that of the longest idle
+ * one.
+ */
 static struct opener *find_opener(uint64_t owner)
 {
 	struct opener *place = NULL;
@@ -263,7 +275,10 @@ static struct opener *find_opener(uint64_t owner)
 	return helpers_abandoned() == ABANDONED_MAX || start(place, owner) ? NULL : place;
 }
 
-/* Whoever waits for a slow one has others to wait for: it has some seconds, and a part of the time. */
+/*
+ * Limits waiting for a slow owner, because others wait too: a few seconds, plus a share of the
+ * time.
+ */
 static uint64_t waited(struct opener *opener)
 {
 	const uint64_t now = monotonic_ns(), back = (now - opener->at_ns) / PATIENCE_SHARE;
@@ -273,7 +288,7 @@ static uint64_t waited(struct opener *opener)
 	return opener->waited_ns;
 }
 
-/* Returns the descriptor that the answer will come from, or -errno. */
+/* Returns the descriptor for the answer, or -errno. */
 static int ask(uint64_t owner, int place, struct question *question)
 {
 	struct opener *opener;
@@ -327,7 +342,6 @@ static bool is_late(uint64_t owner)
 	return late;
 }
 
-/* Whether there is something to read. */
 static bool await(int fd, unsigned int ms)
 {
 	const uint64_t until = monotonic_ns() + ms * 1000000ULL;
@@ -390,7 +404,7 @@ void opener_copy_of(int fd, struct stat *stat)
 	uint64_t device, inode;
 	uid_t user;
 
-	/* Nobody else can make a nameless file of ours. */
+	/* Nobody else can make a nameless file with our uid. */
 	if (stat->st_nlink || stat->st_uid != geteuid() ||
 	    readlink(fd_path(fd, path), name, sizeof(name) - 1) < 0 ||
 	    sscanf(name, COPY_SCAN, &user, &device, &inode) != 3)

@@ -8,46 +8,50 @@
 #include <sys/stat.h>
 
 /*
- * Opens files for which a user's own program answers, as below FUSE. Opening, fstat(), reading and closing one may take
- * for ever, and a process that waits for such an answer can neither be killed nor end. So a process of its own does
- * all of this, one for each owner, and nobody waits for it longer than a second. As long as it has not answered,
- * that owner has no other.
+ * Opens files of file systems that a user's own program serves, such as FUSE. On these, open(),
+ * fstat(), read() and close() may block for ever, and a blocked process can neither be killed nor
+ * end.
+ *
+ * Therefore a helper process, one for each owner, opens the file and returns a copy. Callers wait
+ * for it a second at most. Until it answers, that owner gets no other helper.
  */
 struct regular_file_rule;
 
-/* The hidden command that it is started by. */
+/* The hidden command of the helper. */
 #define OPENER_COMMAND "__open"
 int opener_serve(void);
 
-/* Called by main(). Until then what needs an opener is not opened. */
+/* Called by main(). Before that, files that need an opener are not opened. */
 void opener_enable(void);
 
-/* What is larger has no names. */
+/* Larger files are not copied, and thus have no names. */
 enum { OPENER_COPY_MAX = 64 << 20, OPENER_WAIT_MS = 1000 };
 
 /*
- * Returns a copy of a regular file, which nobody has to answer for, or -errno: -ETIMEDOUT if its owner's program did
- * not answer in time. path is below the directory `place`; "": the file itself, which was opened with O_PATH.
+ * Returns a copy of a regular file, which can be read without blocking, or -errno. -ETIMEDOUT: the
+ * owner's program did not answer in time. path is below the directory `place`; "": the file that
+ * place is, opened with O_PATH.
  */
 int opener_open(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule);
 
 /*
- * The same in two steps: the first returns a descriptor, which the second reads the answer from and closes. -EAGAIN: it
- * is not there after so many milliseconds; without waiting if the owner's program is known not to answer.
+ * The same in two steps. The first returns a descriptor; the second reads the answer from it and
+ * closes it. -EAGAIN: there is no answer after this time. It does not wait if the owner's program
+ * is known not to answer.
  */
 int opener_ask(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule);
 int opener_answer(uint64_t owner, int *asked, unsigned int ms);
 
-/* Changes the facts of what may be such a copy to whose the file is, and which it is. */
+/* If fd is such a copy, replaces owner, device and inode by those of the original. */
 void opener_copy_of(int fd, struct stat *stat);
 
 /*
- * A root for regular_file_open() and what calls it: everything below the directory `dir` is opened in this way. Each
- * owner is a number that the caller chooses.
+ * Makes a root for regular_file_open() and its callers: everything below the directory `dir` is
+ * opened by the owner's helper. The caller chooses a number for each owner.
  */
 void opener_root(uint64_t owner, const char *dir, char *root, size_t root_size);
 
-/* The directory of such a root, or NULL: it is an ordinary one. */
+/* Returns the directory of such a root; NULL: it is an ordinary one. */
 const char *opener_root_dir(const char *root, uint64_t *owner);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-/* Columns of a table in a file or a pipe, because some C++ names have thousands of characters. */
+/* Columns of a table in a file or pipe: some C++ names have thousands of characters. */
 #define PIPE_COLUMNS 200
 
 static enum color_when color_when;
@@ -22,7 +22,7 @@ void print_as(const char *command)
 	speaker = command;
 }
 
-/* Many texts begin with the command's name already. */
+/* Many messages begin with the command's name already. */
 static bool names_speaker(const char *text)
 {
 	size_t length = strlen(speaker);
@@ -35,10 +35,7 @@ void print_error(const struct error *err)
 	fputs("bpfprofil: ", stderr);
 	if (speaker && !names_speaker(err->text))
 		fprintf(stderr, "%s: ", speaker);
-	/*
-	 * The text may quote what the user typed or a file name, so it is escaped to stay on one
-	 * line.
-	 */
+	/* The text may quote input or a file name. Escape it, so that it stays on one line. */
 	text_write(stderr, err->text, 0);
 	fputc('\n', stderr);
 	if (!err->hint[0])
@@ -75,7 +72,7 @@ bool color_enabled(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	/* NO_COLOR counts only if it is not empty: no-color.org. */
+	/* An empty NO_COLOR does not count: no-color.org. */
 	if (color_when == COLOR_NEVER || (no_color && *no_color))
 		return false;
 	if (color_when == COLOR_ALWAYS)
@@ -112,9 +109,7 @@ int stdout_end(const char *name)
 
 	errno = 0;
 	if (fflush(stdout) || failed) {
-		/*
-		 * Without errno an earlier write failed, of which stdio only remembers that it did.
-		 */
+		/* Without errno, an earlier write failed, and stdio forgot why. */
 		if (errno != EPIPE)
 			print_message(NULL, "%s: %s", name,
 				      errno ? strerror(errno) : "write error");

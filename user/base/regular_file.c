@@ -18,7 +18,7 @@
 #include "base/opener.h"
 #include "base/util.h"
 
-/* The gid of a group that owns nothing. */
+/* The gid of a group without files. */
 #define NOBODY 65534
 #ifndef GROUPS_MAX
 #define GROUPS_MAX 65536
@@ -29,8 +29,8 @@
 #define FUSE_CTL_MAGIC 0x65735543
 
 /*
- * Whether the file is a door to the kernel and holds no bytes of its own. There is no list of those
- * that do, because anybody can write a file system.
+ * Whether the file is an interface of the kernel rather than stored bytes. A list of file systems
+ * with stored bytes is impossible, because anybody can write one.
  */
 static bool is_of_kernel(int place)
 {
@@ -110,8 +110,8 @@ int regular_file_open(const char *root, const char *path, const struct regular_f
 }
 
 /*
- * The identity of this thread alone. The system calls are made directly, because libc's wrappers
- * change all threads.
+ * The identity of this thread alone. Use system calls directly, because libc's wrappers change all
+ * threads.
  */
 struct identity {
 	gid_t groups[GROUPS_MAX];
@@ -126,7 +126,7 @@ static void take_back(const struct identity *own)
 	syscall(SYS_setgroups, own->nr_groups, own->groups);
 }
 
-/* Takes no groups at all: the user's are not known, and ours are not theirs. */
+/* Uses no groups at all: the user's are unknown, and ours do not apply. */
 static bool become_user(uid_t user, struct identity *own)
 {
 	own->nr_groups = syscall(SYS_getgroups, GROUPS_MAX, own->groups);
@@ -134,7 +134,7 @@ static bool become_user(uid_t user, struct identity *own)
 		return false;
 	own->group = (gid_t)setfsgid(NOBODY);
 	setfsuid(user);
-	/* These calls return the previous id and no error, so the new id is read back. */
+	/* These calls return the previous id and no error, so read the new id back. */
 	if (setfsgid(-1U) == NOBODY && (uid_t)setfsuid(-1U) == user)
 		return true;
 	take_back(own);
@@ -148,10 +148,10 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path)
 	uint64_t ignored;
 	int fd = -EPERM;
 
-	/* What is the user's own shows nobody's but theirs. */
+	/* A file that the user owns reveals nothing of others. */
 	if (opener_root_dir(root, &ignored))
 		return regular_file_open(root, path, &theirs);
-	/* A process that is not root has no rights beyond the user's. */
+	/* A process that is not root has no rights that the user lacks. */
 	if (geteuid() || !owner)
 		return regular_file_open(root, path, NULL);
 	own = malloc(sizeof(*own));

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Uids that one user has for the namespaces that it makes: see subuid(5). */
+/* Ranges of uids for the namespaces of a user: see subuid(5). */
 #define SUBORDINATES_FILE "/etc/subuid"
 
 /* Reads the next range; false: there is none. */

@@ -10,9 +10,8 @@
 #include "base/util.h"
 
 /*
- * Finds the next unit to print: a character as it is, or an escape. Sets its length in bytes and
- * returns its columns. wcwidth() knows a character only if the locale has it; otherwise 1 is
- * assumed.
+ * Finds the next unit to print: a character, or an escape. Sets its length in bytes, and returns
+ * its columns. wcwidth() depends on the locale; for unknown characters, 1 is assumed.
  */
 static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
 {
@@ -81,7 +80,7 @@ bool text_is_plain(const char *text)
 	return !escape;
 }
 
-/* Writes as many whole units as there is room for, and returns their columns. */
+/* Writes as many whole units as fit, and returns their columns. */
 static size_t write_units(FILE *out, const char *text, size_t room)
 {
 	size_t columns = 0, length, next, i;
@@ -151,7 +150,10 @@ const char *text_label(const char *text, char ret[TEXT_LABEL])
 
 	if (length < TEXT_LABEL)
 		return text;
-	/* Not amid a character: the bytes of UTF-8 after the first begin with the bits 10. */
+	/*
+	 * Do not cut within a character: in UTF-8, all bytes after its first one begin with the
+	 * bits 10.
+	 */
 	while (cut && ((unsigned char)text[cut] & 0xc0) == 0x80)
 		cut--;
 	snprintf(ret, TEXT_LABEL, "%.*s...%016" PRIx64, cut, text,

@@ -48,10 +48,7 @@ int grow(void **array, size_t *capacity, size_t need, size_t size)
 		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
 	if (__builtin_mul_overflow(wanted, size, &bytes))
 		return -EOVERFLOW;
-	/*
-	 * The caller's pointer has another type than void *, so it is copied and not dereferenced
-	 * as one.
-	 */
+	/* The caller's pointer is not a void *, so copy it instead of dereferencing it as one. */
 	memcpy(&old, array, sizeof(old));
 	new = realloc(old, bytes);
 	if (!new)
@@ -79,7 +76,7 @@ int notes_add(char ***notes, size_t *nr, const char *format, ...)
 	return 0;
 }
 
-/* Reads the digits at *text and moves *text behind them. */
+/* Reads digits at *text, and moves *text after them. */
 static int scan_digits(const char **text, unsigned int base, uint64_t *result)
 {
 	const char *p = *text;
@@ -121,7 +118,7 @@ static size_t skip_digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* strtod() also accepts blanks, signs, hexadecimal, inf and nan, none of which is a rate. */
+/* strtod() also accepts blanks, signs, hexadecimal numbers, inf and nan, which are not rates. */
 static bool is_decimal(const char *text)
 {
 	size_t whole = skip_digits(text);
@@ -189,7 +186,7 @@ int parse_size(const char *text, uint64_t *result)
 	return 0;
 }
 
-/* Reads the digits behind a decimal point as billionths; digits after the ninth are below 1 ns. */
+/* Reads digits after a decimal point as billionths. Digits after the ninth are below 1 ns. */
 static int scan_fraction(const char **text, uint64_t *result)
 {
 	uint64_t billionths = 0;
@@ -321,7 +318,7 @@ uint32_t own_namespace(const char *kind, uint32_t host)
 	return stat(path, &st) || st.st_ino == host ? 0 : (uint32_t)st.st_ino;
 }
 
-/* -1 is nobody's: to fchown() and setresuid() it means "leave as it is". */
+/* To fchown() and setresuid(), -1 means "unchanged". */
 static bool sudo_id(const char *name, uint32_t *result)
 {
 	const char *text = getenv(name);
@@ -384,7 +381,7 @@ uint32_t fd_most_that_stay(void)
 	return limit.rlim_cur < INT_MAX ? (uint32_t)(limit.rlim_cur - reserve) : INT_MAX;
 }
 
-/* The kernel gives the lowest free number, so all below fd are in use. */
+/* The kernel uses the lowest free number, so all numbers below fd are in use. */
 bool fd_may_stay(int fd)
 {
 	return fd < 0 || (uint32_t)fd < fd_most_that_stay();
@@ -511,7 +508,7 @@ uint64_t chance_below(uint64_t most_ns)
 {
 	uint32_t random;
 
-	/* Early after boot there is no randomness. */
+	/* Shortly after boot there is no randomness. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (uint32_t)monotonic_ns();
 	return (uint64_t)((unsigned __int128)most_ns * random >> 32);

@@ -12,12 +12,12 @@
 
 /*
  * Makes room for `need` elements of `size` bytes in *array, and at least doubles *capacity, which
- * counts elements. New elements are not initialised. On failure nothing has changed: -ENOMEM, or
- * -EOVERFLOW if the bytes do not fit a size_t.
+ * counts elements. New elements are not initialised. After a failure nothing has changed: -ENOMEM,
+ * or -EOVERFLOW if the size overflows.
  */
 int grow(void **array, size_t *capacity, size_t need, size_t size);
 
-/* The same for an array by its elements' type; list and capacity are variables, or members of one. */
+/* The same with the size of the array's elements. list and capacity are variables or members. */
 #define GROW(list, capacity, need)                                                                 \
 	({                                                                                         \
 		void *grow_array = (list);                                                         \
@@ -26,7 +26,7 @@ int grow(void **array, size_t *capacity, size_t need, size_t size);
 		grow_ret;                                                                          \
 	})
 
-/* A sum that would overflow stays at the maximum, where no account can be exact. */
+/* A sum that overflows stays at the maximum. */
 static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
@@ -45,20 +45,20 @@ static inline size_t max_size(size_t a, size_t b)
 }
 
 /*
- * Parse numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
- * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *result
- * untouched on failure. None depends on the locale.
+ * Parse numbers from the command line. The whole text must be the number, without sign, blanks or
+ * suffix. Return 0, -EINVAL (malformed) or -ERANGE (too large), and leave *result unchanged on
+ * failure. They do not depend on the locale.
  */
 int parse_u64(const char *text, uint64_t *result); /* decimal, or hexadecimal after 0x */
 int parse_double(const char *text, double *result); /* decimal, may have an exponent; finite */
 int parse_size(const char *text, uint64_t *result); /* bytes; K, M, G, T are powers of 1024 */
 int parse_duration(const char *text, uint64_t *result); /* ns; units ns us ms s m h, default s */
 
-/* Adds a formatted sentence to a list, and counts it. Returns 0 or -ENOMEM. */
+/* Appends a formatted sentence to a list. Returns 0 or -ENOMEM. */
 int notes_add(char ***notes, size_t *nr, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The value of a hexadecimal digit; -1: it is none. */
+/* The value of a hexadecimal digit; -1: it is not one. */
 static inline int hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -77,7 +77,7 @@ static inline int hex_value(char c)
 			qsort((list), (nr), sizeof(*(list)), (compare));                           \
 	} while (0)
 
-/* For qsort(): which of two comes first. A NULL text comes before any other. */
+/* For qsort(). NULL sorts before any text. */
 static inline int compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -86,9 +86,9 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 int compare_text(const char *a, const char *b);
 
 /*
- * How many elements of a sorted list come before a place: nr, or the index of the first for which a
- * condition on its index no longer holds, as BISECT(i, nr, list[i].start <= address). Where elements
- * are found by what is equal to them, bsearch() does it.
+ * The number of elements in a sorted list before a place: the index of the first element for which
+ * a condition on its index is false, or nr. For example BISECT(i, nr, list[i].start <= address).
+ * For equality, use bsearch().
  */
 #define BISECT(index, nr, holds)                                                                   \
 	({                                                                                         \
@@ -103,12 +103,10 @@ int compare_text(const char *a, const char *b);
 		bisect_low;                                                                        \
 	})
 
-/*
- * Returns a descriptor of a process, because its pid may be reused later; -1 and errno on failure.
- */
+/* Returns a descriptor of a process, because the pid may be reused; -1 and errno on failure. */
 int process_fd(pid_t pid);
 
-/* 1 too for a process whose threads have all ended and that waits to be reaped; -errno: unknown. */
+/* Also returns 1 if all threads have ended and the process waits to be reaped; -errno: unknown. */
 int process_has_ended(int pid_fd);
 
 /*
@@ -117,27 +115,27 @@ int process_has_ended(int pid_fd);
  */
 int read_first_line(const char *path, char *line, size_t size);
 
-/* Reads that much of a file. Returns how much there was, which is less at its end only, or a negative errno. */
+/* Reads a range of a file. Returns the bytes read, fewer only at the end, or a negative errno. */
 ssize_t read_range(int fd, void *to, size_t size, uint64_t offset);
 
-/* The path in /proc by which a descriptor's file is opened, linked or watched. Returns ret. */
+/* The path in /proc to open, link or watch a descriptor's file. Returns ret. */
 #define FD_PATH 32
 const char *fd_path(int fd, char ret[FD_PATH]);
 
 /*
- * The number of our namespace of a kind, as "pid"; 0: it is the host's, which has a fixed number on all
- * kernels (PROC_PID_INIT_INO and the like), or unknown.
+ * The number of our namespace of a kind, such as "pid"; 0: it is the host's, or unknown. The host's
+ * number is fixed in all kernels (PROC_PID_INIT_INO and the like).
  */
 enum { HOST_CGROUPS = 0xeffffffb, HOST_PIDS = 0xeffffffc, HOST_USERS = 0xeffffffd };
 uint32_t own_namespace(const char *kind, uint32_t host);
 
-/* Root only: who started us through sudo. False: nobody did. */
+/* For root: the user who ran sudo. False: nobody did. */
 bool sudo_caller(uid_t *user, gid_t *group);
 
 /* Whether this thread has a capability now; CAP_... of linux/capability.h. */
 bool may_do(unsigned int capability);
 
-/* Whether files of that user are ours: we are that user, or were started by them through sudo. */
+/* Whether that user's files are ours: we are that user, or that user ran us by sudo. */
 bool is_our_user(uid_t user);
 
 #define SECOND_NS INT64_C(1000000000)
@@ -147,18 +145,18 @@ uint64_t monotonic_ns(void);
 
 struct timespec timespec_of(uint64_t ns);
 
-/* A condition whose timed waits end by the monotonic clock. */
+/* Initialises a condition whose timed waits use the monotonic clock. */
 void cond_init_monotonic(pthread_cond_t *cond);
 
 /* The CPU time of this thread. */
 uint64_t thread_cpu_ns(void);
 
-/* A random time below most_ns, so that hosts do not all do the same thing at the same moment. */
+/* A random time below most_ns, so that hosts do not act at the same moment. */
 uint64_t chance_below(uint64_t most_ns);
 
 /*
- * FNV-1a, which tells texts apart that nobody chose to have one hash. It begins with HASH_BEGIN and goes on
- * with what the call before returned.
+ * FNV-1a. It separates texts, unless somebody chose them to collide. Start with HASH_BEGIN;
+ * continue with the previous result.
  */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 uint64_t hash_bytes(uint64_t before, const void *bytes, size_t size);
@@ -170,31 +168,30 @@ size_t utf8_sequence(const char *text, size_t length);
 uint32_t utf8_code_point(const char *text, size_t length);
 
 /*
- * Whether that sequence must not be printed from others' text: C0, DEL and C1, which a terminal may
- * obey, line ends, characters that change the direction of text, and invisible ones.
+ * Whether this sequence must not be printed from other people's text: C0, DEL and C1, which
+ * terminals may obey, line ends, characters that change the direction of text, and invisible ones.
  */
 bool utf8_is_control(const char *text, size_t length);
 
-/* Whether a spreadsheet would take a cell with this text for a formula. */
+/* Whether a spreadsheet would evaluate this cell as a formula. */
 bool csv_is_formula(const char *text);
 
 /*
- * Raises the limit of open files to at least that number, if we may, else as far as we may; 0: as
- * far as anybody may.
+ * Raises the limit of open files to at least this number, as far as we may; 0: as far as possible.
  */
 void raise_file_limit(uint64_t wanted);
 
-/* So many descriptors, or a quarter of the limit, are for what is opened and closed again. */
+/* Descriptors for short use: this many, or a quarter of the limit. */
 #define FDS_RESERVED 128
 
 /*
- * Whether a descriptor that others' deeds made us open may be kept open. One that may not is closed at
- * once, so that what we do ourselves never lacks one.
+ * Whether a descriptor that other people's actions made us open may stay open. If not, close it at
+ * once, so that our own work never lacks descriptors.
  */
 bool fd_may_stay(int fd);
-uint32_t fd_most_that_stay(void); /* all below this number */
+uint32_t fd_most_that_stay(void); /* limit for these numbers */
 
-/* Closes *fd unless it is -1, which it is afterwards. */
+/* Closes *fd unless it is -1, and sets it to -1. */
 void close_fd(int *fd);
 
 void cleanup_fd_close(const int *fd);
