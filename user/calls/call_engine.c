@@ -17,9 +17,9 @@
 #include "host/engine/programs.h"
 
 enum {
-	OWNERS = 1024, /* most users with a call at the same time */
+	OWNERS = 1024, /* limit for users with a call at the same time */
 	BASE_PAGES = 2 * CHUNK_PAGES, /* each later addition takes some 30 ms */
-	LINES_SHARE = 8, /* of the memory: region tables are small compared to their counters */
+	LINES_SHARE = 8, /* of the memory: region tables are small compared to counters */
 };
 
 static int configure_maps(struct call_engine *engine, const struct call_engine_options *options)
@@ -133,7 +133,7 @@ static int load_programs(struct call_engine *engine, const struct call_engine_op
 	programs_close(&file);
 	if (ret)
 		return ret;
-	/* libbpf goes on without this map if its own attempt to make it failed. */
+	/* If libbpf could not map this one, it continues without it. */
 	if (!engine->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	engine->globals = &engine->skel->bss->globals;
@@ -161,8 +161,7 @@ static int start_call_clock(struct sampler *clock, const struct bpf_program *pro
 }
 
 /*
- * Finds out before anybody calls whether sampling is possible, because perf_event_paranoid may
- * forbid it.
+ * Find out before the first call whether sampling is possible: perf_event_paranoid may forbid it.
  */
 static int try_clock(struct call_engine *engine, struct error *err)
 {
@@ -408,8 +407,8 @@ uint32_t call_engine_held_page(const struct call_engine *engine, const struct ca
 }
 
 /*
- * Takes a page that nobody uses and returns its number + 1; 0 without memory. Like the programs it
- * looks before it takes.
+ * Returns a free page's number + 1, or 0 without memory. Like the programs, it checks before it
+ * increments.
  */
 static uint32_t fresh_page(struct call_engine *engine)
 {

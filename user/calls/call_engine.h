@@ -15,13 +15,13 @@
 #include "shared/call_abi.h"
 
 /*
- * The part that counts in the kernel: programs, mapped maps, clocks. It hands out slots, pages and
- * lines, without knowing which call gets them.
+ * The kernel side of serve: programs, mapped maps, clocks. It hands out slots, pages and lines, but
+ * does not decide which call gets them.
  */
 struct call_engine_options {
 	uint64_t period_ns[CALL_CLOCKS]; /* normal, fast */
 	uint64_t memory; /* hard limit for counters and tables, in bytes */
-	uint32_t calls; /* at the same time, for all users together */
+	uint32_t calls; /* at the same time, of all users */
 };
 
 enum call_engine_map_name {
@@ -54,7 +54,7 @@ struct call_engine {
 	pthread_mutex_t growing; /* held while pages are added */
 	struct extents free_lines;
 	struct sampler clocks[CALL_CLOCKS];
-	uint32_t nr_cpus; /* number of possible CPUs */
+	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t nr_calls;
 	uint32_t nr_owners;
 	uint32_t nr_lines;
@@ -66,50 +66,50 @@ int call_engine_open(const struct call_engine_options *options,
 		     struct call_engine *engine, struct error *err);
 void call_engine_close(struct call_engine *engine);
 
-/* Stops all counting; what was counted stays in its place. */
+/* Stops counting; counters stay as they are. */
 void call_engine_stop(struct call_engine *engine);
 
-/* Readable when there are records; then call call_engine_poll(). */
+/* Readable if there are records; then call call_engine_poll(). */
 int call_engine_records_fd(const struct call_engine *engine);
 void call_engine_poll(struct call_engine *engine);
 
 /* Starts or stops each clock, depending on whether a call needs it. */
 int call_engine_run_clocks(struct call_engine *engine, struct error *err);
-bool call_engine_clocks_idle(const struct call_engine *engine); /* nobody profiles */
+bool call_engine_clocks_idle(const struct call_engine *engine); /* no call needs a clock */
 
 /*
- * Returns when the handlers of ticks and forks that were running at the call have ended, which
- * takes microseconds.
+ * Waits until all handlers of ticks and forks that are running now have ended, which takes
+ * microseconds.
  */
 void call_engine_quiesce(const struct call_engine *engine);
 
 /*
- * Takes a slot for a call that is all zero but for its serial and owner, within the owner's limit
- * and share; -EDQUOT. replaces: another call of the owner will be released for it.
+ * Reserves a slot, all zero but for its serial and owner, within the owner's limit and share;
+ * -EDQUOT. replaces: another call of the owner will be released for it.
  */
 int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
 			  struct call_ref *result);
-/* Gives the slot back, and its places in its spec and its owner's account. */
+/* Frees the slot, and its places in its spec and its owner's account. */
 void call_engine_release_call(struct call_engine *engine, uint32_t slot);
 
-/* The call of a process; -ENOENT: it has none. */
+/* Finds the call of a process; -ENOENT: it has none. */
 int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *result);
 int call_engine_set_ref(struct call_engine *engine, int pid_fd, const struct call_ref *ref);
 int call_engine_drop_ref(struct call_engine *engine, int pid_fd);
 
-/* Takes a call out of force; true if it was in force. */
+/* Turns a call off; true if it was on. */
 bool call_engine_switch_off(struct call_engine *engine, struct call *call);
 void call_engine_switch_on(struct call_engine *engine, struct call *call);
 
-/* The number + 1 of the page that a call has at index; 0: none. */
+/* The number + 1 of the call's page at index; 0: none. */
 uint32_t call_engine_held_page(const struct call_engine *engine, const struct call_ref *ref,
 			       uint64_t index);
 
-/* Gives the call a page from the pool at index; returns its number + 1, or 0 without memory. */
+/* Adds a page from the pool at index. Returns its number + 1, or 0 without memory. */
 uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref *ref,
 			      uint64_t index);
 
-/* Gives back a page of the call that is not, or no longer, in the call's list. */
+/* Frees a page of the call that is not, or no longer, in its list. */
 void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t number);
 
 static inline struct counter_page *call_engine_page(const struct call_engine *engine,

@@ -42,7 +42,7 @@ static int set_number(const struct opt *opt, const char *value, void *field, str
 	return 0;
 }
 
-/* Reads the next number of text, which must be followed by a ':' or the end. */
+/* Reads the next number of text. `end` must follow it: ':' or NUL. */
 static bool next_number(const char **text, char end, uint64_t *result)
 {
 	size_t length = strcspn(*text, ":");
@@ -125,7 +125,7 @@ bool call_options_given(const struct call_options *options)
 	       options->size.given || options->nr_regions;
 }
 
-/* The dialect as typed, else the one that the library would use. */
+/* The dialect option, or else the dialect that the library would use. */
 static int choose_dialect(const struct call_options *options, uint32_t *result, struct error *err)
 {
 	const char *name = getenv(DIALECT_ENV), *nearest;

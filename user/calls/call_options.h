@@ -10,13 +10,13 @@
 #include "calls/region_table.h"
 #include "option/opts.h"
 
-/* A number as in the manuals: decimal, hexadecimal after 0x, octal after 0. */
+/* A number as the manuals write it: decimal, hexadecimal after 0x, octal after 0. */
 struct call_number {
 	uint64_t value;
 	bool given;
 };
 
-/* A call of profil() or, with regions, of sprofil(), as typed. */
+/* The options for a call of profil(), or with regions of sprofil(). */
 struct call_options {
 	unsigned int dialect; /* enum dialect; DIALECT_COUNT: not given */
 	unsigned int width_word; /* index in call_widths */
@@ -26,21 +26,21 @@ struct call_options {
 	size_t regions_capacity;
 };
 
-/* A group for a command's table; struct call_options is at its base. */
+/* An option group for a command, with struct call_options at its base. */
 extern const struct opt call_opts[];
 
-/* For --width, which differs between commands. */
+/* For --width, which depends on the command. */
 extern const char *const call_widths[];
 
 void call_options_init(struct call_options *options);
 void call_options_free(struct call_options *options);
 
-/* Whether any of them was typed, except --width. */
+/* Whether any of them was given, except --width. */
 bool call_options_given(const struct call_options *options);
 
 /*
- * Call after parsing: the call that the options describe; for profil() its entry is stored in
- * *entry. Both must outlive *result. -EINVAL: they describe no call, or one that the dialect refuses.
+ * Makes the call from the parsed options. For profil(), its entry is stored in *entry. Both must
+ * outlive *result. -EINVAL: the options describe no call, or one that the dialect refuses.
  */
 int call_options_call(const struct call_options *options, struct call_entry *entry,
 		      struct region_call *result, struct error *err);

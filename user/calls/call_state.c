@@ -6,8 +6,8 @@
 #include "base/util.h"
 
 enum {
-	COPY_MS = 50, /* counts shall be visible 100 ms after their tick */
-	LOOK_MS = 1000, /* while a clock runs: how often to check whether it is still needed */
+	COPY_MS = 50, /* counts should be visible 100 ms after their tick */
+	LOOK_MS = 1000, /* while a clock runs: how often to check whether a call still needs it */
 };
 
 #define MS 1000000UL
@@ -32,7 +32,7 @@ static bool workers_busy(const struct calls *calls)
 	return false;
 }
 
-/* How long until there is something to do; 0: there is nothing to do. */
+/* Time until the next work; 0: there is none. */
 static uint64_t wanted_ns(const struct calls *calls)
 {
 	if (workers_dirty(calls) || calls->look_again)
@@ -49,8 +49,8 @@ void calls_set_timer(struct calls *calls)
 					       (long)(wanted % (1000 * MS)) } };
 
 	/*
-	 * An earlier due time stays, and so does one that has passed and that calls_poll is about
-	 * to handle; otherwise a user who asks without pause could put it off for ever.
+	 * Keep an earlier due time, also one that has passed and that calls_poll() is about to
+	 * handle. Otherwise a user could postpone it for ever by constant requests.
 	 */
 	if (calls->due_ns && (calls->due_ns <= now || (wanted && calls->due_ns <= now + wanted)))
 		return;

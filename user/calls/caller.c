@@ -1,5 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What is copied from the kernel into a caller's buffer, and after a fork into its child's. */
+/*
+ * Copies counters from the kernel into the callers' buffers.
+ *
+ * profil() promises that counts appear in the caller's own buffer. The kernel cannot add to that
+ * memory at a tick, so calls.bpf.c counts in pages of its own maps. Some 20 times a second, the
+ * thread of the caller's user adds the new counts to the buffer through /proc/PID/mem:
+ *
+ *   take_counters()  replaces the counters of a page by 0
+ *   put_batch()      for each run of consecutive counters: reads the buffer, adds by the dialect's
+ *                    rule for a full counter, and writes it back
+ *
+ * The program may change or unmap its buffer at any time. If a counter cannot be written, its ticks
+ * count as unwritten, and the rest continues.
+ *
+ * Some dialects stop a counter at a limit. Then the kernel's counters are not reset, because the
+ * programs compare them with the limit; the new counts are the difference from the last copy
+ * (take_above).
+ *
+ * pcsample() stores samples rather than counters; caller_copy_samples() appends them to the buffer.
+ *
+ * A fork may happen during a copy. The child's buffer then lacks counts that were in neither the
+ * parent's buffer nor its counters at that moment; fork_repair() adds them.
+ */
 #include "calls/caller.h"
 
 #include <errno.h>
@@ -11,18 +33,18 @@
 #include "base/util.h"
 #include "shared/dialect.h"
 
-/* What was added to consecutive counters, or pcs, of one region. */
+/* Counts to add to consecutive counters of one region, or samples of pcs. */
 struct batch {
 	uint32_t entry;
 	uint64_t bin; /* of the first one */
 	const uint32_t *more;
 	size_t nr;
-	uint64_t flat; /* the number of the first one in the call */
-	uint64_t from_ns; /* they were taken from the kernel after this time, */
-	uint64_t taken_ns; /* and before this one */
+	uint64_t flat; /* the number of the first counter in the call */
+	uint64_t from_ns; /* the counts left the kernel's counters after this */
+	uint64_t taken_ns; /* and before this */
 };
 
-/* Room for the values of the largest batch. */
+/* Space for the values of the largest batch. */
 typedef uint8_t batch_values[PAGE_COUNTERS * sizeof(uint64_t)];
 
 static void fork_repair_remember(struct caller *caller, uint64_t address, const uint8_t *before,
@@ -42,8 +64,8 @@ static inline void put_counter(uint8_t *at, uint32_t width, uint64_t value)
 }
 
 /*
- * Shortens a batch to the counters that are complete within so many bytes. If not even the first
- * one is, the failure is that one's alone.
+ * Shortens a batch to the counters that are complete within so many bytes. If the first one is not,
+ * only that one fails.
  */
 static int shorten_batch(struct batch *batch, uint32_t width, int64_t bytes)
 {
@@ -59,9 +81,9 @@ static int shorten_batch(struct batch *batch, uint32_t width, int64_t bytes)
 }
 
 /*
- * Read the current values at an address of the caller's, and write new ones. The batch is shortened
- * to the counters for which this either worked or failed, because the rest may have another result.
- * Return 0, -EFAULT or -ESRCH.
+ * Read values at an address in the caller's memory, or write new ones. The batch is shortened to
+ * the counters that all succeeded or all failed, because the rest may have another result. Return
+ * 0, -EFAULT or -ESRCH.
  */
 static int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct batch *batch)
 {
@@ -95,9 +117,9 @@ static void batch_note_failure(struct caller *caller, const struct batch *batch,
 		caller->gone = true;
 }
 
-/* Copies pcsample()'s samples from the kernel into the caller's buffer. */
+/* --- pcsample(): samples from the kernel to the caller's buffer --- */
 
-/* Only looks at whether the parent's sample is there, because its value does not matter. */
+/* Only checks whether the parent's sample exists. Its value does not matter. */
 static uint32_t caller_inherited_sample(const struct caller *caller,
 					const struct call_engine *engine, uint64_t index)
 {
@@ -110,7 +132,7 @@ static uint32_t caller_inherited_sample(const struct caller *caller,
 		       0;
 }
 
-/* A child's samples go behind its parent's, even where it has no copy of those. */
+/* A child's samples come after its parent's, even if the child has no copy of those. */
 static void pass_over_samples(struct caller *caller, const struct call_engine *engine)
 {
 	const struct call *call = call_of(caller, engine);
@@ -120,10 +142,7 @@ static void pass_over_samples(struct caller *caller, const struct call_engine *e
 		caller->copied++;
 }
 
-/*
- * Takes the samples from `copied` on that are there, at most a page, converted to the caller's
- * pointer size.
- */
+/* Reads the samples from `copied` on, at most a page, in the caller's pointer size. */
 static size_t take_samples(const struct caller *caller, const struct call_engine *engine,
 			   uint64_t next, uint8_t *buffer)
 {
@@ -138,7 +157,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 		size_t at = (caller->copied + nr) % CALL_PAGE_PCS;
 		uint64_t sample = __atomic_load_n(&samples[at], __ATOMIC_RELAXED);
 
-		/* A handler has taken its place and is about to write it. */
+		/* A handler has reserved this place and is about to write it. */
 		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
 			break;
 		if (sample & CALL_PC_NOT_INHERITED && caller->copied + nr < inherited)
@@ -150,7 +169,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 	return nr;
 }
 
-/* Samples before `inherited` are the parent's. */
+/* Counts samples, except those before `inherited`, which are the parent's. */
 static void account_samples(struct caller *caller, uint64_t inherited, const uint8_t *buffer,
 			    size_t nr, int failure)
 {
@@ -173,8 +192,8 @@ static void account_samples(struct caller *caller, uint64_t inherited, const uin
 }
 
 /*
- * Drops a page whose samples are all in the buffer, but not the newest, because handlers link pages
- * behind it.
+ * Drops a page whose samples are all in the buffer. Keep the newest page, because handlers link new
+ * ones to it.
  */
 static void drop_copied_page(struct caller *caller, struct call_engine *engine, uint64_t index)
 {
@@ -195,15 +214,13 @@ static void drop_copied_page(struct caller *caller, struct call_engine *engine, 
 }
 
 /*
- * Stores the first of nr samples that either can or cannot be stored together, and sets *nr to how
- * many.
+ * Stores the first samples that either all can be stored or all cannot, and sets *nr to their
+ * number.
  */
 static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr)
 {
 	uint64_t address = caller->spec->entries[0].base + caller->copied * caller->spec->width;
-	/*
-	 * Samples are stored and not added up, so it does no harm to give a child one that it has.
-	 */
+	/* A child may get a sample twice without harm, because samples are stored and not added. */
 	uint64_t now = monotonic_ns();
 	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .taken_ns = now };
 	int ret;
@@ -249,14 +266,14 @@ struct recent_write {
 	uint64_t flat; /* the counter's number in the call */
 	uint64_t before; /* value before the write */
 	uint64_t after;
-	uint64_t from_ns; /* until then the kernel's counter had the count, */
-	uint64_t taken_ns; /* and from then on it did not */
+	uint64_t from_ns; /* the kernel's counter had the count until then, */
+	uint64_t taken_ns; /* and no more from then on */
 	uint32_t width;
 };
 
 /*
- * Remembers the values before and after a batch was written to the caller's buffer. Without memory
- * it forgets them, which affects only few forks.
+ * Records the values before and after a batch was written. Without memory it drops the record,
+ * which affects only few forks.
  */
 static void fork_repair_remember(struct caller *caller, uint64_t address, const uint8_t *before,
 				 const uint8_t *after, const struct batch *batch)
@@ -277,7 +294,7 @@ static void fork_repair_remember(struct caller *caller, uint64_t address, const 
 	}
 }
 
-/* Forgets writes that are too old to matter for any fork. */
+/* Drops writes that are too old to matter for any fork. */
 static void fork_repair_forget(struct recent_writes *writes, uint64_t before_ns)
 {
 	size_t old = 0;
@@ -301,7 +318,7 @@ static uint64_t last_after(const struct recent_writes *writes, size_t i)
 	return after;
 }
 
-/* A program that changed its buffer before the fork does not want the old contents back. */
+/* If the program changed its buffer before the fork, do not restore old contents. */
 static bool is_changed(const struct caller *parent, size_t i)
 {
 	const struct recent_write *write = &parent->writes.list[i];
@@ -312,8 +329,8 @@ static bool is_changed(const struct caller *parent, size_t i)
 }
 
 /*
- * What the child was given of this counter of its parent before it was copied; CALL_NOT_INHERITED:
- * its buffer has no copy of it.
+ * The count of the parent that the kernel copied to the child's counter, before that was copied
+ * out. CALL_NOT_INHERITED: the child's buffer has no copy of the parent's.
  */
 static uint32_t inherited(const struct caller *child, const struct call_engine *engine,
 			  uint64_t flat)
@@ -324,7 +341,7 @@ static uint32_t inherited(const struct caller *child, const struct call_engine *
 	if (child->spec->flags & CALL_TAKES_PCS)
 		return caller_inherited_sample(child, engine, flat);
 	/*
-	 * There may be two such pages: one of the parent's own counts, and one of what the parent
+	 * There may be two such pages: for the parent's own counts, and for those that it
 	 * inherited.
 	 */
 	for (; number; number = engine->infos[number - 1].next) {
@@ -345,7 +362,7 @@ static bool has_most(const struct recent_write *write, uint32_t inherited)
 	return 2 * (uint64_t)inherited >= added;
 }
 
-/* Whether the child's counters were made too late to include what was taken for this write. */
+/* Whether the child's counters were made too late to include this write's counts. */
 static bool is_lacking(const struct recent_write *write, const struct caller *child,
 		       const struct call_engine *engine)
 {
@@ -412,17 +429,17 @@ void caller_free(struct caller *caller)
 	free(caller);
 }
 
-/* Copies the kernel's counters into the callers' buffers. */
+/* --- counters: from the kernel to the callers' buffers --- */
 
-/* Counters; reading their 8 MiB takes some ms, in which nobody else is served. */
+/* Counters. Reading their 8 MiB takes some ms, in which nobody else is served. */
 #define PRELOAD_MAX (4ULL << 20)
 
-/* No architecture has smaller pages. */
+/* the smallest page of any architecture */
 enum { OS_PAGE = 4096 };
 
 /*
- * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch
- * to the counters for which this either worked or failed, because the rest may have another result.
+ * Adds to the buffer's current values, by the dialect's rule for a full counter. Shortens the batch
+ * to the counters that all succeeded or all failed, because the rest may have another result.
  */
 static int add_batch(struct caller *caller, struct batch *batch)
 {
@@ -442,10 +459,7 @@ static int add_batch(struct caller *caller, struct batch *batch)
 			    dialect_count(full, spec->width, before, batch->more[i]));
 	}
 	ret = batch_write(caller, address, buffer[1], batch);
-	/*
-	 * With a limit the kernel's counters keep their values, from which a child's can be
-	 * computed.
-	 */
+	/* With a limit, the kernel keeps its counters, from which a child's can be computed. */
 	if (!ret && !(spec->flags & CALL_HAS_LIMIT))
 		fork_repair_remember(caller, address, buffer[0], buffer[1], batch);
 	return ret;
@@ -476,7 +490,7 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 
 	for (i = 0; i < batch->nr; i++)
 		ticks += batch->more[i];
-	/* If the address space is gone nobody can look at the buffer, so only -EFAULT is a loss. */
+	/* If the address space is gone, nobody can read the buffer, so only -EFAULT is a loss. */
 	if (failure == -EFAULT)
 		caller->unwritten += ticks;
 	else if (batch->entry == caller->spec->table.overflow)
@@ -485,7 +499,7 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 		caller->binned += ticks;
 }
 
-/* A hole in the middle of a batch loses only what belongs there. */
+/* Only counters in unmapped memory are lost, not the rest of the batch. */
 static void put_batch(struct caller *caller, struct batch *batch, bool inherited)
 {
 	size_t left;
@@ -505,7 +519,7 @@ static void put_batch(struct caller *caller, struct batch *batch, bool inherited
 	}
 }
 
-/* Writes what was added to a page's counters, one run of consecutive counters at a time. */
+/* Writes the new counts of a page, one run of consecutive counters at a time. */
 static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t *more,
 			  uint64_t from_ns, bool inherited)
 {
@@ -530,7 +544,7 @@ static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t 
 	}
 }
 
-/* Takes a page's counts; false if there are none. */
+/* Moves a page's counts to `more`; false: there are none. */
 static bool take_counters(struct counter_page *page, uint32_t *more)
 {
 	uint32_t any = 0, i;
@@ -544,7 +558,7 @@ static bool take_counters(struct counter_page *page, uint32_t *more)
 	return any;
 }
 
-/* The first counter behind a missing byte that is entirely outside of that byte's page. */
+/* Returns the first counter that is completely after the page of a missing byte. */
 static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
 {
 	uint64_t end = (missing | (OS_PAGE - 1)) + 1;
@@ -553,8 +567,8 @@ static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
 }
 
 /*
- * Reads nr counters of one region from the caller's buffer, with one read for those that are
- * contiguous. Counters that cannot be read keep their values in `values`.
+ * Reads nr counters of one region from the caller's buffer, one read for each contiguous part.
+ * Counters that cannot be read keep their values in `values`.
  */
 static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, uint32_t *values)
 {
@@ -577,7 +591,7 @@ static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, ui
 	}
 }
 
-/* How many counters to read at once: the rest of the region or of the page. */
+/* The counters to read at once: up to the end of the region or the page. */
 static uint32_t run_length(const struct caller *caller, uint64_t flat)
 {
 	uint64_t bin, left, room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
@@ -609,9 +623,9 @@ static bool take_run_above(const struct caller *caller, struct counter_page *pag
 }
 
 /*
- * With a limit the kernel's counters are not reset, because they are compared with it; what is new
- * is the difference from the last time. If the program has written to its buffer meanwhile, the
- * kernel's counter is set accordingly.
+ * With a limit, the kernel's counters are not reset, because the programs compare them with the
+ * limit. The new counts are the difference from the last copy. If the program wrote to its buffer
+ * meanwhile, the kernel's counter follows.
  */
 static bool take_above(const struct caller *caller, struct counter_page *page,
 		       struct sparse_page *known, uint32_t *more)
@@ -631,7 +645,7 @@ static bool take_above(const struct caller *caller, struct counter_page *page,
 	return any;
 }
 
-/* Copies what the parent had counted into the buffer, but into no account. */
+/* Copies the parent's counts into the buffer, but not into an account. */
 static void copy_inherited(struct caller *caller, uint64_t index, struct counter_page *page)
 {
 	uint32_t more[PAGE_COUNTERS], i;
@@ -646,8 +660,8 @@ static void copy_inherited(struct caller *caller, uint64_t index, struct counter
 }
 
 /*
- * With a limit, a forked child's counters began with the parent's values at the fork, and its
- * buffer with their values at the last copy. The difference is the parent's, and is copied here.
+ * With a limit, a forked child's counters start at the parent's values at the fork, but its buffer
+ * has those of the last copy. The difference is the parent's, and is added here.
  */
 static void hold_inherited(struct caller *caller, uint64_t index, struct counter_page *at_fork)
 {
@@ -659,7 +673,7 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 	if (!known || caller->held.nr == nr_known)
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++) {
-		/* The child's own counter was 0 then, and follows what the buffer holds. */
+		/* The child's own counter was 0 then, and follows the buffer. */
 		if (at_fork->counters[i] != CALL_NOT_INHERITED)
 			known->values[i] = at_fork->counters[i];
 		values[i] = (uint32_t)known->values[i];
@@ -677,10 +691,7 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 	copy_page_out(caller, index, more, monotonic_ns(), true);
 }
 
-/*
- * What the parent had counted comes first, because in the list its page is as new as the child's
- * own.
- */
+/* Copies the parent's counts first: in the list, their page is as new as the child's own. */
 static void copy_all_inherited(struct caller *caller, struct call_engine *engine)
 {
 	uint32_t number = call_of(caller, engine)->first_page;
@@ -705,7 +716,7 @@ static void copy_page(struct caller *caller, uint64_t index, struct counter_page
 	struct sparse_page *known = limited ? sparse_page(&caller->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
 
-	/* Out of memory: the counts stay in the kernel until the next time. */
+	/* Out of memory: the counts stay in the kernel until the next copy. */
 	if (limited && !known)
 		return;
 	any = limited ? take_above(caller, page, known, more) : take_counters(page, more);
@@ -738,7 +749,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	fork_repair_forget(&caller->writes, start - CALL_FORK_NS);
 	nr_writes = caller->writes.nr;
 	__atomic_store_n(&call->copying, 1, __ATOMIC_SEQ_CST);
-	/* From here on the next tick reports that the call is dirty. */
+	/* From here on, the next tick reports that the call is dirty. */
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
 	caller->faulted = UINT32_MAX;
 	process_look_anew(&caller->process);
@@ -751,7 +762,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Sets the counters of one page of a region to what the buffer has. */
+/* Sets the counters of one page of a region to the buffer's values. */
 static int preload_page(struct caller *caller, struct call_engine *engine,
 			const struct batch *batch, uint64_t flat)
 {
@@ -794,7 +805,7 @@ static int preload_entry(struct caller *caller, struct call_engine *engine, uint
 		batch.bin = flat - firsts[entry];
 		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
 		ret = preload_page(caller, engine, &batch, flat);
-		/* Unmapped memory has no values to start from. */
+		/* Unmapped memory has no initial values. */
 		if (ret && ret != -EFAULT)
 			return ret;
 	}

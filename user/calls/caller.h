@@ -17,10 +17,10 @@ struct caller;
 struct recent_write;
 
 /*
- * Repairs a fork that happens during a copy. A fork makes the child's image first and its call some
- * time later. What is taken from the parent's counters and written to the parent's buffer in
- * between is in neither of the child's. So the writes of the last copies are remembered for a
- * while, and when the child is found its buffer is given what it lacks.
+ * Repairs forks during a copy. A fork first copies the parent's memory, and the kernel makes the
+ * child's call some time later. Counts that move from the parent's counters to the parent's buffer
+ * in between are in neither of the child's. Therefore recent writes are kept for a while, and a new
+ * child gets the counts that it lacks.
  */
 struct recent_writes {
 	struct recent_write *list; /* in order of time */
@@ -29,38 +29,38 @@ struct recent_writes {
 };
 
 /*
- * Gives the child what its parent's counters no longer had when the child was born, unless the
- * child's image shows it or the parent has changed it since. If copy and birth overlap in time, as
- * they do when either loses its CPU, the counter is assumed to have had the count if the child got
- * most of it: a smaller value is ticks that came later, and these are few.
+ * Adds the counts that were gone from the parent's counters when the child's call was made, unless
+ * the child's buffer has them, or the parent changed its buffer since. If copy and fork overlap in
+ * time, because one of them lost its CPU, a child that got most of a count is assumed to have it:
+ * the rest are later ticks, and few.
  */
 void fork_repair(struct caller *child, const struct caller *parent,
 		 const struct call_engine *engine);
 
-/* A call together with the process that it belongs to. */
+/* A call and its process. */
 struct caller {
 	struct call_ref ref;
 	struct spec *spec;
 	struct process process;
 	char comm[16];
-	bool forked; /* the kernel made its counters from its parent's */
+	bool forked; /* the kernel copied its counters from its parent's */
 	bool gone; /* the address space is gone */
-	bool record; /* keep what was counted */
-	uint64_t copied; /* pcsample: samples passed on to the buffer, */
-	uint64_t not_stored; /* except these, for which the buffer has a hole */
-	bool told_stored; /* pcsample() has returned how many there are */
+	bool record; /* keep counts for the record */
+	uint64_t copied; /* pcsample: samples in the buffer, */
+	uint64_t not_stored; /* of which these left a hole */
+	bool told_stored; /* pcsample() has returned their number */
 	uint64_t binned;
 	uint64_t overflow;
-	uint64_t unwritten; /* counted, but could not be written to the buffer */
-	uint32_t stop; /* enum call_stop, if user space ended it */
+	uint64_t unwritten; /* counted, but the buffer could not be written */
+	uint32_t stop; /* enum call_stop, if set in user space */
 	uint32_t stop_region;
 	uint64_t stop_counter;
-	uint32_t faulted; /* region found not to be writable in this pass; UINT32_MAX: none */
-	struct recent_writes writes; /* for children that are forked during a copy */
+	uint32_t faulted; /* region that was not writable in this pass; UINT32_MAX: none */
+	struct recent_writes writes; /* for children forked during a copy */
 	struct sparse held; /* with a limit: last values of kernel and buffer, by counter */
-	struct sparse taken; /* for the record: by caller_taken_index */
+	struct sparse taken; /* for the record: counts by caller_taken_index() */
 	struct pcs pcs; /* for the record of pcsample */
-	bool unrecorded; /* there was no memory for that */
+	bool unrecorded; /* the record ran out of memory */
 };
 
 static inline struct call *call_of(const struct caller *caller, const struct call_engine *engine)
@@ -69,8 +69,8 @@ static inline struct call *call_of(const struct caller *caller, const struct cal
 }
 
 /*
- * Where the counters of an entry are in `taken`. Their numbers in the call are not used, because
- * these change when a region is removed. No buffer has that many counters.
+ * The index of an entry's counters in `taken`. Their numbers in the call would change when a region
+ * is removed. No buffer has so many counters.
  */
 enum { CALLER_ENTRY_SHIFT = 50 };
 
@@ -80,18 +80,17 @@ static inline uint64_t caller_taken_index(uint32_t entry, uint64_t bin)
 }
 
 /*
- * Adds what was counted since the last time to the caller's buffer. If a region cannot be written,
- * its number is left in `faulted`, and calls_copy() decides what happens to the call.
+ * Adds new counts to the caller's buffer. If a region cannot be written, its number is in
+ * `faulted`, and calls_copy() decides what happens to the call.
  */
 void caller_copy(struct caller *caller, struct call_engine *engine);
 
 /*
- * For a dialect with a limit: sets the kernel's counters to what the buffer holds. -ENOMEM,
- * -ENOSPC.
+ * For a dialect with a limit: sets the kernel's counters to the buffer's values. -ENOMEM, -ENOSPC.
  */
 int caller_preload(struct caller *caller, struct call_engine *engine);
 
-/* Gives all pages back. The call must be off, and no handler may be inside. */
+/* Frees all pages. The call must be off, with no handler running. */
 void caller_drop_pages(struct caller *caller, struct call_engine *engine);
 
 void caller_free(struct caller *caller);

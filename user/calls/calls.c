@@ -118,9 +118,7 @@ int calls_fd(const struct calls *calls)
 	return calls->epoll_fd;
 }
 
-/*
- * Looks at all calls after records did not fit: some may be dirty or gone without a record of it.
- */
+/* Checks all calls after records were lost: some calls may be dirty or gone without one. */
 static void look_at_all_calls(struct calls *calls)
 {
 	uint32_t slot;
@@ -175,7 +173,7 @@ int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 	struct worker *worker;
 	int ret;
 
-	/* Records about this process that were sent before its request are handled first. */
+	/* First handle earlier records about this process. */
 	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	worker = worker_of(calls, who, uid);
@@ -207,7 +205,7 @@ size_t calls_active(const struct calls *calls)
 	return active;
 }
 
-/* A stuck worker has not said where its counts belong, so they are recorded as unread. */
+/* Only the stuck worker knows what it copied, so record its calls as unread. */
 static void record_stuck(struct calls *calls)
 {
 	uint32_t slot;
@@ -229,7 +227,7 @@ static void end_all(struct calls *calls)
 	pthread_mutex_unlock(&calls->lock);
 }
 
-/* When it began, by the clock as it is at the end, which is what users compare with. */
+/* Sets the start by the clock as it is at the end, because users compare with that. */
 static int fill_times(struct calls *calls, struct profile *profile)
 {
 	const struct wall_clock now = wall_clock_read();
@@ -275,10 +273,7 @@ bool calls_close(struct calls *calls)
 		return true;
 	if (calls->work)
 		end_all(calls);
-	/*
-	 * A stuck worker may still wake up, so everything is left as it is, but nothing counts any
-	 * more.
-	 */
+	/* A stuck worker may still wake up, so free nothing, but stop counting. */
 	if (calls->work && !calls->ended_all) {
 		call_engine_stop(&calls->engine);
 		return false;

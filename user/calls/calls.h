@@ -13,36 +13,34 @@
 #include "shared/call_protocol.h"
 
 /*
- * profil(), sprofil() and pcsample() for other processes: programs in the kernel count, and the
- * counts are added to the callers' buffers some 50 ms later, or at once when a call ends or a
- * caller asks. While nobody profiles nothing runs and nothing wakes up.
+ * profil(), sprofil() and pcsample() for other processes. Programs in the kernel count. The counts
+ * are added to the callers' buffers some 50 ms later, or at once when a call ends or asks. Without
+ * calls, nothing runs and nothing wakes up.
  */
 /* Sets the defaults for a host. */
 void calls_options_init(struct calls_options *options);
 
 int calls_open(const struct calls_options *options, struct calls **result, struct error *err);
 
-/* Readable when calls_poll has something to do. */
+/* Readable if calls_poll() has work. */
 int calls_fd(const struct calls *calls);
 int calls_poll(struct calls *calls, struct error *err);
 
 /*
- * Runs a job in the thread of the user whose process it is, because what belongs to a user may make
- * it wait. Call this from the main thread. -EAGAIN: too many jobs are waiting there; -EDQUOT: too
- * many users.
+ * Runs a job in the thread of the process's user, because a user's memory may block. Call it from
+ * the main thread. -EAGAIN: too many jobs are waiting there; -EDQUOT: too many users.
  */
 int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job);
 
 /*
- * Inside a job: the worker that answers the process until the job is done, which may be the current
- * one. NULL: too many users.
+ * For jobs: the worker that serves the process until the job is done, maybe the current one. NULL:
+ * too many users.
  */
 struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid);
 
 /*
- * Inside such a job: carries out a request of size bytes, which may be anything, from pid of user
- * uid, as the kernel says. Always fills in the reply. Returns the call that it put in force; 0:
- * none.
+ * For jobs: handles a request of size bytes, which may be anything, from pid of user uid, as the
+ * kernel says. Always fills in the reply. Returns the new call; 0: none.
  */
 uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 		       const struct call_request *request, size_t size, struct call_reply *reply);
@@ -50,7 +48,7 @@ uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 /* Ends a call whose process did not wait for the reply. made may be 0, or a call that has ended. */
 void calls_withdraw(struct worker *worker, uint64_t made);
 
-/* How many processes have a call in force. */
+/* The number of processes with a call. */
 size_t calls_active(const struct calls *calls);
 
 /*
@@ -60,8 +58,8 @@ size_t calls_active(const struct calls *calls);
 int calls_finish(struct calls *calls, struct profile **result, struct error *err);
 
 /*
- * NULL is fine. False: a user keeps a thread waiting that no signal can end, and so this process
- * too; nothing counts any more, but memory is not freed.
+ * NULL is fine. False: a user blocks a thread that no signal can end, and thus this process too.
+ * Counting has stopped, but memory is not freed.
  */
 bool calls_close(struct calls *calls);
 

@@ -35,7 +35,7 @@ static int bad_pc(const char *where, const char *word, int status)
 	return status;
 }
 
-/* Each word is a pc. */
+/* Each word of the line is a pc. */
 static int print_line(const struct bin *bin, char *line)
 {
 	char *word, *rest;

@@ -25,13 +25,14 @@
 #include "report/profile_file.h"
 
 /*
- * Runs the server in a child process. A thread that is blocked by a user's memory (a page of a FUSE
- * file) cannot be ended by any signal, and a process exists as long as its last thread. So what
- * serves users is a child, and whoever started us only waits until it says that it is done.
+ * Runs the server in a child process. If a user's memory (a page of a FUSE file) blocks a thread,
+ * no signal can end that thread, and a process exists as long as its last thread. Therefore the
+ * child serves users, and this process only waits until the child reports that it is done.
  *
- * Runs body in the child, which calls apart_tell() with what a service manager must be told by the
- * process that it knows. Signals that end us are passed on to the child, and the child ends with
- * this process. Returns its exit status.
+ * apart_run() runs body in the child. The child sends states for the service manager by
+ * apart_tell(), because the manager only accepts them from this process. Signals that end this
+ * process are passed on to the child, and the child ends with this process. Returns the exit
+ * status.
  */
 struct apart;
 
@@ -44,9 +45,9 @@ struct apart {
 	bool leaves;
 };
 
-/* The last message of the child. */
+/* The child's last message. */
 struct last {
-	char nul; /* a state never begins with NUL */
+	char nul; /* states never begin with NUL */
 	bool leaves;
 	unsigned char status;
 };
@@ -66,8 +67,8 @@ static void block_ends(sigset_t *signals)
 }
 
 /*
- * Call if the child has such a thread: nobody shall wait for its end, nor for its descriptors to be
- * closed.
+ * Call it if a thread is blocked: then nobody waits for the child's end, nor for its descriptors to
+ * be closed.
  */
 static void apart_leave(struct apart *apart)
 {
@@ -91,8 +92,8 @@ static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct a
 	last.status = (unsigned char)body(argument, apart);
 	last.leaves = apart->leaves;
 	/*
-	 * Output is flushed before the message, which ends the parent. Descriptors are closed too,
-	 * because the stuck thread would keep them open.
+	 * Flush before the message, because the parent ends then. Close descriptors, because the
+	 * blocked thread would keep them open.
 	 */
 	if (last.leaves) {
 		fflush(NULL);
@@ -104,7 +105,7 @@ static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct a
 	_exit(last.status);
 }
 
-/* The child may have got the signal itself, if it came from a terminal; twice does no harm. */
+/* A signal from a terminal may reach the child twice, without harm. */
 static void pass_signal(const struct apart *apart)
 {
 	struct signalfd_siginfo info;
@@ -172,8 +173,8 @@ static int apart_run(int (*body)(void *, struct apart *), void *argument)
 	if (!apart.pid)
 		live(&apart, parent, body, argument);
 	/*
-	 * Descriptors that were passed to us belong to the child now, so that whoever waits for
-	 * them to be closed waits for the child.
+	 * Descriptors that were passed to us now belong to the child, so that their closing shows
+	 * its end.
 	 */
 	if (apart.pid > 0)
 		keep_only(apart.fd, STDERR_FILENO + 1);
@@ -185,7 +186,7 @@ static int apart_run(int (*body)(void *, struct apart *), void *argument)
 	return listen_to(&apart, &last) && last.leaves ? last.status : await_end(&apart);
 }
 
-enum { LOOK_MS = 1000 }; /* how often to check whether the children that still count are gone too */
+enum { LOOK_MS = 1000 }; /* how often to check whether children that still count are gone */
 
 #define LISTEN_FD 3 /* the first descriptor that systemd passes: sd_listen_fds(3) */
 
@@ -196,8 +197,8 @@ struct serve_arguments {
 	const char *record;
 	uint64_t max_calls, user_calls, user_regions;
 	bool is_private;
-	uint64_t for_pid; /* 0: for all of the host */
-	uint64_t ready_fd; /* 0: nobody waits for it */
+	uint64_t for_pid; /* 0: for the whole host */
+	uint64_t ready_fd; /* 0: none */
 };
 
 struct serve {
@@ -206,9 +207,9 @@ struct serve {
 	struct server *server;
 	struct apart *apart;
 	struct watchdog watchdog;
-	bool activated; /* systemd has passed the socket */
+	bool activated; /* systemd passed the socket */
 	int signal_fd;
-	int pid_fd; /* of the process it serves; -1: all of the host */
+	int pid_fd; /* of the served process; -1: the whole host */
 };
 
 #define FIELD(member) offsetof(struct serve_arguments, member)
@@ -326,7 +327,9 @@ static int find_group(const char *name, gid_t *result, struct error *err)
 	return 0;
 }
 
-/* Does what sd_listen_fds(3) does, without the library: one socket that is meant for us. */
+/*
+ * Replaces sd_listen_fds(3) without its library: there is one socket, and it is for this process.
+ */
 static bool is_activated(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -407,13 +410,13 @@ static int prepare(struct serve *serve, struct error *err)
 	if (ret)
 		return ret;
 	ret = calls_open(&serve->arguments->calls, &serve->calls, err);
-	/* If the host lacks something, that says more than the errno of a step. */
+	/* If the host lacks a feature, that explains more than the errno of a step. */
 	if (ret && ret != -EINVAL && features_require(&lack))
 		*err = lack;
 	return ret ? ret : open_server(serve, err);
 }
 
-/* True when the process it serves is gone, and no child of it is still counting. */
+/* True if the served process has ended and none of its children counts any more. */
 static bool is_over(struct serve *serve, bool starter_gone)
 {
 	return starter_gone && !calls_active(serve->calls);
@@ -461,7 +464,7 @@ static int write_record(struct serve *serve, struct error *err)
 	ret = calls_finish(serve->calls, &profile, err);
 	if (ret)
 		return ret;
-	/* The record has what all users called, so it is confidential. */
+	/* The record has calls of all users, so it is confidential. */
 	ret = profile_save(profile, serve->arguments->record, OUTPUT_CONFIDENTIAL, err);
 	profile_free(profile);
 	return ret;
@@ -496,7 +499,7 @@ static int serve_calls(void *argument, struct apart *apart)
 	if (!ret) {
 		say_ready(serve);
 		ret = serve_until_told(serve, &err);
-		/* New callers are refused while the last ones get their counts. */
+		/* Refuse new callers while the last ones get their counts. */
 		server_close(serve->server);
 		serve->server = NULL;
 		written = ret ? 0 : write_record(serve, &err);
@@ -530,7 +533,7 @@ static int run(int argc, char **argv)
 	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
 	arguments.calls.record = arguments.record != NULL;
 	arguments.calls.stuck = say_stuck;
-	/* These concern the process that systemd knows, which is this one. */
+	/* systemd knows this process, not the child. */
 	serve.activated = is_activated();
 	watchdog_init(&serve.watchdog);
 	return apart_run(serve_calls, &serve);

@@ -21,7 +21,7 @@ static const char *const stop_names[] = {
 	[CALL_STOP_FAULT] = "fault",
 };
 
-/* Makes room for one more of each; the arrays are never longer than their capacities say. */
+/* Makes room for one more of each. */
 static int make_journal_room(struct journal *journal)
 {
 	struct profile *profile = journal->profile;
@@ -49,7 +49,7 @@ static int add_lost_cause(struct profile_account *account, const char *cause, ui
 	return 0;
 }
 
-/* caller NULL: what was copied is unknown. */
+/* caller NULL: it is unknown what was copied. */
 static int fill_account(struct profile_account *account, const struct caller *caller,
 			const struct call *call)
 {
@@ -92,12 +92,12 @@ static int add_call_target(struct profile *profile, const struct caller *caller,
 	return fill_account(&target->ticks, is_read ? caller : NULL, call);
 }
 
-/* What is written of one call. */
+/* A call that is being written. */
 struct entry_writing {
 	struct journal *journal;
 	struct caller *caller;
 	const struct call *call;
-	uint32_t memory; /* object of what is in no file; NO_OBJECT: not made yet */
+	uint32_t memory; /* object for text outside of files; NO_OBJECT: not made yet */
 };
 
 enum { NO_OBJECT = UINT32_MAX };
@@ -140,7 +140,7 @@ static int copy_file(const struct profile_object *file, struct profile_object *r
 	return -ENOMEM;
 }
 
-/* The object of a file, which calls share. */
+/* Finds or adds the object of a file. Calls share it. */
 static int file_object(struct profile *profile, const struct profile_object *file, uint32_t *result)
 {
 	struct profile_object object;
@@ -159,9 +159,9 @@ static int file_object(struct profile *profile, const struct profile_object *fil
 }
 
 /*
- * How counters become bins. If all counters cover the same number of bytes, a bin is a counter;
- * otherwise it is the first byte that a counter covers, with bins of one byte. Either way the
- * call's formula leads back to the counter.
+ * How counters become bins. If all counters cover the same number of bytes, each bin is a counter.
+ * Otherwise a bin is the first byte of a counter, and bins have one byte. In both cases the call's
+ * formula leads back to the counter.
  */
 struct journal_layout {
 	struct dialect_factor factor;
@@ -187,7 +187,7 @@ static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 	return layout->bytes > 1 ? bin : (uint64_t)dialect_first(&layout->factor, bin);
 }
 
-/* Collects the bins of one entry, whose counters are consecutive. */
+/* Collects the bins of one entry, which has consecutive counters. */
 static int collect_counters(const struct caller *caller, uint32_t entry,
 			    const struct journal_layout *layout, struct profile_bins *bins)
 {
@@ -221,7 +221,7 @@ static int collect_pcs(struct caller *caller, struct profile_bins *bins)
 	return 0;
 }
 
-/* Bins that are next to each other and in one file, or in none. */
+/* Neighbouring bins in the same file, or in none. */
 struct journal_run {
 	const struct profile_bin *bins;
 	size_t nr;
@@ -231,7 +231,7 @@ struct journal_run {
 };
 
 /*
- * Where bin 0 is. In a file the region may begin before the file does; then bin 0 is the first one
+ * Finds the offset of bin 0. A region may begin before its file does; then bin 0 is the first bin
  * with a tick.
  */
 static int place_run(const struct journal_layout *layout, uint64_t start, struct journal_run *run)

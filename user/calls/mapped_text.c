@@ -14,10 +14,10 @@
 #include "base/util.h"
 #include "elf/elf_image.h"
 
-/* Some programs have a hundred libraries; what is beyond these limits stays without a name. */
+/* Some programs have a hundred libraries. Text beyond these limits has no names. */
 enum { LINES_MAX = 4096, MAPPINGS_MAX = 256, PATH_BYTES_MAX = 16 << 10 };
 
-/* The kernel reads build ids from the first page of a file too. */
+/* The kernel reads build ids from the first page of a file, too. */
 enum { HEAD_BYTES = 4096 };
 
 /* A line of /proc/PID/maps. */
@@ -32,7 +32,7 @@ struct maps_line {
 	char *path;
 };
 
-/* False: it is no line of a file. */
+/* False: it is not a line of a file. */
 static bool parse_line(char *text, struct maps_line *line)
 {
 	char exec;
@@ -47,7 +47,7 @@ static bool parse_line(char *text, struct maps_line *line)
 	return path && *line->path == '/' && line->end > line->start;
 }
 
-/* Without its mark, as the file had the path when it was mapped. */
+/* Removes the mark, because the file had this path when it was mapped. */
 static void cut_mark(char *path)
 {
 	static const char mark[] = " (deleted)";
@@ -56,7 +56,7 @@ static void cut_mark(char *path)
 		path[strlen(path) - strlen(mark)] = '\0';
 }
 
-/* The head of a file in memory has no section headers, so it must not say where they are. */
+/* The head in memory has no section headers, so remove their offset. */
 union elf_head {
 	unsigned char bytes[HEAD_BYTES];
 	Elf64_Ehdr wide;
@@ -74,7 +74,7 @@ static void forget_sections(union elf_head *head)
 	}
 }
 
-/* Whoever reads the profile refuses all of it if a segment does not end. */
+/* Readers reject the whole profile if a segment overflows. */
 static bool ends(const struct elf_facts *facts)
 {
 	uint64_t end;
@@ -128,7 +128,7 @@ static int add_mapping(struct mapped_text *text, const struct maps_line *line)
 	return 0;
 }
 
-/* The file's first mapping comes first, so its head has been seen when its text comes. */
+/* A file's first mapping comes first, so its head is known before its text. */
 static int add_lines(const struct process *process, FILE *maps, struct mapped_text *text)
 {
 	char buffer[PATH_MAX + 128];

@@ -9,9 +9,9 @@
 #include "profile/profile.h"
 
 /*
- * The files whose text a process had in memory at its call, so that what was counted there has names
- * when the process is gone. All of it comes from the process, which may say what it likes: it is
- * bounded, and no file is opened for it.
+ * The files with a process's text at the time of its call, so that counts have names after the
+ * process has ended. The process controls all of this data: it is bounded, and no file is opened
+ * for it.
  */
 struct text_mapping {
 	uint64_t start;
@@ -28,20 +28,22 @@ struct mapped_text {
 	size_t bytes; /* of paths */
 };
 
-/* NULL: none, or out of memory. Only for the thread of the process's user, as it may block. */
+/*
+ * NULL: none, or out of memory. Call it in the thread of the process's user, because it may block.
+ */
 struct mapped_text *mapped_text_read(const struct process *process);
 
 /* NULL is fine. */
 struct mapped_text *mapped_text_share(struct mapped_text *text);
 void mapped_text_free(struct mapped_text *text);
 
-/* The first mapping that has any of these bytes; NULL: there is none. */
+/* Returns the first mapping with any of these bytes; NULL: there is none. */
 const struct text_mapping *mapped_text_find(const struct mapped_text *text, uint64_t address,
 					    uint64_t size);
 
 /*
- * Where an address would be in the file if all of that were mapped; the address may be before the
- * mapping. Returns 0, or -ERANGE if it would be before the file's first byte.
+ * Converts an address to an offset, as if all of the file were mapped. The address may be before
+ * the mapping. Returns 0, or -ERANGE if it would be before the file's first byte.
  */
 int text_mapping_offset(const struct text_mapping *mapping, uint64_t address, uint64_t *result);
 

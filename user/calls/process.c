@@ -14,7 +14,7 @@
 
 #include "base/util.h"
 
-/* From linux/fs.h of 6.11, because Debian 12's headers are older. */
+/* From linux/fs.h of 6.11; Debian 12 has older headers. */
 struct mapping_query {
 	uint64_t size;
 	uint64_t flags;
@@ -50,10 +50,7 @@ static int open_proc_file(pid_t pid, pid_t thread, const char *name, int flags)
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-/*
- * Both are opened before anything is checked, because they are bound to the image that is there
- * now.
- */
+/* Opens both before any check, because they are bound to the current image. */
 static int open_space(struct process *process, pid_t pid, pid_t thread)
 {
 	*process = (struct process){ .pid = pid, .mem_fd = -1, .maps_fd = -1 };
@@ -114,7 +111,7 @@ static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t po
 	return ret;
 }
 
-/* If the first thread has ended its files are empty, so those of another thread are tried. */
+/* If the main thread has ended, its files are empty, so try another thread's. */
 int process_open(struct process *process, pid_t pid, uint32_t pointer,
 		 const uint8_t proof[PROCESS_PROOF])
 {
@@ -167,7 +164,7 @@ void process_look_anew(struct process *process)
 	process->start = process->end = 0;
 }
 
-/* Notes what is around an address: a mapping, or a hole up to the next one. */
+/* Stores the mapping, or the hole up to the next one, around an address. */
 static void note_mapping(struct process *process, uint64_t address, uint64_t start, uint64_t end,
 			 bool writable)
 {
@@ -250,8 +247,8 @@ static int find_mapping(struct process *process, uint64_t address)
 }
 
 /*
- * Before 6.11 mappings can only be read for a process, which may be gone while others go on in its
- * address space. Then a write fails where nothing is mapped, but not where memory is read-only.
+ * Before 6.11, mappings can only be read for a process, which may end while others use its address
+ * space. Then writes fail in holes, but not in read-only memory.
  */
 static bool outlived(const struct process *process)
 {

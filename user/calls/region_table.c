@@ -9,7 +9,7 @@
 #include "base/util.h"
 
 /*
- * BIN LOW HIGH. If another region takes some pcs of a bin, LOW and HIGH are the ends of the range
+ * Prints BIN LOW HIGH. If another region has some pcs of the bin, LOW and HIGH limit the range
  * around this pc.
  */
 static void print_bin(FILE *out, const struct call_region *region, uint64_t pc)
@@ -25,7 +25,7 @@ static void print_bin(FILE *out, const struct call_region *region, uint64_t pc)
 	fprintf(out, "%" PRIu64 " 0x%" PRIx64 " 0x%" PRIx64 "\n", bin, low, high);
 }
 
-/* Why no counter of profil() takes the pc; for sprofil() there is one word for all reasons. */
+/* Why no counter of profil() counts the pc. For sprofil() there is one word for all reasons. */
 static const char *nobody(const struct region_call *call, const struct region_table *table,
 			  uint64_t pc)
 {
@@ -53,15 +53,15 @@ void bin_text_print(FILE *out, const struct region_call *call, const struct regi
 	}
 }
 
-/* sprofil()'s flags, as in <sys/profil.h>. */
+/* sprofil()'s flags from <sys/profil.h>. */
 enum { FLAG_UINT = 1, FLAG_FAST = 2 };
 
-/* An entry that is on, and whose offset no earlier entry has. */
+/* An entry with a valid scale, whose offset no earlier entry has. */
 struct active_region {
 	uint64_t offset;
-	uint64_t last; /* pc of its last counter; below offset if it has none */
+	uint64_t last; /* the last counter's pc; below offset without counters */
 	uint64_t counters;
-	uint64_t reach; /* number of counters that a pc can hit */
+	uint64_t reach; /* how many counters a pc can reach */
 	struct dialect_factor factor;
 	uint32_t number;
 };
@@ -69,17 +69,17 @@ struct active_region {
 /* A range of pcs, up to the start of the next one. */
 struct segment {
 	uint64_t start;
-	const struct active_region *region; /* NULL: in no region */
+	const struct active_region *region; /* NULL: outside of all regions */
 };
 
 struct compiler {
 	const struct region_call *call;
-	const struct call_entry *overflow; /* NULL: there is none */
+	const struct call_entry *overflow; /* NULL: none */
 	struct active_region *regions; /* by offset */
 	size_t nr_regions;
 	struct segment *segments;
 	size_t nr_segments;
-	struct active_region **open; /* stack of regions around the sweep's pc; the last takes it */
+	struct active_region **open; /* stack of regions around the pc; the last counts it */
 	size_t nr_open;
 };
 
@@ -161,7 +161,7 @@ static int compare_regions(const void *left, const void *right)
 	return compare_u64(a->offset, b->offset) ?: compare_u64(a->number, b->number);
 }
 
-/* Of entries with equal offsets the first is always chosen, as if the others did not exist. */
+/* Of entries with equal offsets, only the first counts. */
 static void sort_regions(struct compiler *c)
 {
 	size_t i, stay = 0;
@@ -173,7 +173,7 @@ static void sort_regions(struct compiler *c)
 	c->nr_regions = stay;
 }
 
-/* From start on, pcs belong to region. A later cut at the same start replaces an earlier one. */
+/* Assigns pcs from start on to region. A later cut at the same start replaces an earlier one. */
 static void cut_segment(struct compiler *c, uint64_t start, const struct active_region *region)
 {
 	if (c->nr_segments && c->segments[c->nr_segments - 1].start == start)
@@ -202,9 +202,9 @@ static void close_regions(struct compiler *c, uint64_t start)
 }
 
 /*
- * Goes through the offsets in ascending order. A region covers those around it that began before.
- * Where it ends, glibc goes back to the innermost of those that still go on, and irix, which only
- * looks at the largest offset, to none.
+ * Visits offsets in ascending order. A region covers earlier ones around it. After its end, glibc
+ * returns to the innermost region that continues. irix only checks the largest offset, so it finds
+ * none.
  */
 static void sweep(struct compiler *c)
 {
@@ -288,7 +288,7 @@ static uint32_t nodes_above(uint32_t nr)
 }
 
 /*
- * Computes where each level begins: the root first, the segments last. Returns the total of lines.
+ * Computes the start of each level: the root first, the segments last. Returns the number of lines.
  */
 static uint32_t plan_levels(struct call_table *table, uint32_t nr_segments)
 {
@@ -312,7 +312,7 @@ static uint64_t last_below(const struct region_table *table, uint32_t level, uin
 					     table->lines[line].last[CALL_NODE_KEYS - 1];
 }
 
-/* Fills in the keys of a level from the lines of the level below it. */
+/* Fills in the keys of a level from the level below. */
 static void fill_level(struct region_table *table, uint32_t level)
 {
 	uint32_t from = table->table.level[level + 1], to = table->table.level[level], i;

@@ -17,9 +17,7 @@
 #include "base/util.h"
 #include "calls/worker.h"
 
-/*
- * Opens a file in /proc of the process that pid_fd refers to, and not of a later one with its pid.
- */
+/* Opens a file in /proc of pid_fd's process, rather than of a later one with that pid. */
 static int open_of(pid_t pid, int pid_fd, const char *name)
 {
 	char path[64];
@@ -37,9 +35,9 @@ static int open_of(pid_t pid, int pid_fd, const char *name)
 }
 
 /*
- * The outermost namespace around this one that does not contain the server, and how many levels
- * further in this one is; 0 and *result -1: it is the server's own. Takes over fd. The kernel has
- * 32 levels.
+ * Finds the outermost user namespace around this one that does not contain the server, and how many
+ * levels deeper this one is; 0 and *result -1: it is the server's own. Consumes fd. The kernel
+ * allows 32 levels.
  */
 static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 {
@@ -53,7 +51,7 @@ static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 		fd = parent;
 		++*ret_levels;
 	}
-	/* EPERM: the parent is not below the server's own namespace. */
+	/* EPERM: the parent is not below the server's namespace. */
 	parent = errno == EPERM ? 0 : -errno;
 	close(fd);
 	*result = outermost;
@@ -61,8 +59,7 @@ static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 }
 
 /*
- * The first of the uids that were assigned together with this one by a line of the map; without
- * such a line the uid itself.
+ * Returns the first uid of the range of the map with this uid; without such a range the uid itself.
  */
 static uid_t first_of_range(FILE *map, uid_t uid)
 {
@@ -93,8 +90,8 @@ static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 }
 
 /*
- * At deeper levels a map does not lead to the uids that root assigned; then the namespace itself is
- * charged.
+ * Maps of deeper namespaces do not lead to the uids that root assigned. In that case charge the
+ * namespace itself.
  */
 static int charge_made_by_root(int outermost, unsigned int levels, pid_t pid, int pid_fd, uid_t uid,
 			       uint64_t *result)
@@ -118,7 +115,7 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 
 	*result = uid;
 	fd = open_of(pid, pid_fd, "ns/user");
-	if (fd == -ENOENT) /* a kernel without user namespaces */
+	if (fd == -ENOENT) /* without user namespaces */
 		return 0;
 	ret = fd < 0 ? fd : find_outermost(fd, &outermost, &levels);
 	if (ret || outermost < 0)
@@ -132,8 +129,8 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 }
 
 /*
- * A set-user-ID file made in a namespace makes processes of a subordinate uid outside of it. All
- * such uids of one person are one user, so it does not matter who runs it.
+ * A set-user-ID file from a namespace runs with a subordinate uid outside of it. Charge all
+ * subordinate uids of a person as one user, whoever runs the file.
  */
 static uid_t charge_subordinate(uid_t uid)
 {
@@ -162,7 +159,7 @@ int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 	return ret;
 }
 
-/* Root's number, which is reserved for it. */
+/* reserved for root */
 enum { ROOT = 0 };
 
 static bool user_idle(const struct calls *calls, uint32_t i)
@@ -215,8 +212,7 @@ static bool has_room(const struct calls *calls, uint32_t owner, const struct spe
 	if (user->regions - less_regions + regions > calls->options.user_regions)
 		return false;
 	/*
-	 * The user's share may have shrunk since, but a replacement of the same size is always
-	 * allowed.
+	 * The user's share may have shrunk, but a replacement of the same size is always allowed.
 	 */
 	return (replaced && lines <= less) ||
 	       call_share_admits(calls->engine.nr_lines, calls->lines - less, user->lines - less,
@@ -306,8 +302,8 @@ static struct caller *new_caller(struct calls *calls, const struct call_ref *ref
 }
 
 /*
- * Opens a child by its pid, which may already belong to another process, even to a relative with
- * the same random bytes; so it is checked that the process has this call.
+ * Opens a child by its pid. Another process may have that pid by now, even a relative with the same
+ * random bytes, so check that it has this call.
  */
 static int open_child(struct calls *calls, struct caller *caller)
 {
@@ -335,7 +331,7 @@ static int open_child(struct calls *calls, struct caller *caller)
 	return 0;
 }
 
-/* Adds what was copied to the parent's buffer while the child's copy of it was made. */
+/* Adds counts that were copied to the parent's buffer during the fork. */
 static void make_up(struct calls *calls, struct caller *child)
 {
 	const struct call *call = call_of(child, &calls->engine);
@@ -351,7 +347,7 @@ static void forget_caller(struct calls *calls, struct caller *caller)
 	caller_free(caller);
 }
 
-/* There is no descriptor or memory for it now; meanwhile the kernel goes on counting. */
+/* No descriptor or memory is available now; the kernel continues to count. */
 static struct caller *leave_for_later(struct calls *calls, struct call *call)
 {
 	__atomic_store_n(&call->known, CALL_UNKNOWN, __ATOMIC_SEQ_CST);
@@ -360,8 +356,8 @@ static struct caller *leave_for_later(struct calls *calls, struct call *call)
 }
 
 /*
- * Takes in a child for which the kernel made a call. Whether the child still exists shows when it
- * is used.
+ * Makes the caller of a child for which the kernel made a call. Whether the child still exists
+ * shows when it is used.
  */
 static struct caller *take_in_child(struct calls *calls, const struct call_ref *ref)
 {
@@ -371,8 +367,8 @@ static struct caller *take_in_child(struct calls *calls, const struct call_ref *
 	struct caller *caller;
 
 	/*
-	 * Its process may end meanwhile, and then the kernel frees the call, because user space
-	 * does not hold it.
+	 * If its process ends first, the kernel frees the call, because user space does not hold it
+	 * yet.
 	 */
 	if (!spec || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
 						  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -414,7 +410,7 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	pthread_mutex_lock(&calls->lock);
 	caller = calls->callers[ref->slot];
 	call = &calls->engine.calls[ref->slot];
-	/* The kernel has reused the slot for another call, so nothing of the old one is left. */
+	/* The kernel has reused the slot for another call, so drop the old one. */
 	if (caller && caller->ref.serial != call->serial) {
 		forget_caller(calls, caller);
 		caller = NULL;
@@ -460,7 +456,7 @@ int calls_add_caller(struct calls *calls, struct spec *spec, struct process *pro
 	return 0;
 }
 
-/* Removes the region that cannot be written; the others go on with a new table. */
+/* Removes the region that cannot be written. The other regions get a new table. */
 static int exclude_region(struct calls *calls, struct caller *caller, uint32_t region)
 {
 	struct call *call = call_of(caller, &calls->engine);
@@ -494,7 +490,7 @@ static int exclude_region(struct calls *calls, struct caller *caller, uint32_t r
 	return ret;
 }
 
-/* The ticks while the call is briefly off for this are not counted. */
+/* Ticks while the call is off for this are not counted. */
 static void handle_fault(struct calls *calls, struct caller *caller)
 {
 	struct call *call = call_of(caller, &calls->engine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From a request, which may be any bytes, to what a manual says about the call. */
+/* Turns a request, which may be any bytes, into a call as its manual describes it. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "calls/registry.h"
 #include "calls/worker.h"
 
-/* sprofil()'s flags, as in <sys/profil.h>. */
+/* sprofil()'s flags from <sys/profil.h>. */
 enum { FLAG_FAST = 2 };
 
 #define SAMPLES_MAX (1ULL << 31)
 
-/* A request that is being answered. */
+/* A request in progress. */
 struct asking {
 	struct calls *calls;
 	struct worker *worker;
@@ -22,8 +22,8 @@ struct asking {
 	uid_t uid;
 	int pid_fd;
 	struct process process;
-	struct caller *caller; /* the process's call in force, or its last one; NULL: none */
-	int64_t stored; /* what pcsample() returns */
+	struct caller *caller; /* the process's current call, or its last one; NULL: none */
+	int64_t stored; /* the result of pcsample() */
 	uint64_t made; /* the new call, as calls_request() returns it */
 	struct call_reply *reply;
 };
@@ -54,8 +54,8 @@ static int check_form(const struct call_request *request, size_t size)
 }
 
 /*
- * Identifies the sender by descriptors, so that no later process with the same pid can take its
- * place.
+ * Identifies the sender by descriptors, so that a later process with its pid is never confused with
+ * it.
  */
 static int identify(struct asking *asking)
 {
@@ -76,7 +76,10 @@ static int identify(struct asking *asking)
 	return 0;
 }
 
-/* How many pcs the call in force, or one that ended by itself, has stored; reported only once. */
+/*
+ * The number of pcs that the current call, or one that ended by itself, has stored. It is reported
+ * only once.
+ */
 static int64_t take_stored(struct caller *caller)
 {
 	int64_t stored = (int64_t)(caller->copied - caller->not_stored);
@@ -88,8 +91,8 @@ static int64_t take_stored(struct caller *caller)
 }
 
 /*
- * Leaves the call; others that share the address space may go on with it. A stopped call is kept
- * for its status, but not one that another call replaces.
+ * Removes the process from its call; others that share the address space may continue with it. A
+ * stopped call is kept for its status, unless another call replaces it.
  */
 static void leave(struct asking *asking, bool keep)
 {
@@ -119,8 +122,8 @@ static void leave(struct asking *asking, bool keep)
 }
 
 /*
- * Puts the new call in force instead of the old one. If the process has executed another program
- * since it asked, the kernel's hook ran too early to remove the new call, so it is removed here.
+ * Replaces the old call by the new one. If the process executed another program since its request,
+ * the kernel's hook ran too early to remove the new call, so remove it here.
  */
 static int replace_call(struct asking *asking, struct caller *caller)
 {
@@ -151,7 +154,7 @@ static int replace_call(struct asking *asking, struct caller *caller)
 		return ret;
 	}
 	asking->caller = caller;
-	/* A serial is never 0. */
+	/* Serials are never 0. */
 	asking->made = (uint64_t)caller->ref.serial << 32 | caller->ref.slot;
 	return 0;
 }
@@ -169,7 +172,7 @@ static uint32_t call_flags(const struct call_request *request)
 	return flags;
 }
 
-/* The call stays if others that share the address space use it, so then it is not replaced. */
+/* A call that others in the address space use stays, so it is not replaced. */
 static bool replaces_own(const struct asking *asking, uint32_t owner)
 {
 	const struct caller *caller = asking->caller;
@@ -178,7 +181,7 @@ static bool replaces_own(const struct asking *asking, uint32_t owner)
 	       call_of(caller, &asking->calls->engine)->users == 1;
 }
 
-/* The lock is held so that nobody sweeps the spec away before it has a call. */
+/* Call it with the lock, so that nobody frees the spec before it has a call. */
 static int make_caller(struct asking *asking, uint64_t charge, struct spec *like,
 		       struct caller **caller)
 {
@@ -217,7 +220,7 @@ static int start_call(struct asking *asking, uint32_t width)
 	uint64_t charge;
 	int ret;
 
-	/* Nor for a call that replaces one, whose descriptors become free too late. */
+	/* Applies to replacements too: the old call's descriptors are closed too late. */
 	if (!process_may_stay(&asking->process))
 		return -EMFILE;
 	ret = charge_of(asking->pid, asking->pid_fd, asking->uid, &charge);
@@ -338,8 +341,8 @@ static void fill_stop(const struct caller *caller, const struct call *call,
 }
 
 /*
- * While the call is on, ticks may come between reading one figure and the next, so the total is
- * computed as their sum. Once it is off the total is the kernel's own, and the sum must agree.
+ * While the call is on, ticks may arrive between two figures, so the total is computed as their
+ * sum. Once the call is off, the total is the kernel's own, and the sum must agree with it.
  */
 static void fill_state(const struct asking *asking)
 {
@@ -368,9 +371,9 @@ static void fill_state(const struct asking *asking)
 }
 
 /*
- * Whether a call that fails ends the one before. 4.4BSD says of a bad buffer: "returns -1,
- * profiling is terminated"; IRIX: "each call to sprofil() will disable any profiling enabled by
- * previous" ones, and there profil() is sprofil().
+ * Whether a failed call ends the previous one. 4.4BSD on a bad buffer: "returns -1, profiling is
+ * terminated". IRIX: "each call to sprofil() will disable any profiling enabled by previous" ones,
+ * and its profil() is sprofil().
  */
 static bool failure_ends(const struct call_request *request, int failure)
 {

@@ -27,8 +27,7 @@ enum {
 };
 
 /*
- * A connection that the worker of its user handles, because reading from it may receive a
- * descriptor.
+ * A connection in the hands of its user's worker, because reading from it may receive a descriptor.
  */
 struct visit {
 	struct job job;
@@ -36,14 +35,14 @@ struct visit {
 	pthread_mutex_t lock; /* for what two threads use: */
 	int fd; /* -1: closed */
 	bool begun;
-	bool given_up; /* the client has been told */
+	bool given_up; /* the client has an answer */
 	bool is_plain; /* it cannot contain a descriptor, so close() does not block */
 	struct ucred sender;
-	size_t size; /* of the request; 0: it has not been read */
+	size_t size; /* of the request; 0: not read yet */
 	char *request;
 };
 
-/* Closes descriptors that a client sent; they are not used. */
+/* Closes descriptors from a client, which are not used. */
 static void close_passed(struct msghdr *message)
 {
 	struct cmsghdr *part;
@@ -88,10 +87,7 @@ static void send_refusal(int fd, int error)
 	send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/*
- * The request is read first, because otherwise the client would see a reset connection and no
- * reply.
- */
+/* Read the request first. Otherwise the client would see a reset connection and no reply. */
 static void send_off(int fd, bool is_plain, int error)
 {
 	send_refusal(fd, error);
@@ -100,7 +96,7 @@ static void send_off(int fd, bool is_plain, int error)
 	close(fd);
 }
 
-/* A client that did not wait for the reply may have freed the buffer by now. */
+/* A client that did not wait for the reply may have freed the buffer. */
 static bool has_hung_up(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
@@ -132,7 +128,7 @@ static void answer_visit(struct visit *visit, struct worker *worker)
 		calls_withdraw(worker, made);
 }
 
-/* One byte more than the longest request, so that a longer one is noticed. */
+/* One byte more than the longest request, to detect a longer one. */
 static bool make_message_room(struct visit *visit, struct iovec *space)
 {
 	ssize_t size = recv(visit->fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
@@ -144,7 +140,7 @@ static bool make_message_room(struct visit *visit, struct iovec *space)
 	return visit->request != NULL;
 }
 
-/* Reads even without a request, because descriptors may have come without one. */
+/* Reads even without a request, because descriptors may arrive without one. */
 static void receive(struct visit *visit)
 {
 	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
@@ -177,7 +173,7 @@ static void end_visit(struct visit *visit)
 	pthread_mutex_destroy(&visit->lock);
 }
 
-/* False: there is nobody left to answer. */
+/* False: the client is gone. */
 static bool begin_visit(struct visit *visit)
 {
 	bool given_up;
@@ -218,7 +214,7 @@ static void give_up_visit(struct job *job)
 	struct visit *visit = (struct visit *)job;
 
 	pthread_mutex_lock(&visit->lock);
-	/* The worker is stuck, so it keeps no descriptor but the one that it is using. */
+	/* The worker is stuck, so it may keep only the descriptor that it is using. */
 	if (visit->fd >= 0 && visit->is_plain && !visit->begun) {
 		send_off(visit->fd, true, ETIMEDOUT);
 		visit->fd = -1;
@@ -230,9 +226,9 @@ static void give_up_visit(struct job *job)
 }
 
 /*
- * Gives a connection to the worker of the peer's user, which reads the request, answers it and
- * closes the connection: even closing it may block, because a descriptor may have been sent along.
- * is_plain: there can be no descriptor. only: who may ask, besides root; (uid_t)-1: anybody.
+ * Passes a connection to the worker of the peer's user, which reads the request, answers it and
+ * closes the connection. Even closing may block, because it may have received a descriptor.
+ * is_plain: that is impossible. only: who may make requests, besides root; (uid_t)-1: anybody.
  */
 static void visit_begin(struct calls *calls, int fd, bool is_plain, uid_t only,
 			const struct ucred *peer)
@@ -256,7 +252,7 @@ static void visit_begin(struct calls *calls, int fd, bool is_plain, uid_t only,
 	free(visit);
 }
 
-/* From Linux 6.16, because headers are older. */
+/* From Linux 6.16; headers are older. */
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
@@ -265,8 +261,8 @@ enum {
 	CONNECTIONS_MAX = 512,
 	CONNECTIONS_PER_USER = 64,
 	/*
-	 * Short, because a client that connects without pause fills the queue, and all others wait
-	 * behind it.
+	 * Short: a client that connects without pause fills the queue, and all others wait behind
+	 * it.
 	 */
 	QUEUE = 16,
 	SILENCE_SECONDS = 2,
@@ -276,20 +272,20 @@ enum {
 
 struct connection {
 	int fd; /* -1: free */
-	struct ucred peer; /* who connected */
-	unsigned int seconds; /* of the connection's beginning */
-	uint64_t number; /* a later connection has a higher number */
+	struct ucred peer; /* the process that connected */
+	unsigned int seconds; /* since the connection began */
+	uint64_t number; /* later connections have higher numbers */
 };
 
 struct server {
 	struct calls *calls;
-	char *path; /* to be removed; NULL: the socket is not ours */
+	char *path; /* to be removed; NULL: not our socket */
 	uid_t only;
 	bool is_plain; /* clients cannot send descriptors */
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd; /* runs while a client is connected */
-	bool paused; /* accepting is paused, because there are no descriptors left */
+	bool paused; /* not accepting: there are no descriptors left */
 	size_t nr_connections;
 	uint64_t last_number;
 	struct connection connections[CONNECTIONS_MAX];
@@ -304,7 +300,7 @@ static int watch_fd(struct server *server, int fd, uint64_t tag)
 
 enum { TAG_LISTEN = CONNECTIONS_MAX, TAG_TIMER };
 
-/* Whether the socket was left behind by a server that was killed, so that nobody listens on it. */
+/* Whether a killed server left the socket, and nobody listens on it. */
 static bool abandoned(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -323,7 +319,7 @@ static bool abandoned(const struct sockaddr_un *address)
 }
 
 /*
- * Sets the address and returns its length: with the final NUL for a path, and without it for an
+ * Sets the address and returns its length: with the final NUL for a path, without it for an
  * abstract name.
  */
 static socklen_t fill_address(const char *path, struct sockaddr_un *address)
@@ -399,20 +395,18 @@ static int start_listening(struct server *server, const struct server_options *o
 	} else {
 		server->listen_fd = options->listen_fd;
 		/*
-		 * systemd passes a blocking socket, on which accept() would block everything else.
+		 * systemd passes a blocking socket, on which accept() would block the whole server.
 		 */
 		if (fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) ||
 		    fcntl(server->listen_fd, F_SETFD, FD_CLOEXEC))
 			return error_errno(err, -errno, "the socket that was passed");
 	}
-	/*
-	 * With this each message says who sent it, who may be another than the one that connected.
-	 */
+	/* Then each message has its sender, who may differ from the process that connected. */
 	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return error_errno(err, -errno, "socket: SO_PASSCRED");
 	/*
-	 * With this the kernel refuses descriptors at the sender; older kernels deliver them, and
-	 * they are closed.
+	 * Then the kernel refuses descriptors at the sender. Older kernels deliver them, and they
+	 * are closed.
 	 */
 	server->is_plain =
 		!setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
@@ -514,9 +508,9 @@ static bool is_silent(int fd)
 }
 
 /*
- * A free place, unless the user has used up theirs. If there is none, silent clients of many users
- * have taken them, and the one that has been silent longest is dropped, because a genuine client
- * sends at once.
+ * Finds a free place, unless the user has used all of theirs. If there is none, silent clients of
+ * many users fill the table. Drop the one that was silent longest, because genuine clients send at
+ * once.
  */
 static struct connection *find_connection(struct server *server, uid_t uid)
 {
@@ -540,7 +534,7 @@ static struct connection *find_connection(struct server *server, uid_t uid)
 	return place ? place : oldest;
 }
 
-/* Only a client that has not sent its request yet needs a place to wait in. */
+/* Only a client that has not sent its request needs a place to wait. */
 static void take_in_connection(struct server *server, int fd)
 {
 	struct connection *place;
@@ -561,7 +555,7 @@ static void take_in_connection(struct server *server, int fd)
 		set_silence_timer(server);
 }
 
-/* Accepts only some at a time, because counts must be copied too. */
+/* Limit the number, because counts must be copied too. */
 static void accept_some(struct server *server)
 {
 	int i, fd;

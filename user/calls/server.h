@@ -10,25 +10,25 @@
 #include "calls/calls.h"
 
 /*
- * The socket on which requests arrive. A connection has one request and one reply. A silent
- * connection is closed after some seconds, and one user cannot take all places.
+ * The socket for requests. A connection has one request and one reply. A silent connection is
+ * closed after some seconds, and no user can fill all places.
  */
 struct server_options {
-	const char *path; /* @NAME: abstract; NULL: use listen_fd, which is open already */
+	const char *path; /* @NAME: abstract; NULL: use listen_fd, which is open */
 	int listen_fd;
 	mode_t mode; /* of the socket */
-	uid_t owner; /* of the socket; (uid_t)-1: the server's own */
-	gid_t group; /* the same for its group */
-	uid_t only; /* who may ask, besides root; (uid_t)-1: anybody who can connect */
+	uid_t owner; /* of the socket; (uid_t)-1: the server's user */
+	gid_t group; /* likewise */
+	uid_t only; /* who may make requests, besides root; (uid_t)-1: anybody who can connect */
 };
 
 struct server;
 
-/* calls stays the caller's. */
+/* The caller keeps calls. */
 int server_open(const struct server_options *options, struct calls *calls, struct server **result,
 		struct error *err);
 
-/* Readable when server_poll has something to do. */
+/* Readable if server_poll() has work. */
 int server_fd(const struct server *server);
 int server_poll(struct server *server, struct error *err);
 

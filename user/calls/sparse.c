@@ -60,7 +60,7 @@ void pcs_sort(struct pcs *pcs)
 
 int pcs_add(struct pcs *pcs, uint64_t pc)
 {
-	/* Sorted each time the number has doubled, so that a sample costs little on average. */
+	/* Sort each time the number has doubled, so that a sample costs little on average. */
 	if (pcs->nr == pcs->capacity && pcs->nr >= 2 * pcs->sorted)
 		pcs_sort(pcs);
 	if (GROW(pcs->list, pcs->capacity, pcs->nr + 1))

@@ -7,7 +7,7 @@
 
 #include "shared/binning.h"
 
-/* An array of numbers that are nearly all 0, in pages that are allocated when first asked for. */
+/* An array of numbers that are mostly 0, in pages that are allocated on first use. */
 struct sparse_page {
 	uint64_t index;
 	uint64_t values[PAGE_COUNTERS];
@@ -19,12 +19,14 @@ struct sparse {
 	size_t capacity;
 };
 
-/* The page of values from index * PAGE_COUNTERS on. NULL: out of memory. */
+/* Returns the page of values from index * PAGE_COUNTERS on. NULL: out of memory. */
 struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index);
 
 void sparse_free(struct sparse *sparse);
 
-/* How often each pc was sampled. It takes memory for each different pc and not for each sample. */
+/*
+ * How often each pc was sampled. Memory grows with the number of different pcs, not with samples.
+ */
 struct pc_count {
 	uint64_t pc;
 	uint64_t count;
@@ -34,12 +36,12 @@ struct pcs {
 	struct pc_count *list;
 	size_t nr;
 	size_t capacity;
-	size_t sorted; /* the first `sorted` elements ascend, each pc once */
+	size_t sorted; /* the first `sorted` elements ascend, without duplicates */
 };
 
 int pcs_add(struct pcs *pcs, uint64_t pc); /* 0 or -ENOMEM */
 
-/* Afterwards all elements ascend, each pc once. */
+/* Sorts all elements, and combines duplicates. */
 void pcs_sort(struct pcs *pcs);
 
 void pcs_free(struct pcs *pcs);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * No buffer is larger, and with this the counters of 4,096 regions can still be numbered. A single
- * region needs no such limit.
+ * No buffer is larger, and with this limit the counters of 4,096 regions can be numbered. A single
+ * region needs no limit.
  */
 #define SIZE_MAX_EACH (1ULL << 50)
 
@@ -31,7 +31,7 @@ static int copy_entries(struct spec *spec, const struct call_entry *entries, uin
 }
 
 /*
- * Writes where the counters are, behind the segments, because a fork checks what its child has
+ * Writes the addresses of the counters after the segments, because a fork checks the child's memory
  * there.
  */
 static void put_buffer_lines(struct call_line *lines, struct spec *spec)

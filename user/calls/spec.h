@@ -16,8 +16,8 @@
 struct worker;
 
 /*
- * The arguments of a call. A process shares it with the children that it forked, until one of their
- * regions turns out not to be writable.
+ * The arguments of a call. A process shares them with its forked children, until a region of one of
+ * them turns out not to be writable.
  */
 struct spec {
 	uint32_t number; /* in the kernel's table of specs */
@@ -25,7 +25,7 @@ struct spec {
 	uint32_t dialect;
 	uint32_t profil_flags;
 	uint32_t flags; /* as in struct call */
-	uint32_t width; /* bytes of a counter, or for pcsample of a pc */
+	uint32_t width; /* bytes of a counter, or of a pc for pcsample() */
 	uint32_t owner; /* in the kernel's table of owners */
 	struct worker *worker; /* of its calls */
 	uint32_t pointer;
@@ -33,28 +33,28 @@ struct spec {
 	uint8_t proof[PROCESS_PROOF];
 	struct call_entry *entries;
 	uint32_t nr_entries;
-	struct region_table table; /* its lines are in the kernel, from table.base */
-	uint32_t nr_lines; /* of these in the kernel, and of the buffers' */
+	struct region_table table; /* its lines are in the kernel from table.base on */
+	uint32_t nr_lines; /* in the kernel: the table's, and the buffers' */
 	struct mapped_text *mapped; /* for the record; NULL: none */
 };
 
 /*
- * Makes a spec of a request that was checked, and its table in the kernel, from like and entries.
- * -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (because of the regions).
+ * Makes a spec from a checked request, and its table in the kernel, from like and entries. -ENOMEM,
+ * -ENOSPC (no room for the table), -EINVAL and -E2BIG (because of the regions).
  */
 int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
 	      uint32_t nr_entries, struct spec **result);
 
-/* Gives its lines back. NULL is fine. */
+/* Frees its lines. NULL is fine. */
 void spec_free(struct call_engine *engine, struct spec *spec);
 
 /*
- * The entry of a counter, the counter's number in it, and how many counters follow, including
+ * Finds the entry of a counter, the counter's number in it, and how many counters follow, including
  * itself.
  */
 uint32_t spec_locate(const struct spec *spec, uint64_t flat, uint64_t *ret_bin, uint64_t *ret_left);
 
-/* By enum dialect, and then NULL. */
+/* By enum dialect, then NULL. */
 extern const char *const dialect_names[];
 
 static inline bool spec_is_sprofil(const struct spec *spec)

@@ -13,18 +13,18 @@
 #include "calls/registry.h"
 
 enum {
-	JOBS_MAX = 1024, /* of a user */
-	IDLE_SECONDS = 2, /* how long an idle thread waits for more work */
-	STACK_BYTES = 512 << 10, /* a copy takes 50 KiB of it, and more with a sanitizer */
+	JOBS_MAX = 1024, /* per user */
+	IDLE_SECONDS = 2, /* how long an idle thread waits for work */
+	STACK_BYTES = 512 << 10, /* a copy uses 50 KiB, and more with a sanitizer */
 };
 
 #define MS 1000000ULL
-#define STUCK_NS (3000 * MS) /* less than a client of ours waits */
+#define STUCK_NS (3000 * MS) /* less than our client waits */
 #define END_NS (1000 * MS)
-#define END_MOST_NS (60000 * MS) /* also for one that only uses CPU time */
+#define END_MOST_NS (60000 * MS) /* even for one that only uses CPU time */
 #define END_LOOK_NS (20 * MS)
 
-/* --- what waits --- */
+/* --- pending work --- */
 
 static bool is_free(const struct worker *worker)
 {
@@ -45,8 +45,8 @@ static void init_worker(struct calls *calls, struct worker *worker, uint64_t who
 }
 
 /*
- * The user is charge_of() for subordinate uids, so that one person's uids cannot take all threads.
- * Other uids are people, and are used directly, because looking at the process costs more than
+ * Subordinate uids share a key by charge_of(), so that one person's uids cannot use all threads.
+ * Other uids are people, and are keys themselves, because checking the process would cost more than
  * everything else here.
  */
 uint64_t worker_key(pid_t pid, uid_t uid)
@@ -62,7 +62,7 @@ uint64_t worker_key(pid_t pid, uid_t uid)
 
 struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid)
 {
-	/* The last place is root's, who must get in to see who has the others. */
+	/* Root always gets the last place, to find out who uses the others. */
 	const size_t most = who ? WORKERS_MAX - 1 : WORKERS_MAX;
 	struct worker *worker, *place = NULL;
 
@@ -141,7 +141,7 @@ static void do_work(struct worker *worker, struct work *work)
 	else if (caller && !urgent)
 		calls_copy(calls, caller);
 	pthread_mutex_lock(&calls->lock);
-	/* It was only taken in while its process existed; the copy is done in its turn. */
+	/* The process was only opened while it existed; its copy comes in due order. */
 	if (caller && urgent && !gone)
 		worker_mark(calls, &ref, false);
 }
@@ -170,7 +170,8 @@ static void do_job(struct worker *worker, struct job *job)
 }
 
 /*
- * Runs urgent work first, and requests before copies, because requests wait for at most one copy.
+ * Urgent work comes first, then requests, then copies, so that a request waits for at most one
+ * copy.
  */
 static void do_next(struct worker *worker)
 {
@@ -185,16 +186,14 @@ static void do_next(struct worker *worker)
 	worker->busy = worker->stuck = false;
 }
 
-/* False: nothing came for some time. */
+/* False: no work for some time. */
 static bool await_work(struct worker *worker)
 {
 	struct timespec until;
 
 	if (!worker_is_idle(worker))
 		return true;
-	/*
-	 * What it has done may have changed what is due, and nobody has to check this worker now.
-	 */
+	/* Its work may have changed what is due, and nobody must check this worker now. */
 	calls_set_timer(worker->calls);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
@@ -220,7 +219,7 @@ static void *serve_user(void *argument)
 	return NULL;
 }
 
-/* Signals are handled by the main thread. */
+/* The main thread handles signals. */
 static int start_worker(struct worker *worker)
 {
 	pthread_attr_t attributes;
@@ -291,7 +290,7 @@ void workers_copy(struct calls *calls)
 	}
 }
 
-/* The thread is runnable but there is no CPU for it. */
+/* The thread is runnable but has no CPU. */
 static bool lacks_cpu(const struct worker *worker)
 {
 	char path[64], line[256];
@@ -306,7 +305,7 @@ static bool lacks_cpu(const struct worker *worker)
 	return state && !strncmp(state, ") R", 3);
 }
 
-/* How long a busy thread has not run: it waits for something that is not ours. */
+/* How long a busy thread has made no progress: it waits for something that is not ours. */
 static uint64_t still_ns(struct worker *worker, uint64_t now)
 {
 	struct timespec used;
@@ -352,10 +351,7 @@ static void give_up(struct worker *worker)
 	job->give_up(job);
 }
 
-/*
- * If this process was stopped, or had no CPU, the other threads had none either, which proves
- * nothing.
- */
+/* If this process was stopped, or had no CPU, its threads had none either, so reset their times. */
 static void forgive(struct calls *calls, uint64_t now)
 {
 	struct worker *worker;
@@ -383,7 +379,7 @@ void workers_check(struct calls *calls)
 	}
 }
 
-/* Counts the remaining workers: those that make progress, and those that do not. */
+/* Counts the remaining workers with progress, and those without. */
 static void count_running(struct calls *calls, uint32_t *moving, uint32_t *still)
 {
 	uint64_t now = monotonic_ns();

@@ -9,52 +9,49 @@
 #include "calls/call_state.h"
 
 /*
- * What belongs to a user can block whoever touches it: a page of a buffer that is backed by a FUSE
- * file, or a descriptor whose close lingers. So each user has a thread for this, and only that
- * thread waits. A call belongs to one worker for its life, and only this worker uses its caller and
- * its process.
+ * A user's memory can block whoever accesses it: a page of a buffer may be backed by a FUSE file,
+ * or closing a descriptor may linger. Therefore each user has a thread, and only that thread waits.
+ * A call has the same worker for its whole life, and only this worker uses its caller and its
+ * process.
  *
- * These are threads and not processes, so counters, callers and what is known of them stay in one
- * place, and a copy takes a few system calls and no message. What they share (which slot is whose,
- * specs, users' limits, the journal, the clocks) is protected by calls->lock, and nobody waits for
- * a user while holding it. A thread in an uninterruptible wait keeps its process from ending, which
- * the owner must know, so workers_end() reports it.
+ * These are threads and not processes, so that counters and callers stay in one place, and a copy
+ * needs a few system calls and no message. calls->lock protects what they share (slots, specs,
+ * limits of users, the journal, the clocks), and nobody waits for a user while holding it. A thread
+ * in an uninterruptible wait prevents its process from ending. The owner must know that, so
+ * workers_end() reports it.
  */
-/* calls->lock must be held, except where stated. */
+/* calls->lock must be held, unless stated otherwise. */
 
-/*
- * The key of a user for workers, from a process and its uid. It never blocks; call it without the
- * lock.
- */
+/* The worker key of a process's user. It never blocks; call it without the lock. */
 uint64_t worker_key(pid_t pid, uid_t uid);
 
-/* The user's worker; NULL: too many users, of whom root is none. */
+/* Returns the user's worker; NULL: too many users. Root always gets one. */
 struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid);
 
 /*
- * The worker that answers a process: the one that has its call or handles a request of it, else the
- * user's. So two threads of the process that are different users cannot undo each other's work.
+ * Returns the worker that serves a process: the one with its call or its current request, else the
+ * user's. Two threads of a process with different uids thus cannot undo each other's work.
  */
 struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid);
 
-/* Queues a job. -EAGAIN: the user has too many waiting, or there is no thread for it. */
+/* Queues a job. -EAGAIN: too many of the user's jobs wait, or no thread can be started. */
 int worker_give(struct worker *worker, struct job *job);
 
-/* The call must be released, or looked at again because something about it changes. */
+/* The call must be released, or checked again because it changed. */
 void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone);
 
 /* Makes everything dirty due now. */
 void workers_copy(struct calls *calls);
 
 /*
- * Finds users whose thread has made no progress for some seconds: their calls are ended, and they
- * are refused until it does.
+ * Finds users whose thread has made no progress for some seconds. Their calls end, and they are
+ * refused until there is progress.
  */
 void workers_check(struct calls *calls);
 
 /*
- * Releases all calls and ends all threads, except those that are stuck. False: there are some,
- * which may still go on at some time, so nothing of calls can be freed.
+ * Releases all calls and ends all threads, except stuck ones. False: there are some, which may
+ * still wake up, so nothing may be freed.
  */
 bool workers_end(struct calls *calls);
 
