@@ -14,7 +14,7 @@ struct block_instruction *blocks_find(const struct instruction *instructions, si
 				      size_t size, uint64_t address)
 {
 	struct block_instruction *all = calloc(nr + 1, sizeof(*all));
-	/* For each byte: a block begins here, if an instruction does. There is one for the end. */
+	/* By byte: a block begins there, if an instruction does. There is one more for the end. */
 	cleanup_free bool *leaders = calloc(size + 1, sizeof(*leaders));
 	size_t i, at = 0;
 
@@ -38,7 +38,7 @@ struct block_instruction *blocks_find(const struct instruction *instructions, si
 	return all;
 }
 
-/* Where the bytes are: in a file, or in an image of it in memory. */
+/* The source of the bytes: a file, or an image of it in memory. */
 struct source {
 	int fd;
 	const uint8_t *memory; /* NULL: read from fd */
@@ -56,7 +56,7 @@ static uint16_t machine_of(const struct elf_image *image)
 	return header.e_machine;
 }
 
-/* The bytes from offset to the end of its segment; 0: it is not in text. */
+/* The bytes from offset to the end of its segment; 0: the offset is not in text. */
 static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
 {
 	size_t i;
@@ -133,7 +133,7 @@ int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, si
 	return ret;
 }
 
-/* The segments of /proc/kcore are all of the kernel's memory, at their addresses. */
+/* The segments of /proc/kcore are the kernel's memory, at its addresses. */
 int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *result,
 		    struct error *err)
 {

@@ -9,18 +9,18 @@
 #include "base/error.h"
 #include "symbol/disasm.h"
 
-/* The bytes of some text, and the processor that they are for. */
+/* The bytes of some text, and their processor. */
 struct code {
 	uint8_t *bytes;
-	size_t size; /* may be less than asked for: at most to the segment's end */
+	size_t size; /* up to the segment's end, so maybe less than wanted */
 	uint16_t machine; /* e_machine; EM_NONE if the byte order is not ours */
 };
 
-/* Longer than any function that a compiler makes; a file may claim any length. */
+/* Longer than any compiled function; a file may claim any length. */
 #define CODE_MAX (1U << 20)
 
 /*
- * Reads from an ELF file at a file offset. fd stays the caller's, who frees ret->bytes. size <=
+ * Reads from an ELF file at a file offset. The caller keeps fd, and frees ret->bytes. size <=
  * CODE_MAX.
  */
 int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, struct error *err);
@@ -33,16 +33,16 @@ int code_read_memory(const void *image, size_t image_size, uint64_t offset, size
 int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *result,
 		    struct error *err);
 
-/* An instruction; `at` counts bytes from the start of the text. */
+/* An instruction. `at` is in bytes from the start of the text. */
 struct block_instruction {
 	uint32_t at;
-	bool first; /* of a basic block: all instructions of a block run equally often */
+	bool first; /* of a basic block, whose instructions all run equally often */
 };
 
 /*
- * The blocks of `size` bytes of code at address, whose instructions are these; the caller frees them. They ascend.
- * A block ends at a jump, at a return, and before the target of a jump in the code, but not at a call. Targets in
- * jump tables are not known. NULL: out of memory.
+ * Finds the blocks of `size` bytes of code at address, with these instructions. The result ascends;
+ * the caller frees it. A block ends at a jump, at a return, and before the target of a jump in the
+ * code, but not at a call. Targets in jump tables are unknown. NULL: out of memory.
  */
 struct block_instruction *blocks_find(const struct instruction *instructions, size_t nr,
 				      size_t size, uint64_t address);

@@ -36,7 +36,10 @@ static bool has_debug_information(int fd)
 static int __attribute__((format(printf, 3, 4)))
 open_path(const struct debug_origin *origin, char *found, const char *format, ...)
 {
-	/* What others own would be read with our rights, and is nothing that the program's owner made. */
+	/*
+	 * A file of another user would be read with our rights, and does not come from the
+	 * program's owner.
+	 */
 	const struct regular_file_rule rule = { .is_owned = true, .user = origin->owner };
 	char path[PATH_MAX];
 	va_list args;
@@ -48,8 +51,7 @@ open_path(const struct debug_origin *origin, char *found, const char *format, ..
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return -ENAMETOOLONG;
 	/*
-	 * An absolute symbolic link in a container points into the container, so it is resolved
-	 * below root.
+	 * Resolve below root: an absolute symbolic link in a container points into the container.
 	 */
 	fd = regular_file_open(origin->root, path, &rule);
 	if (fd >= 0 && !has_debug_information(fd)) {
@@ -73,7 +75,7 @@ static int open_by_id(const struct debug_origin *origin, const char *id, char *f
 				 -ENOENT;
 }
 
-/* A plain file name; a hostile one must not lead out of the folder. */
+/* Whether the name is a plain file name. A hostile one must not lead out of the folder. */
 static bool is_plain(const char *name)
 {
 	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -110,7 +112,7 @@ int debug_candidate_open(const struct debug_origin *origin, enum debug_place pla
 	case DEBUG_BY_ID:
 		return open_by_id(origin, name, found);
 	case DEBUG_BY_ID_OF_HOST:
-		/* What anyone put there would name another's functions. */
+		/* A user's file there could rename other users' functions. */
 		of_host.root = "";
 		of_host.owner = 0;
 		return open_by_id(&of_host, name, found);

@@ -17,15 +17,15 @@
 
 int (*debug_file_ask)(enum debug_place place, const char *name, char *found);
 
-/* Limits for the few files without a build id, whose checksum must be computed. */
+/* Limits for files without a build id, whose checksum must be computed. */
 #define CHECKSUM_MAX (2ULL << 30)
 #define HOLES_MAX (16ULL << 20)
 #define PACKING_MAX 8
 
-/* What a candidate must match. */
+/* Requirements for a candidate. */
 struct wanted {
 	struct stat self;
-	char *build_id; /* NULL: the checksum decides */
+	char *build_id; /* NULL: compare the checksum */
 	const char *link;
 	uint32_t checksum;
 	struct debug_origin origin;
@@ -33,9 +33,9 @@ struct wanted {
 };
 
 /*
- * Whether all of a file may be read: a file with huge holes costs its owner nothing and only its
- * reader. Small differences are allowed, because some file systems compress what they store, or
- * report no blocks for a small file.
+ * Whether to read the whole file. A file with huge holes costs its owner nothing, but its reader
+ * time. Some file systems compress files, or report no blocks for small ones, so allow small
+ * differences.
  */
 static bool is_worth_reading(const struct stat *stat)
 {
@@ -44,7 +44,7 @@ static bool is_worth_reading(const struct stat *stat)
 	return size <= CHECKSUM_MAX && size <= HOLES_MAX + stored * PACKING_MAX;
 }
 
-/* The CRC-32 of the whole file, as objcopy --add-gnu-debuglink stores it. */
+/* The CRC-32 of the file, as objcopy --add-gnu-debuglink stores it. */
 static int file_checksum(int fd, const struct stat *stat, uint32_t *result)
 {
 	unsigned char buffer[65536];
@@ -54,7 +54,7 @@ static int file_checksum(int fd, const struct stat *stat, uint32_t *result)
 
 	if (!is_worth_reading(stat))
 		return -EFBIG;
-	/* The first size is kept, because a file that grows meanwhile is another one anyway. */
+	/* Use the first size: a file that grows meanwhile does not match anyway. */
 	while (at < stat->st_size && (got = pread(fd, buffer, sizeof(buffer), at)) > 0) {
 		crc = crc32(crc, buffer, (uInt)got);
 		at += got;
@@ -135,7 +135,7 @@ static int try_build_id(const struct wanted *wanted)
 	fd = try_place(wanted, DEBUG_BY_ID, wanted->build_id);
 	if (fd >= 0 || fd == -ENOMEM || !*wanted->origin.root)
 		return fd;
-	/* A container seldom has debug files, but this host may have those of the same build. */
+	/* Containers seldom have debug files, but this host may have those of the same build. */
 	return try_place(wanted, DEBUG_BY_ID_OF_HOST, wanted->build_id);
 }
 
@@ -155,7 +155,7 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	if (fstat(fd, &wanted.self))
 		return -errno;
 	/*
-	 * A server must not learn what another user runs, so it is asked only for root's files and
+	 * A server must not learn what other users run, so contact it only for root's files and
 	 * ours.
 	 */
 	wanted.origin.owner = wanted.self.st_uid;

@@ -18,7 +18,7 @@
 struct client;
 typedef int (*client_watch)(struct client *client, long done, long all);
 
-/* The library comes with an HTTP client and its libraries, and is loaded at the first question. */
+/* Load the library only for the first request: it brings an HTTP client with its libraries. */
 static struct {
 	struct client *(*begin)(void);
 	void (*watch)(struct client *client, client_watch watch);
@@ -28,13 +28,13 @@ static struct {
 static const char *const call_names[] = { "debuginfod_begin", "debuginfod_set_progressfn",
 					  "debuginfod_find_debuginfo", "debuginfod_end" };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these: a thread may look for names */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects these */
 static bool is_quiet;
 static uint64_t span_ns; /* when the current span began */
-static uint64_t spent_ns; /* time spent on questions in it */
-static uint64_t until_ns; /* when the current question will have taken too long */
+static uint64_t spent_ns; /* time for requests in this span */
+static uint64_t until_ns; /* when the current request times out */
 
-/* Says once why no server can be asked, with the lock held. */
+/* Reports once why requests are impossible. Call it with the lock held. */
 static bool load_library(void)
 {
 	static struct error err;
@@ -53,7 +53,7 @@ static int is_too_long(struct client *client, long done, long all)
 	return monotonic_ns() > until_ns;
 }
 
-/* False: the time for questions is used up. */
+/* False: the time for requests is used up. */
 static bool begin_question(uint64_t now)
 {
 	const uint64_t second = 1000000000;

@@ -8,9 +8,9 @@
 #include <libiberty/demangle.h>
 
 /*
- * Both manglings have back references, so a few hundred hostile bytes can expand to terabytes. The
- * demanglers cannot be told to stop, but they own no memory while they call back. So the callback
- * leaves by longjmp when the buffer is full, and what fits is kept.
+ * Both manglings have back references, so that a few hundred hostile bytes can expand to terabytes.
+ * The demanglers cannot be interrupted, but they own no memory during a callback. Therefore the
+ * callback leaves by longjmp() when the buffer is full, and the text so far is kept.
  */
 #define NAME_MAX_LENGTH 4096
 
@@ -47,8 +47,8 @@ static char *demangle_by(demangler by, const char *name, struct demangled *outpu
 		return strndup(output->text, sizeof(output->text));
 	}
 	/*
-	 * The return type is dropped: only templates' manglings have one, and it would come first
-	 * in a column of names.
+	 * Drop the return type: only templates have one, and it would come first in a column of
+	 * names.
 	 */
 	if (!by(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, collect_piece, output) ||
 	    !output->length)
@@ -63,7 +63,7 @@ char *demangle(const char *name)
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return NULL;
-	/* Rust's old scheme looks like a C++ name with a hash, so Rust is tried first. */
+	/* Rust's old scheme looks like a C++ name with a hash, so try Rust first. */
 	plain = demangle_by(rust_demangle_callback, name, &output);
 	return plain ? plain : demangle_by(cplus_demangle_v3_callback, name, &output);
 }

@@ -28,7 +28,10 @@ int disasm_load(struct error *err)
 	static struct error failure;
 	static int ret;
 
-	/* A process that may open nothing cannot try again, and should say why it failed the first time. */
+	/*
+	 * A process that must not open files cannot load it later. It should report the reason of
+	 * the first failure.
+	 */
 	if (!ret)
 		ret = library_load("libcapstone.so." TEXT_OF(CS_API_MAJOR),
 				   "libcapstone" TEXT_OF(CS_API_MAJOR), call_names,
@@ -41,14 +44,14 @@ int disasm_load(struct error *err)
 #define ALLOCATIONS_MAX 16
 #define X86_LENGTH_MAX 15
 
-/* A processor: capstone's names for it, and how to read its instructions. */
+/* A processor: capstone's names for it, and functions to interpret its instructions. */
 struct processor {
 	uint16_t machine;
 	cs_arch arch;
 	cs_mode mode;
-	uint32_t step; /* bytes to skip where there is no valid instruction */
+	uint32_t step; /* bytes to skip after an invalid instruction */
 	void (*branch)(const cs_insn *insn, struct instruction *result);
-	/* Bytes of an instruction that capstone does not know; 0: it cannot be told; may be NULL. */
+	/* Length of an instruction that capstone does not know; 0: unknown. May be NULL. */
 	size_t (*length)(const uint8_t *bytes, size_t size);
 };
 
@@ -59,8 +62,8 @@ struct disasm {
 };
 
 /*
- * Capstone 4 uses memory without checking that it got any. So a failed allocation leaves capstone
- * by a jump, and what it allocated while opening is ours to free then.
+ * Capstone 4 uses memory without checking whether its allocation failed. Therefore a failed
+ * allocation leaves capstone by longjmp(), and we free what it allocated while opening.
  */
 static _Thread_local struct {
 	jmp_buf environment;
@@ -116,7 +119,7 @@ static void x86_branch(const cs_insn *insn, struct instruction *result)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
-	/* Capstone takes LOOP for a relative branch but not for a jump. */
+	/* Capstone calls LOOP a relative branch, but not a jump. */
 	result->is_return = in_group(insn, CS_GRP_RET);
 	result->is_jump = !in_group(insn, CS_GRP_CALL) &&
 			  (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
@@ -132,10 +135,7 @@ static void arm64_branch(const cs_insn *insn, struct instruction *result)
 	const cs_arm64_op *last;
 
 	result->is_return = insn->id == ARM64_INS_RET;
-	/*
-	 * Capstone takes BL and BLR for jumps; the target is the last operand, behind CBZ's
-	 * register.
-	 */
+	/* Capstone calls BL and BLR jumps. The target is the last operand, after CBZ's register. */
 	if (!in_group(insn, CS_GRP_JUMP) || !arm64->op_count)
 		return;
 	last = &arm64->operands[arm64->op_count - 1];
@@ -145,7 +145,7 @@ static void arm64_branch(const cs_insn *insn, struct instruction *result)
 		result->target = (uint64_t)last->imm;
 }
 
-/* ModR/M, the SIB byte and the displacement; size bytes are left. 0: too few. */
+/* The length of ModR/M, SIB and displacement; size bytes are left. 0: too few. */
 static size_t x86_operand_length(const uint8_t *bytes, size_t size)
 {
 	size_t length = 1;
@@ -168,7 +168,7 @@ static size_t x86_operand_length(const uint8_t *bytes, size_t size)
 	return length + (base == 5 ? 4 : 0);
 }
 
-/* Bytes of a VEX or EVEX prefix, with the number of its opcode map; 0: it is neither. */
+/* The length of a VEX or EVEX prefix, with the number of its opcode map; 0: it is neither. */
 static size_t x86_vector_prefix(const uint8_t *bytes, size_t size, uint8_t *map)
 {
 	if (size > 2 && bytes[0] == 0xc5) {
@@ -187,9 +187,9 @@ static size_t x86_vector_prefix(const uint8_t *bytes, size_t size, uint8_t *map)
 }
 
 /*
- * Capstone 4 lacks most of AVX-512, and what came after it. The length of such an instruction
- * follows from its encoding alone, and with it those behind it are not taken apart amid theirs. For
- * 64 bits only: in 32 these prefixes are instructions too.
+ * Capstone 4 lacks most of AVX-512 and later extensions. The encoding alone gives the length of
+ * such an instruction, so that decoding continues at the next one. For 64 bits only: in 32 bits
+ * these prefixes are instructions too.
  */
 static size_t x86_vector_length(const uint8_t *bytes, size_t size)
 {

@@ -8,31 +8,29 @@
 
 #include "base/error.h"
 
-/* Machine code as text. All that depends on the processor is in disasm.c. */
+/* Machine code as text. disasm.c has everything that depends on the processor. */
 
-enum disasm_syntax { DISASM_ATT, DISASM_INTEL }; /* for x86; others have one syntax */
+enum disasm_syntax { DISASM_ATT, DISASM_INTEL }; /* for x86; other processors have one syntax */
 
 struct disasm;
 
 struct instruction {
 	uint32_t size; /* at least 1 */
-	bool is_jump; /* not a call, so it may stay in the function */
+	bool is_jump; /* not a call, so the target may be in the function */
 	bool is_return;
 	bool has_target; /* of a direct jump or call */
 	uint64_t target;
-	char text[192]; /* ".byte 0x06" where capstone knows no instruction */
+	char text[192]; /* ".byte 0x06" if capstone does not know the instruction */
 };
 
 /* Loads capstone, which disasm_open() needs. Returns 0 or -ENOENT. */
 int disasm_load(struct error *err);
 
-/* machine is e_machine of the ELF header. -ENOTSUP: not a processor that we can disassemble. */
+/* machine: e_machine of the ELF header. -ENOTSUP: we cannot disassemble this processor. */
 int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **result,
 		struct error *err);
 
-/*
- * Decodes the instruction at the start of bytes, of which there are size > 0. Returns 0 or -ENOMEM.
- */
+/* Decodes the instruction at the start of bytes; size is above 0. Returns 0 or -ENOMEM. */
 int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
 		struct instruction *result);
 

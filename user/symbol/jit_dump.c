@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define MAGIC 0x4a695444U
-#define FLAG_ARCH_TIMESTAMP 1U /* timestamps of a clock that we cannot read */
+#define FLAG_ARCH_TIMESTAMP 1U /* timestamps are from an unknown clock */
 
-/* As in linux/tools/perf/Documentation/jitdump-specification.txt. */
+/* See linux/tools/perf/Documentation/jitdump-specification.txt. */
 struct header {
 	uint32_t magic;
 	uint32_t version;

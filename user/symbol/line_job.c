@@ -17,10 +17,10 @@
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
 
-/* The clock is read only every so many steps, because reading it takes as long as a few steps. */
+/* Read the clock only every so many steps, because that takes as long as a few steps. */
 #define STEPS_UNTIMED 256
 
-/* libdw ends the process when it runs out of memory, unless its handler leaves by a jump. */
+/* libdw ends the process when memory runs out, unless its handler leaves by a jump. */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void __attribute__((noreturn)) leave_libdw(void)
@@ -28,7 +28,7 @@ static void __attribute__((noreturn)) leave_libdw(void)
 	longjmp(*out_of_memory, 1);
 }
 
-/* Makes running out of memory in this file end line_job_run() and not the process. NULL is fine. */
+/* When memory runs out in this file, ends line_job_run() and not the process. NULL is fine. */
 static void guard(Dwarf *dwarf)
 {
 	if (dwarf)
@@ -36,8 +36,8 @@ static void guard(Dwarf *dwarf)
 }
 
 /*
- * An empty debug file. libdw looks for a shared file by itself unless it is given one, and there is
- * no other way to tell it that there is none.
+ * An empty debug file. Unless libdw is given a shared file, it searches for one. This is the only
+ * way to prevent that.
  */
 struct empty_file {
 	Elf64_Ehdr head;
@@ -86,10 +86,7 @@ static void open_shared(struct line_job *job)
 		job->shared_dwarf = dwarf_begin_elf(job->shared.elf, DWARF_C_READ, NULL);
 }
 
-/*
- * Opens the other files that DWARF names, because libdw would open whatever is there, and would
- * block on a fifo.
- */
+/* Opens the other files that DWARF names. libdw would open anything, and block on a fifo. */
 static int share(struct line_job *job)
 {
 	if (!job->shared_dwarf)
@@ -109,7 +106,7 @@ void line_job_close(struct line_job *job)
 	job->shared_dwarf = NULL;
 }
 
-/* Whether nobody but us and root can put another file at path. */
+/* Whether only we and root can replace the file at path. */
 static bool is_firm(const char *path)
 {
 	struct stat stat;
@@ -122,7 +119,7 @@ static bool is_firm(const char *path)
 	       !(stat.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* path has no symbolic links in it; this function cuts it off from its end. */
+/* path must not have symbolic links. This function cuts it off from its end. */
 static bool is_firm_up_to_root(char *path)
 {
 	char *slash;
@@ -143,7 +140,7 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 }
 
 /*
- * The path that libdw will open for the split unit; false: it has none, or none that it may open.
+ * The path of the split unit that libdw will open; false: there is none, or libdw must not open it.
  */
 static bool may_open_split(const struct line_job *job, Dwarf_Die *skeleton)
 {
@@ -221,8 +218,8 @@ int line_job_step(struct line_job *job)
 }
 
 /*
- * libdw joins the name of each file in a line table with that of its folder, so some megabytes of hostile names
- * make terabytes. It cannot be told to stop, but it stops when it gets no memory.
+ * libdw joins the name of each file in a line table with its folder, so that some megabytes of
+ * hostile names become terabytes. libdw cannot be interrupted, but it stops when it gets no memory.
  */
 int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job))
 {

@@ -14,8 +14,8 @@
 #include "symbol/symbol.h"
 
 /*
- * The reading of one file's DWARF: what is asked, what was found, and the limits of time, memory and
- * files, because anybody can write DWARF.
+ * Reads the DWARF of one file: the question, the results, and limits of time, memory and files,
+ * because anybody can write DWARF.
  */
 
 struct source_lines {
@@ -27,7 +27,7 @@ struct source_lines {
 	struct error why; /* why the file was refused */
 };
 
-/* A place where a function was inlined; many lines share it. */
+/* A place where a function was inlined. Many lines share it. */
 struct call_site {
 	struct source_line line;
 	struct call_site *next;
@@ -38,7 +38,7 @@ struct scope {
 	struct scope *next;
 };
 
-/* An offset that was asked for, as the address that the file has for it. */
+/* An offset to look up, as an address of the file. */
 struct asked_place {
 	uint64_t address;
 	size_t index; /* index in source_lines */
@@ -48,21 +48,21 @@ struct asked_place {
 struct unit_place {
 	uint64_t address;
 	size_t index;
-	size_t frame; /* the innermost function found so far; 0: none */
+	size_t frame; /* the innermost function so far; 0: none */
 };
 
-/* A function, or one that was inlined into another. */
+/* A function, inlined or not. */
 struct unit_frame {
 	Dwarf_Die die;
-	size_t caller; /* its caller's frame; 0: it is not inlined */
+	size_t caller; /* frame of its caller; 0: not inlined */
 	const char *name;
 	const struct source_scope *scope;
-	const struct source_line *site; /* where the caller calls it; NULL: it is not inlined */
+	const struct source_line *site; /* where the caller calls it; NULL: not inlined */
 };
 
 struct compile_unit {
 	Dwarf_Die die;
-	const char *folder; /* where it was compiled, from the root on; NULL: unknown */
+	const char *folder; /* where it was compiled, as an absolute path; NULL: unknown */
 	struct unit_place *places;
 	size_t nr;
 	size_t room;
@@ -72,20 +72,20 @@ struct compile_unit {
 };
 
 struct line_job {
-	const struct elf_image *image; /* the file that has the DWARF */
-	const char *path; /* path of that file, below root */
+	const struct elf_image *image; /* the file with the DWARF */
+	const char *path; /* of that file, below root */
 	const char *root;
 	uid_t owner;
-	bool trusted; /* its owner is trusted to name other files */
+	bool trusted; /* its owner may name other files */
 	Dwarf *dwarf;
-	struct elf_image shared; /* what dwz moved into another file */
+	struct elf_image shared; /* parts that dwz moved into another file */
 	Dwarf *shared_dwarf;
 	Elf_Data *line_programs; /* .debug_line */
-	uint64_t until_ns; /* in this thread's CPU time */
+	uint64_t until_ns; /* CPU time of this thread */
 	size_t steps;
 	size_t nr_units;
 	size_t nr_functions;
-	size_t rows; /* rows that libdw holds since dwarf was opened */
+	size_t rows; /* rows in libdw since dwarf was opened */
 	const struct asked_place *places; /* ascending by address */
 	size_t nr;
 	struct compile_unit unit;
@@ -93,34 +93,36 @@ struct line_job {
 };
 
 /*
- * Counts a step of the work, of which some thousands take a millisecond, because anybody can write
- * DWARF and fill a disk with it. -E2BIG: it has taken too long.
+ * Counts a step of the work; some thousands take a millisecond. Anybody can write DWARF, and fill a
+ * disk with it. -E2BIG: the time is used up.
  */
 int line_job_step(struct line_job *job);
 
-/* Begins the time that a job may take. */
+/* Starts the time limit of a job. */
 void line_job_begin(struct line_job *job);
 
 enum {
-	LINE_JOB_SECONDS = 30, /* CPU time for one object */
-	LINE_UNITS_MAX = 1 << 18, /* libdw holds about a kilobyte for each */
-	LINE_PROGRAM_MAX = 4 << 20, /* bytes of one unit: libdw takes a hundred times as much */
-	LINE_FUNCTIONS_MAX = 1 << 20, /* functions that cover a place that was asked for */
+	LINE_JOB_SECONDS = 30, /* CPU time per object */
+	LINE_UNITS_MAX = 1 << 18, /* libdw needs about a kilobyte for each */
+	LINE_PROGRAM_MAX = 4 << 20, /* bytes of one unit; libdw needs a hundred times as much */
+	LINE_FUNCTIONS_MAX = 1 << 20, /* functions that cover a requested place */
 };
 
-/* Closes what line_job_run() opened. */
 void line_job_close(struct line_job *job);
 
-/* Where the functions of a skeleton unit are; false: in no file that is safe to open. */
+/*
+ * Finds the unit with the functions of a skeleton unit; false: its file is missing or not safe to
+ * open.
+ */
 bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *result);
 
 /*
- * Opens the file's DWARF and resolves what is asked of it, within the limits above. -E2BIG: they do
- * not do; lines->why may say more.
+ * Opens the file's DWARF and resolves the places, within the limits above. -E2BIG: they were
+ * exceeded; lines->why may say more.
  */
 int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job));
 
-/* Opens job->dwarf again, so that libdw frees what it cached. */
+/* Opens job->dwarf again, so that libdw frees its caches. */
 int line_job_reopen(struct line_job *job);
 
 #endif

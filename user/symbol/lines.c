@@ -17,18 +17,16 @@
 #include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 
-/*
- * Compilers nest blocks and inlining less deeply than this, and our stack is large enough for it.
- */
+/* Compilers nest blocks and inlining less deeply, and our stack has room for it. */
 #define DEPTH_MAX 512
 
-/* clang's attribute of a call that was inlined; not every <dwarf.h> has it. */
+/* clang's attribute of an inlined call; some <dwarf.h> lack it. */
 #define ATTRIBUTE_DISCRIMINATOR 0x2136
 
 struct die_walk {
 	struct line_job *job;
 	struct compile_unit *unit;
-	bool everywhere; /* also enter types and functions that cover no place */
+	bool everywhere; /* also enter types, and functions that cover no place */
 	int code; /* -ENOMEM or -E2BIG */
 };
 
@@ -37,8 +35,8 @@ static const char *line_file(struct line_job *job, const char *path);
 static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address);
 
 /*
- * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places: the
- * walk goes from outer to inner, so the innermost function sets it last.
+ * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places. The
+ * walk goes from outer to inner functions, so the innermost one comes last.
  */
 static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
@@ -64,7 +62,7 @@ static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *ha
 	return found;
 }
 
-/* A function whose DIE covers a place becomes the frame of what is inside it. */
+/* A function whose DIE covers a place becomes the frame of everything inside it. */
 static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	struct compile_unit *unit = walk->unit;
@@ -86,7 +84,7 @@ static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 	return true;
 }
 
-/* Whether the DIE's children must be visited. *frame is the frame that the DIE is in. */
+/* Whether to visit the DIE's children. *frame is the frame around the DIE. */
 static bool leads_on(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	bool has_ranges, found;
@@ -119,7 +117,7 @@ static void walk_children(struct die_walk *walk, Dwarf_Die *parent, size_t frame
 	if (depth == DEPTH_MAX || dwarf_child(parent, &child))
 		return;
 	do {
-		/* A sibling reference that leads back would make an endless loop. */
+		/* A sibling reference backwards would make an endless loop. */
 		at = dwarf_dieoffset(&child);
 		if (at <= last)
 			return;
@@ -174,7 +172,7 @@ static int name_function(struct source_lines *lines, Dwarf_Die *die, const char 
 	return *result ? 0 : -ENOMEM;
 }
 
-/* The file in which a DIE says it was called, from the unit that contains the DIE. */
+/* The file of the call of an inlined function, from the unit with the DIE. */
 static const char *call_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -190,7 +188,7 @@ static const char *call_file(Dwarf_Die *die)
 	return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* A number from a call site; 0 if there is none. */
+/* A number of a call site; 0: it has none. */
 static uint32_t call_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
@@ -240,7 +238,7 @@ static int add_scope(struct source_lines *lines, struct unit_frame *frame)
 	return name && !scope->scope.name ? -ENOMEM : 0;
 }
 
-/* A caller has a lower number, so it has been resolved before. This also ends any chain. */
+/* Callers have lower numbers, so they are resolved already. This also ends any chain. */
 static int resolve_frames(struct line_job *job)
 {
 	struct compile_unit *unit = &job->unit;
@@ -286,12 +284,12 @@ static int line_functions_resolve(struct line_job *job)
 	Dwarf_Die die = job->unit.die, split;
 
 	job->unit.nr_frames = 0;
-	/* A skeleton's functions are in its .dwo; without that file there are only lines. */
+	/* A skeleton's functions are in its .dwo. Without that file there are only lines. */
 	if (line_job_split_unit(job, &job->unit.die, &split))
 		die = split;
 	walk_children(&walk, &die, 0, 0);
 	if (!walk.code && !all_found(&job->unit)) {
-		/* Rust has functions inside types, and GNU C has functions inside functions. */
+		/* Rust has functions inside types, and GNU C has nested functions. */
 		walk.everywhere = true;
 		walk_children(&walk, &die, 0, 0);
 	}
@@ -299,12 +297,12 @@ static int line_functions_resolve(struct line_job *job)
 }
 
 /*
- * libdw keeps every row it decoded, at some 40 bytes each, until it is closed. Closing costs
- * little, because the sections stay with the Elf.
+ * libdw keeps each decoded row, some 40 bytes, until it is closed. Closing is cheap, because the
+ * Elf keeps the sections.
  */
 #define ROWS_MAX (512 << 10)
 
-/* The first place of the unit at or above the address; nr if there is none. */
+/* The first place of the unit at or above the address; nr: there is none. */
 static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
 {
 	return BISECT(i, unit->nr, unit->places[i].address < address);
@@ -332,7 +330,7 @@ static int compare_unit_places(const void *left, const void *right)
 }
 
 /*
- * Sorts places and removes duplicates: the ranges of a unit may be in any order and, wrongly,
+ * Sorts places and removes duplicates. The ranges of a unit may be in any order and, wrongly,
  * overlap.
  */
 static void order_places(struct compile_unit *unit)
@@ -350,9 +348,9 @@ static void order_places(struct compile_unit *unit)
 }
 
 /*
- * Finds the places in this unit by the ranges of its top DIE. Every compiler writes these;
- * .debug_aranges is missing from clang's output, and reading it would cost no less. A template is in each
- * unit that uses it, which all say that the copy that the linker kept is theirs: the first has it.
+ * Finds the places in this unit by the ranges of its top DIE, which every compiler writes. clang
+ * does not write .debug_aranges, and reading them costs as much. Each unit that uses a template
+ * claims the one copy that the linker kept; the first unit gets it.
  */
 static int gather_places(struct line_job *job)
 {
@@ -364,7 +362,7 @@ static int gather_places(struct line_job *job)
 	job->unit.nr = 0;
 	while (!ret && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
 		ret = line_job_step(job);
-		/* The linker writes 0 in place of a function that it dropped. */
+		/* The linker writes 0 for a function that it dropped. */
 		if (!begin)
 			continue;
 		i = BISECT(j, job->nr, job->places[j].address < begin);
@@ -374,10 +372,7 @@ static int gather_places(struct line_job *job)
 			if (!job->lines->lines[job->places[i].index].file)
 				ret = add_unit_place(&job->unit, &job->places[i]);
 		}
-		/*
-		 * The overlapping ranges of a hostile file must not make an unlimited number of
-		 * places.
-		 */
+		/* Limit the places that overlapping ranges of a hostile file make. */
 		if (job->unit.nr > 2 * job->nr)
 			order_places(&job->unit);
 	}
@@ -385,7 +380,7 @@ static int gather_places(struct line_job *job)
 	return ret;
 }
 
-/* The row that applies to address; if several are at one address, the last. */
+/* The row for an address; of several at one address, the last. */
 static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 {
 	Dwarf_Line *row;
@@ -400,7 +395,7 @@ static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 	return row;
 }
 
-/* A relative folder, as Debian's builds have it by -ffile-prefix-map, is part of libdw's path. */
+/* A relative folder, as in Debian's builds with -ffile-prefix-map, is part of libdw's path. */
 static const char *unit_folder(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -409,7 +404,10 @@ static const char *unit_folder(Dwarf_Die *die)
 	return folder && *folder == '/' ? folder : NULL;
 }
 
-/* libdw joins a file with its folder, but that with the unit's only if the file is right in it. */
+/*
+ * libdw joins a file with its folder, but joins the result with the unit's folder only for files
+ * directly in that.
+ */
 static const char *line_file(struct line_job *job, const char *path)
 {
 	const char *folder = job->unit.folder;
@@ -467,7 +465,7 @@ static uint64_t program_size(struct line_job *job)
 	return swapped ? __builtin_bswap32(size) : size;
 }
 
-/* libdw keeps the names of files as it keeps rows. */
+/* libdw also keeps the names of files. */
 static size_t count_files(struct line_job *job)
 {
 	Dwarf_Files *files;
@@ -554,7 +552,7 @@ static int compare_asked_places(const void *left, const void *right)
 	return compare_u64(a->address, b->address);
 }
 
-/* Offsets that are outside of the text keep an empty line. */
+/* Offsets outside of the text keep an empty line. */
 static struct asked_place *make_places(const struct elf_image *image, const uint64_t *offsets,
 				       size_t nr, size_t *nr_places)
 {
@@ -599,7 +597,7 @@ static int resolve_lines(const struct elf_image *image, struct line_job job,
 	free(job.unit.places);
 	free(job.unit.frames);
 	free(places);
-	/* Unreadable DWARF is treated as none. */
+	/* Treat unreadable DWARF as missing. */
 	return ret == -ENOMEM || ret == -E2BIG ? ret : 0;
 }
 
@@ -618,7 +616,7 @@ static int resolve_go_lines(const struct elf_image *image, struct line_job job,
 	return ret;
 }
 
-/* If the file belongs to us or root, its references to other files can be trusted. */
+/* Trust references to other files only if the file belongs to us or root. */
 static void set_owner(struct line_job *job, int fd)
 {
 	struct stat stat = { .st_uid = NO_UID };

@@ -12,11 +12,11 @@
 #include "elf/elf_check.h"
 
 /*
- * Go's cmd/link/internal/ld/pcln.go writes the table, and runtime/symtab.go reads it. Its header has a
- * number for the layout, and where the parts of the table begin.
+ * Go's cmd/link/internal/ld/pcln.go writes the table, and runtime/symtab.go reads it. Its header
+ * has a number of the layout, and the offsets of the table's parts.
  */
 #define LAYOUT_1_16 0xfffffffaU /* functions have addresses */
-#define LAYOUT_1_18 0xfffffff0U /* functions have offsets from where the text starts */
+#define LAYOUT_1_18 0xfffffff0U /* functions have offsets from the start of the text */
 #define LAYOUT_1_20 0xfffffff1U /* the same; some names differ */
 
 enum { NAMES, UNITS, FILES, VALUES, FUNCTIONS, PARTS };
@@ -24,18 +24,18 @@ enum { NAMES, UNITS, FILES, VALUES, FUNCTIONS, PARTS };
 struct pclntab_header {
 	uint32_t layout;
 	uint8_t zero[2];
-	uint8_t quantum; /* the unit in which pcs are counted */
-	uint8_t pointer; /* the size of one */
+	uint8_t quantum; /* the unit of pcs */
+	uint8_t pointer; /* its size */
 	uint64_t nr_functions;
 	uint64_t nr_files;
-	uint64_t words[1 + PARTS]; /* the text's start, unless functions have addresses; the parts */
+	uint64_t words[1 + PARTS]; /* start of the text, unless functions have addresses; parts */
 };
 
-/* Where Go 1.26 writes down the start of the text: a module's struct moduledata has it here. */
+/* Go 1.26 stores the start of the text in a module's struct moduledata, at this offset. */
 #define MODULE ".go.module"
 #define MODULE_TEXT 176
 
-/* Where a section has the table and much else, it is looked for in its beginning only. */
+/* In a section with much else, search only the beginning. */
 #define SEARCH_BYTES (64UL << 20)
 
 struct piece {
@@ -46,18 +46,18 @@ struct piece {
 struct pclntab {
 	struct piece parts[PARTS];
 	size_t nr;
-	size_t wide; /* the size of a place of text in the table */
-	uint64_t text; /* what is added to these */
+	size_t wide; /* size of a text position in the table */
+	uint64_t text; /* added to these */
 	uint8_t quantum;
 };
 
-/* A description of a function has its place and then these numbers. */
+/* A function's description has its position, then these numbers. */
 enum { NUMBER_NAME = 0, NUMBER_FILE_VALUES = 4, NUMBER_LINE_VALUES = 5, NUMBER_UNIT = 7 };
 
-/* A unit's number, or a file's in it, for none. */
+/* No unit, or no file. */
 #define NONE UINT32_MAX
 
-/* The file may change at any time, so what is checked is a copy. */
+/* The file may change at any time, so check a copy. */
 static bool read_at(const struct piece *piece, uint64_t at, void *result, size_t size)
 {
 	if (at > piece->size || size > piece->size - at)
@@ -80,8 +80,8 @@ static struct piece section_piece(const struct elf_image *image, const char *nam
 }
 
 /*
- * The address that stands at an address. Clang's linker leaves it to the loader of a position
- * independent program, and a zero in the file, where Go's and GNU's write it too.
+ * Reads the pointer at an address. In a position-independent program, clang's linker leaves it to
+ * the loader and writes zero. Go's and GNU's linkers also write it to the file.
  */
 static uint64_t pointer_at(const struct elf_image *image, uint64_t in_file, uint64_t address)
 {
@@ -132,7 +132,7 @@ static bool take_parts(const struct piece *whole, const struct pclntab_header *h
 	result->nr = header->nr_functions;
 	result->quantum = header->quantum;
 	result->wide = header->layout == LAYOUT_1_16 ? sizeof(uint64_t) : sizeof(uint32_t);
-	/* Behind the last function is where it ends. */
+	/* After the last function comes its end. */
 	return result->nr && result->nr <= ELF_SYMBOLS_MAX &&
 	       (2 * result->nr + 1) * result->wide <= result->parts[FUNCTIONS].size;
 }
@@ -165,8 +165,8 @@ static bool find_in(const struct elf_image *image, const char *section, struct p
 }
 
 /*
- * Position independent programs have it elsewhere: Go's linker under another name, GNU's together with
- * what else is relocated, which is worth looking through in a Go program only.
+ * In position-independent programs, Go's linker uses another name, and GNU's puts the table among
+ * other relocated data. Search that only in a Go program.
  */
 static bool find(const struct elf_image *image, struct pclntab *result)
 {
@@ -179,7 +179,7 @@ static bool find(const struct elf_image *image, struct pclntab *result)
 		find_in(image, ".data.rel.ro", result));
 }
 
-/* i may be nr: where the last one ends. */
+/* i may be nr: the end of the last function. */
 static uint64_t function_start(const struct pclntab *table, size_t i)
 {
 	uint64_t start = 0;
@@ -200,7 +200,7 @@ static bool function_number(const struct pclntab *table, size_t i, unsigned int 
 		       sizeof(*result));
 }
 
-/* Returns its length, which is 0 if there is none. */
+/* Returns the length; 0: there is none. */
 static size_t string_at(const struct piece *piece, uint64_t at, const char **result)
 {
 	size_t rest;
@@ -263,12 +263,12 @@ bool pclntab_text(const struct elf_image *image, uint64_t *offset, uint64_t *siz
 }
 
 /*
- * A walk over the values that a function's pcs have, as lines: pairs of numbers say by how much a
- * value differs from the one before it, and for how many pcs it holds.
+ * A walk over the values of a function's pcs, such as lines. Pairs of numbers encode the change
+ * from the previous value, and for how many pcs the value holds.
  */
 struct pc_walk {
 	uint64_t at;
-	uint64_t end; /* where value ends */
+	uint64_t end; /* of the value */
 	uint32_t value;
 	bool begun;
 };
@@ -276,12 +276,12 @@ struct pc_walk {
 struct walker {
 	struct line_job *job;
 	struct pclntab table;
-	size_t function; /* of the place before */
-	uint64_t reached; /* what is before this was walked over */
+	size_t function; /* of the previous place */
+	uint64_t reached; /* the walks have covered the text before this */
 	struct pc_walk file, line;
 };
 
-/* Seven bits a byte, the lowest first. */
+/* Seven bits per byte, the lowest first. */
 static bool read_number(const struct piece *piece, uint64_t *at, uint32_t *result)
 {
 	unsigned int shift;
@@ -298,7 +298,7 @@ static bool read_number(const struct piece *piece, uint64_t *at, uint32_t *resul
 	return false;
 }
 
-/* Each step moves on, so that a function takes no more of them than it has bytes. */
+/* Each step advances, so a function takes at most as many as it has bytes. */
 static bool step(const struct pclntab *table, struct pc_walk *walk)
 {
 	const struct piece *values = &table->parts[VALUES];
@@ -332,7 +332,7 @@ static struct pc_walk begin_walk(const struct pclntab *table, size_t function, u
 	struct pc_walk walk = { .end = function_start(table, function), .value = NONE };
 	uint32_t at;
 
-	/* 0: it has no values, as a function that C made. */
+	/* 0: there are no values, as for a function in C. */
 	if (function_number(table, function, number, &at) && at)
 		walk.at = at;
 	else
@@ -340,7 +340,7 @@ static struct pc_walk begin_walk(const struct pclntab *table, size_t function, u
 	return walk;
 }
 
-/* A unit's files have their numbers in it, and behind these is where their names are. */
+/* A unit numbers its files. Its part of the table maps these numbers to names. */
 static size_t file_name(const struct walker *walker, const char **result)
 {
 	uint32_t unit, at;
@@ -371,7 +371,7 @@ static int set_line(struct walker *walker, struct source_line *line)
 }
 
 /*
- * Places ascend, so those of one function take one walk together. Functions that overlap have no lines,
+ * Places ascend, so all places of a function share one walk. Functions that overlap have no lines,
  * because each could take a walk over all the text before it.
  */
 static bool enter(struct walker *walker, size_t function)

@@ -8,18 +8,18 @@
 
 /*
  * The names and lines of a Go program in its pclntab, the table with which Go's runtime prints
- * stacks. Every program of Go 1.16 or newer has it, stripped or not. A malformed one has nothing.
+ * stacks. Every program of Go 1.16 or newer has it, even if stripped. Malformed tables are ignored.
  */
 
-/* A source of a symbol table, as those in symbol_elf.c. */
+/* A source of a symbol table, like those in symbol_elf.c. */
 int pclntab_symbols_add(struct symbol_table *table, const struct elf_image *image);
 
-/* Where a program has the functions of its table, which is Go's part of its text. False: it has none. */
+/* The text with the functions of the table: Go's part of the program. False: there is no table. */
 bool pclntab_text(const struct elf_image *image, uint64_t *offset, uint64_t *size);
 
 /*
- * Sets file and line of job's places, but no function, because what was inlined has lines of its own
- * and none here. Returns 0, -ENOMEM, or -E2BIG if it takes too long.
+ * Sets file and line of job's places. Functions are not set, because inlined ones have their own
+ * lines, but are not in this table. Returns 0, -ENOMEM, or -E2BIG if it takes too long.
  */
 int pclntab_lines_resolve(const struct elf_image *image, struct line_job *job);
 

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* The file may be hostile, so the set may hold as many bytes as a symbol table's names. */
+/* The file may be hostile, so limit the set to the bytes of a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
 static size_t hash_string(const char *string)
@@ -44,7 +44,7 @@ static int rehash_strings(struct string_set *set)
 	return 0;
 }
 
-/* Cuts a very long name, which is of no use to anybody. */
+/* Cuts a very long name, which helps nobody. */
 static const char *cut_string(const char *string, char buffer[STRING_SET_LONGEST + 1])
 {
 	if (strnlen(string, STRING_SET_LONGEST + 1) <= STRING_SET_LONGEST)

@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-/* Each distinct string once, at an address that does not change. All zero is an empty set. */
+/* Stores each distinct string once, at a fixed address. All zero is an empty set. */
 struct string_set {
 	char **slots;
 	size_t nr;
 	size_t room; /* a power of two */
-	size_t bytes; /* of all strings together */
+	size_t bytes; /* of all strings */
 };
 
-/* A longer string is cut at this length and ends in "...". */
+/* Longer strings are cut, and end in "...". */
 enum { STRING_SET_LONGEST = 4095 };
 
-/* The set's copy of the string. NULL: there is no memory, or the set is full. */
+/* Returns the set's copy of the string. NULL: there is no memory, or the set is full. */
 const char *string_set_add(struct string_set *set, const char *string);
 void string_set_free(struct string_set *set);
 

@@ -9,36 +9,33 @@
 #include "profile/profile.h"
 
 /*
- * Names for places in text. Every offset here is one of the object: a file offset for ELF files, an
- * address for the kernel and for JIT text.
+ * Names for places in text. All offsets are the object's: file offsets for ELF files, addresses for
+ * the kernel and for JIT text.
  */
 
-/*
- * A function: [offset, offset + size). Its name is demangled when first asked for and belongs to
- * the table.
- */
+/* A function: [offset, offset + size). The table owns the name, and demangles it on first use. */
 struct symbol {
 	uint64_t offset;
 	uint64_t size;
 	const char *name;
 };
 
-struct symbol_table; /* sorted; one thread at a time */
+struct symbol_table; /* sorted; for one thread at a time */
 
 /*
- * Text without names in a file that has others is a row for each part of this size, counted from the file's
- * beginning, so that a part is the same one in every run. A function in assembly is seldom longer, and one row for all
- * would say nothing of where the ticks are.
+ * If a file has names elsewhere, its nameless text has a row for each part of this size, counted
+ * from the file's beginning, so that parts are the same in every run. Functions in assembly are
+ * seldom longer. A single row would not show where the ticks are.
  */
 enum { SYMBOL_PART = 4096 };
 
-/* Text that names are wanted of: [start, end). */
+/* Text that needs names: [start, end). */
 struct symbol_range {
 	uint64_t start;
 	uint64_t end;
 };
 
-/* Ascending and disjoint. A table of more than room bytes need not have other names than theirs. */
+/* Ascending and disjoint. A table that would exceed room bytes may omit names for other text. */
 struct symbol_wanted {
 	struct symbol_range *ranges;
 	size_t nr;
@@ -46,10 +43,10 @@ struct symbol_wanted {
 };
 
 /*
- * From .symtab, .dynsym, .gnu_debugdata if liblzma is installed, and a separate debug file, found
- * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container; and
- * of a Go program without .symtab from its pclntab. An ELF file without symbols gives an empty table
- * and is no error. wanted NULL: of all places.
+ * Loads symbols from .symtab, .dynsym, .gnu_debugdata (if liblzma is installed), and a separate
+ * debug file. That is found by build id or .gnu_debuglink below root: "" for this host,
+ * "/proc/PID/root" for a container. A Go program without .symtab has names in its pclntab. An ELF
+ * file without symbols gives an empty table, which is not an error. wanted NULL: all text.
  */
 int symbol_table_load_elf(int fd, const char *path, const char *root,
 			  const struct symbol_wanted *wanted, struct symbol_table **result,
@@ -58,8 +55,8 @@ int symbol_table_load_memory(const void *image, size_t size, struct symbol_table
 			     struct error *err);
 
 /*
- * From a perf map, or a dump of just-in-time code. limit: how many of its bytes to read, because it
- * may grow. places: a second map, or -1.
+ * Loads a perf map, or a dump of just-in-time code. limit: how many bytes to read, because it may
+ * grow. places: a second map, or -1.
  */
 int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **result,
 			       struct error *err);
@@ -67,37 +64,38 @@ int symbol_table_load_kallsyms(const char *path, struct symbol_table **result, s
 void symbol_table_free(struct symbol_table *table);
 
 /*
- * The function that contains offset, or NULL. If there are several it is the innermost, or in a
- * perf map the latest; among aliases it is an exported one with few leading underscores.
+ * Returns the function that contains offset, or NULL. If there are several, it is the innermost, or
+ * in a perf map the latest. Among aliases it is an exported one with few leading underscores.
  */
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset);
 
 /*
- * The function with a name, for --region OBJECT:SYMBOL. The name may be as in the file, demangled,
- * or demangled without parameters, and may be an alias. If several match, the first in the text.
+ * Finds a function by name, for --region OBJECT:SYMBOL. The name may be as in the file, demangled,
+ * or demangled without parameters, and may be an alias. If several match, the first in the text
+ * counts.
  */
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name);
 
-/* A function as the compiler knows it. */
+/* A function as written in the source. */
 struct source_scope {
-	const char *name; /* as the linker has it, without suffixes; NULL: none */
-	uint32_t line; /* where its source begins; 0: unknown */
+	const char *name; /* the linker's name without suffixes; NULL: none */
+	uint32_t line; /* its first line; 0: unknown */
 };
 
 /*
- * The source lines of many offsets of one ELF file at once; offsets ascend. Strings belong to the
- * result. file and function are each NULL where DWARF does not say them. function is the innermost
- * inlined function, or else the function itself. A file without DWARF has only such lines and is no
- * error; a Go program without it has the files and lines of its pclntab. All offsets should be asked
- * for at once, because each call decodes the units anew.
+ * Looks up the source lines of many offsets of an ELF file at once. Offsets must ascend. The result
+ * owns the strings. file and function are NULL if DWARF lacks them. function is the innermost
+ * inlined function, or else the function itself. A file without DWARF has only empty lines, which
+ * is not an error; a Go program gets files and lines from its pclntab. Look up all offsets in one
+ * call, because each call decodes the units again.
  */
 struct source_line {
 	const char *file;
 	uint32_t line;
-	uint32_t discriminator; /* tells places on one line apart, as the compiler numbers them */
+	uint32_t discriminator; /* the compiler's number for a place on the line */
 	const char *function;
-	const struct source_scope *scope; /* of `function`; NULL: DWARF has none */
-	const struct source_line *caller; /* where it was inlined and into what; NULL: nowhere */
+	const struct source_scope *scope; /* of `function`; NULL: unknown */
+	const struct source_line *caller; /* the call that was inlined here; NULL: not inlined */
 };
 
 struct source_lines; /* owns the strings */
@@ -107,8 +105,8 @@ const struct source_line *source_lines_at(const struct source_lines *lines, size
 void source_lines_free(struct source_lines *lines);
 
 /*
- * The source name of a C++ or Rust symbol, which the caller frees. NULL: it is not mangled, or
- * there is no memory.
+ * Returns the source name of a C++ or Rust symbol, which the caller frees. NULL: it is not mangled,
+ * or there is no memory.
  */
 char *demangle(const char *name);
 

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "symbol/symbol_table.h"
 
-/* The share of the limit that one file's table may take. */
+/* A file's table may use this share of the limit. */
 #define ROOM_SHARE 8
 
 struct cached_table {
@@ -20,7 +20,7 @@ struct cached_table {
 	struct stat file; /* all zero: not from a file */
 	struct symbol_table *table;
 	size_t bytes; /* size of the table */
-	uint64_t used; /* the profile in which it was last asked for */
+	uint64_t used; /* number of the last profile that used it */
 };
 
 struct symbol_cache {
@@ -29,7 +29,7 @@ struct symbol_cache {
 	size_t capacity;
 	uint64_t profiles;
 	size_t limit; /* for tables of files */
-	size_t bytes; /* used by them, without `passing` */
+	size_t bytes; /* of these, without `passing` */
 	struct cached_table passing; /* the last table that is not kept */
 };
 
@@ -77,7 +77,7 @@ void symbol_cache_age(struct symbol_cache *cache)
 			cache->entries[kept++] = cache->entries[i];
 	}
 	cache->nr = kept;
-	/* No other profile can find it. */
+	/* No other profile can find this table. */
 	free_entry(&cache->passing);
 	cache->passing = (struct cached_table){ 0 };
 }
@@ -87,7 +87,10 @@ uint64_t symbol_cache_profiles(const struct symbol_cache *cache)
 	return cache->profiles + 1;
 }
 
-/* The kernel's symbols change with its modules. A list may have the size of another. */
+/*
+ * The kernel's symbols change with its modules, and two lists of modules may have one size, so
+ * compare a hash.
+ */
 static off_t hash_modules(void)
 {
 	cleanup_file FILE *file = fopen("/proc/modules", "re");
@@ -100,7 +103,7 @@ static off_t hash_modules(void)
 	return (off_t)hash;
 }
 
-/* What tells an object's file, or what stands for the kernel's, from another state of it. */
+/* Reads facts that change with the object's file, or with the kernel's symbols. */
 static bool file_facts(const struct profile_object *object, int fd, struct stat *result)
 {
 	memset(result, 0, sizeof(*result));
@@ -158,7 +161,7 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 	*result = (struct cached_table){ .kind = object->kind,
 					 .table = table,
 					 .used = cache->profiles };
-	/* A file that cannot be identified matches no other, so its table is always read anew. */
+	/* A file without facts matches no other, so its table is always read again. */
 	if (!file_facts(object, fd, &result->file))
 		memset(&result->file, 0xff, sizeof(result->file));
 	if (object->kind != PROFILE_KERNEL && table)
@@ -174,7 +177,10 @@ size_t symbol_cache_room(const struct symbol_cache *cache)
 	return cache->limit / ROOM_SHARE;
 }
 
-/* The entry of a file that was asked for longest ago, but not in this profile. NULL: there is none. */
+/*
+ * Finds the least recently used table of a file, but none that this profile used. NULL: there is
+ * none.
+ */
 static struct cached_table *find_oldest(const struct symbol_cache *cache)
 {
 	struct cached_table *oldest = NULL, *entry = cache->entries, *end = entry + cache->nr;

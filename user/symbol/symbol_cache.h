@@ -11,46 +11,45 @@
 
 /*
  * Keeps symbol tables from one profile to the next, for callers that resolve names every second. A
- * file is identified by its device, inode and build id, and read again if its size or time changed,
+ * file is identified by device, inode and build id. It is read again if its size or time changed,
  * because a perf map grows while its process runs.
  */
 struct symbol_cache;
 
 /*
- * Keeps at most this many bytes of files' tables, because anybody may run any number of files; a
- * table that does not fit is read again for each profile. NULL: out of memory.
+ * Limits the bytes of files' tables, because anybody may run any number of files. A table that does
+ * not fit is read again for each profile. NULL: out of memory.
  */
 enum { SYMBOL_CACHE_BYTES = 512 << 20 };
 struct symbol_cache *symbol_cache_new(size_t bytes);
 void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
 /*
- * Call once per profile, when no table is in use: removes tables that the last SYMBOL_CACHE_AGE
- * profiles did not ask for, and the one without room.
+ * Call once per profile, while no table is in use. Removes tables that the last SYMBOL_CACHE_AGE
+ * profiles did not use, and the one that is not kept.
  */
 enum { SYMBOL_CACHE_AGE = 64 };
 void symbol_cache_age(struct symbol_cache *cache);
 
-/* How many profiles it has served, and one: which one is being served. */
+/* The number of the current profile, from 1. */
 uint64_t symbol_cache_profiles(const struct symbol_cache *cache);
 
 /*
  * Finds the object's table, which was read from fd (-1: not from a file, but the kernel's or the
- * vdso's). True with *result NULL: the object is known to have no table. The table belongs to the
- * cache.
+ * vdso's). True with *result NULL: the object has no table. The cache owns the table.
  */
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		       struct symbol_table **result);
 
 /*
- * Takes over a table, which may be NULL. One that this profile has not asked for makes room. A table that
- * has none, or not all names of its file, stays only until the next one comes, or the next profile; the
- * kernel's always stays. -ENOMEM: the table still belongs to the caller.
+ * Adds a table, which may be NULL. It may replace tables that this profile has not used. A table
+ * that does not fit, or does not have all names of its file, only stays until the next one, or the
+ * next profile. The kernel's table always stays. -ENOMEM: the caller still owns the table.
  */
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
 
-/* The most that a file's table may take, so that there is room for those of several. */
+/* The limit for a file's table, so that several fit. */
 size_t symbol_cache_room(const struct symbol_cache *cache);
 
 /* Whether a table belongs to the cache. */

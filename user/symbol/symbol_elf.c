@@ -17,20 +17,17 @@
 #include "symbol/symbol_table.h"
 
 /*
- * Sources of a symbol table are functions NAME_symbols_add(). Each adds what it finds, at the file
- * offsets of image, which is the file that is mapped. A malformed source adds nothing. They return 0,
- * or -ENOMEM and the like.
+ * The sources of a symbol table are functions NAME_symbols_add(). Each adds its symbols at the file
+ * offsets of image, the mapped file. Malformed sources add nothing. They return 0, or -ENOMEM and
+ * the like.
  */
 
-/*
- * The size of a jump on x86-64 and aarch64. What .plt has beyond its jumps is a header at its
- * start.
- */
+/* The size of a jump on x86-64 and aarch64. Extra bytes of .plt are a header at its start. */
 #define PLT_JUMP 16
 
 struct plt {
 	const struct elf_image *image;
-	Elf_Data *relocations; /* .rela.plt: one for each jump, in the same order */
+	Elf_Data *relocations; /* .rela.plt, in the order of the jumps */
 	size_t nr;
 	Elf_Data *symbols;
 	size_t strings;
@@ -68,7 +65,7 @@ static bool find_relocations(struct plt *plt)
 	return plt->nr <= ELF_SYMBOLS_MAX;
 }
 
-/* A copy of the name; NULL if there is none or no memory. */
+/* Returns a copy of the name; NULL: there is none, or no memory. */
 static char *jump_target(const struct plt *plt, size_t i)
 {
 	GElf_Rela relocation;
@@ -135,7 +132,7 @@ static int add_jumps(struct symbol_table *table, struct plt *plt, const char *se
 	return symbol_table_add_sorted(table, &jumps);
 }
 
-/* NAME@plt for the jumps of .plt and .plt.sec. */
+/* Adds NAME@plt for the jumps of .plt and .plt.sec. */
 static int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
 {
 	struct plt plt = { .image = image };
@@ -148,14 +145,14 @@ static int plt_symbols_add(struct symbol_table *table, const struct elf_image *i
 }
 
 /*
- * What unwinding information says of a file's functions: .eh_frame_hdr has their starts, sorted for
- * a binary search, and .eh_frame their lengths. In a stripped file they take the place of symbols:
- * their only name is their place, but this makes one row of what would be a row for each pc. They
- * also tell where a symbol without a size ends.
+ * Functions from unwind information: .eh_frame_hdr has their starts, sorted for a binary search,
+ * and .eh_frame their lengths. In a stripped file they replace symbols. Their names are only their
+ * places, but a function becomes one row instead of one for each pc. They also show where a symbol
+ * without a size ends.
  *
  * The header (Linux Standard Base, "Exception Frame Header") has a version, the encodings of the
- * pointer to .eh_frame, of the count and of the table, and then these values. Every linker writes
- * the encodings below.
+ * pointer to .eh_frame, of the count and of the table, and then these values. All linkers use the
+ * encodings below.
  */
 #define HEADER_VERSION 1
 #define POINTER_PCREL_SDATA4 0x1b
@@ -166,15 +163,15 @@ static int plt_symbols_add(struct symbol_table *table, const struct elf_image *i
 
 /*
  * A description (FDE): its length, the distance to its CIE, the start of its function relative to
- * this very field, and the function's length.
+ * this field itself, and the function's length.
  */
 #define DESCRIPTION_START 8
 #define DESCRIPTION_SIZE 12
 #define DESCRIPTION_BYTES 16
 
 struct elf_frames {
-	const unsigned char *entries; /* pairs of int32, start and description, from address */
-	size_t nr; /* 0: nothing is known */
+	const unsigned char *entries; /* pairs of int32: start and description, from address */
+	size_t nr; /* 0: unknown */
 	uint64_t address;
 	const unsigned char *descriptions; /* NULL: not readable */
 	size_t descriptions_size;
@@ -222,7 +219,7 @@ static void elf_frames_find(const struct elf_image *image, struct elf_frames *re
 					     &result->descriptions_size);
 }
 
-/* An int32 relative to the header's own address. */
+/* Reads an int32 relative to the header's address. */
 static uint64_t datarel(const struct elf_frames *frames, const unsigned char *at)
 {
 	return frames->address + (uint64_t)(int64_t)(int32_t)read_uint32(at);
@@ -234,9 +231,8 @@ static uint64_t frame_start(const struct elf_frames *frames, size_t i)
 }
 
 /*
- * The length of a function, or 0. The encoding of a description is written in its CIE, which is not
- * read. If the start, read in the encoding that compilers use, is the one in the header, this is
- * the encoding.
+ * Returns the length of a function, or 0. The CIE has the encoding of a description, but is not
+ * read. If the start, in the usual encoding, equals the one in the header, the encoding is right.
  */
 static uint64_t frame_size(const struct elf_frames *frames, size_t i)
 {
@@ -253,15 +249,15 @@ static uint64_t frame_size(const struct elf_frames *frames, size_t i)
 	return start == frame_start(frames, i) ? read_uint32(description + DESCRIPTION_SIZE) : 0;
 }
 
-/* How many functions begin at or before an address. */
+/* The number of functions that begin at or before an address. */
 static size_t frames_before(const struct elf_frames *frames, uint64_t address)
 {
 	return BISECT(i, frames->nr, frame_start(frames, i) <= address);
 }
 
 /*
- * How far a function at this address may reach: if *known, to the end of the function that is
- * described there, else to the start of the next one.
+ * How far a function at this address may reach. If *known, to the end of the described function,
+ * else to the start of the next one.
  */
 static uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)
 {
@@ -279,7 +275,7 @@ static uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t addres
 	return next < frames->nr ? frame_start(frames, next) - address : UINT64_MAX;
 }
 
-/* The end of the segment that holds an offset. */
+/* The end of the segment with an offset. */
 static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 {
 	size_t i;
@@ -290,10 +286,10 @@ static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 	return offset;
 }
 
-/* What becomes symbols. */
+/* The functions, as a source of symbols. */
 struct frame_source {
 	struct elf_frames frames;
-	const char *base; /* the name of all */
+	const char *base; /* prefix of all names */
 };
 
 static uint64_t source_start(const struct symbol_source *source, size_t i)
@@ -315,8 +311,7 @@ static int add_frame(struct symbol_table *table, const struct symbol_source *sou
 	if (!elf_image_offset(source->image, frame_start(&from->frames, i), &spec.offset))
 		return 0;
 	/*
-	 * The length becomes the limit and not the size, because a symbol without a size at this
-	 * place is the better name.
+	 * Set the limit and not the size: a symbol without a size at this place has a better name.
 	 */
 	spec.limit = text_end(source->image, spec.offset);
 	if (size && size < spec.limit - spec.offset)
@@ -324,7 +319,9 @@ static int add_frame(struct symbol_table *table, const struct symbol_source *sou
 	return symbol_table_add(table, &spec);
 }
 
-/* Adds OBJECT+0xOFFSET for each function that unwinding knows, for files with no better names. */
+/*
+ * Adds OBJECT+0xOFFSET for each function in the unwind information, for files without better names.
+ */
 static int frame_symbols_add(struct symbol_table *table, const struct elf_image *image,
 			     const char *path)
 {
@@ -341,7 +338,10 @@ static int frame_symbols_add(struct symbol_table *table, const struct elf_image 
 	return symbol_table_add_sorted(table, &source);
 }
 
-/* Where a file's sections are. A large file has a million symbols, and libelf would look each one up. */
+/*
+ * The sections of a file. A large file has a million symbols, and libelf would search the section
+ * of each.
+ */
 struct section_place {
 	uint64_t end;
 	bool is_code;
@@ -353,10 +353,10 @@ struct symbol_section {
 	const struct section_place *places;
 	size_t nr_places;
 	Elf_Data *symbols;
-	Elf_Data *extended; /* section indices that do not fit st_shndx, or NULL */
+	Elf_Data *extended; /* section indices that do not fit st_shndx; or NULL */
 	Elf_Data *strings;
 	size_t nr;
-	bool wide; /* they are Elf64_Sym, which gelf_getsym() only copies, with a lock for each */
+	bool wide; /* Elf64_Sym; read directly, because gelf_getsym() takes a lock for each */
 };
 
 static bool is_elf_function(const GElf_Sym *symbol)
@@ -367,7 +367,7 @@ static bool is_elf_function(const GElf_Sym *symbol)
 }
 
 /*
- * Untyped symbols are taken if they are in code; aarch64's $x and $d only mark where code starts.
+ * Accepts untyped symbols in code, but not aarch64's $x and $d, which only mark where code starts.
  */
 static bool names_text(const GElf_Sym *symbol, const struct section_place *section,
 		       const struct symbol_spec *spec)
@@ -417,9 +417,7 @@ static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sy
 	return true;
 }
 
-/*
- * Hand-written assembly often gives symbols no size, and has no symbols at all for some functions.
- */
+/* Hand-written assembly often has symbols without size, and functions without symbols. */
 static void bound_unsized_symbols(const struct symbol_section *from, uint64_t address,
 				  struct symbol_spec *spec)
 {
@@ -445,7 +443,10 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.size = symbol.st_size;
 	spec.limit = spec.offset + (section->end - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
-	/* Names and frames are all over a large file, so only those of what is kept are looked at. */
+	/*
+	 * Names and frames are scattered in a large file, so read them only for symbols that are
+	 * kept.
+	 */
 	if (symbol_table_keeps(table, &spec)) {
 		if (!*spec.name || *spec.name == '@')
 			return 0;
@@ -487,7 +488,7 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 	return ret;
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static struct section_place *find_sections(Elf *elf, size_t *nr)
 {
 	struct section_place *places;
@@ -506,7 +507,7 @@ static struct section_place *find_sections(Elf *elf, size_t *nr)
 	return places;
 }
 
-/* From .symtab and .dynsym of elf, which is image's own file or its debug file. */
+/* Adds .symtab and .dynsym of elf, which is image's own file or its debug file. */
 static int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
 			   bool *has_symtab)
 {
@@ -533,15 +534,15 @@ static int elf_symbols_add(struct symbol_table *table, const struct elf_image *i
 }
 
 /*
- * xz packs up to 7,000 to 1 and the file may be hostile, so what it may unpack to is limited.
- * Fedora's largest tables unpack to a few megabytes.
+ * xz compresses by up to 7,000, and the file may be hostile, so limit the unpacked size. Fedora's
+ * largest tables have a few megabytes.
  */
 #define UNPACKED_MAX (64UL << 20)
 #define DECODER_MEMORY (64UL << 20)
 
 /*
- * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
- * limit. If libdw was built without it, such tables are not read.
+ * liblzma usually comes with libdw. Use it directly, because libdw unpacks without a limit. If
+ * libdw was built without it, such tables are not read.
  */
 #define LZMA_CALLS(call) call(lzma_stream_decoder) call(lzma_code) call(lzma_end)
 
@@ -584,7 +585,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
 }
 
-/* From the compressed symbol table in .gnu_debugdata. */
+/* Adds the compressed symbol table in .gnu_debugdata. */
 static int mini_symbols_add(struct symbol_table *table, const struct elf_image *image,
 			    bool *has_symtab)
 {
@@ -648,7 +649,7 @@ static int add_all(struct symbol_table *table, const struct elf_image *image, in
 	return ret ? ret : plt_symbols_add(table, image);
 }
 
-/* Takes over image. wanted NULL: all symbols. */
+/* Consumes image. wanted NULL: all symbols. */
 static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
 		      const struct symbol_wanted *wanted, struct symbol_table **result,
 		      struct error *err)

@@ -74,7 +74,7 @@ static int load_object_symbols(const struct profile_object *object,
 			      load_file_symbols(object, file, wanted, result, why);
 }
 
-/* Lack of memory is not remembered, because there may be memory next time. */
+/* Do not cache a lack of memory, because it may pass. */
 static int keep_in_cache(const struct profile_object *object, int fd, struct symbol_cache *cache,
 			 int code, struct symbol_table **result, struct error *why)
 {
@@ -103,7 +103,7 @@ int symbol_source_load(const struct profile_object *object, const struct symbol_
 	int ret;
 
 	*result = NULL;
-	/* A perf map as it was when the profile was made, and the places of code that was replaced. */
+	/* Read a perf map as it was when the profile was made, with the places of replaced code. */
 	if (object->kind == PROFILE_JIT && (file->places >= 0 || has_grown(file)))
 		return symbol_table_load_perf_map(file->fd, file->limit, file->places, result, why);
 	if (cache && symbol_cache_find(cache, object, file->fd, result))

@@ -15,9 +15,8 @@
 #include "symbol/symbol.h"
 
 /*
- * Symbols may overlap. A cover cuts the whole address range into pieces that do not, each named by
- * one symbol or none. So a look-up is one binary search, however deeply a hostile file nests
- * symbols.
+ * Symbols may overlap. A cover divides all addresses into disjoint pieces, each with one symbol or
+ * none. A look-up is then a single binary search, however deeply a hostile file nests symbols.
  */
 #define COVER_NONE UINT32_MAX
 
@@ -32,18 +31,17 @@ struct cover {
 	size_t nr;
 };
 
-/* An interval that covers those before it. */
+/* An interval, which covers earlier ones. */
 struct cover_interval {
 	uint64_t start;
 	uint64_t end;
-	uint32_t order; /* SYMBOL_LATEST: the order in which it was added */
-	uint32_t symbol; /* goes into the piece */
+	uint32_t order; /* SYMBOL_LATEST: number of insertion */
+	uint32_t symbol; /* for the piece */
 };
 
 /*
- * A sweep over the starts of the intervals. A heap holds those that may still be open, and its top
- * is the one that names the current place. An interval that has ended leaves the heap only when it
- * reaches the top.
+ * A sweep over the starts of the intervals. A heap holds intervals that may still be open. Its top
+ * names the current place. An interval that has ended is removed only when it reaches the top.
  */
 struct sweep {
 	const struct cover_interval *intervals;
@@ -165,18 +163,18 @@ static size_t cover_find(const struct cover *cover, uint64_t offset)
 }
 
 /*
- * Limits of a table: 4,194,304 symbols take some 500 MiB while it is built, plus their names. This is
- * more than any program has, and less than a profiling host can spare.
+ * Limits of a table: 4,194,304 symbols need some 500 MiB while it is built, plus names. No program
+ * has so many, and a host that profiles can spare more.
  */
 #define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
 #define TABLE_NAMES_MAX (256UL << 20)
 #define CUT "..."
-#define NAME_GUESS 32 /* bytes: the length of a name in a survey */
+#define NAME_GUESS 32 /* bytes: estimated length of a name in a survey */
 
 /*
- * An unsized symbol with a longer gap to the next one is followed by text whose symbols are
- * missing, because functions in assembly are shorter (the longest of OpenSSL have 11 KiB). Then it
- * is assumed to have LOOSE_GUESS bytes, which most functions do not exceed.
+ * After an unsized symbol, a longer gap contains text without symbols, because functions in
+ * assembly are shorter (OpenSSL's longest have 11 KiB). The symbol then gets LOOSE_GUESS bytes,
+ * enough for most functions.
  */
 #define LOOSE_MAX (16UL << 10)
 #define LOOSE_GUESS (4UL << 10)
@@ -184,7 +182,7 @@ static size_t cover_find(const struct cover *cover, uint64_t offset)
 struct candidate {
 	struct symbol symbol;
 	uint64_t limit;
-	uint32_t raw; /* offset in strings of the name as in the file */
+	uint32_t raw; /* offset in strings, of the name as in the file */
 	uint32_t length; /* of that name */
 	uint32_t rank;
 	uint32_t order;
@@ -192,9 +190,11 @@ struct candidate {
 	bool place;
 };
 
-/* What a finished table keeps of a candidate, because an agent keeps the 122,000 of a kernel. */
+/*
+ * The part of a candidate that a finished table keeps, because an agent keeps the kernel's 122,000.
+ */
 struct symbol_entry {
-	struct symbol symbol; /* first, so that a struct symbol can be cast to its entry */
+	struct symbol symbol; /* first: a struct symbol is cast to its entry */
 	uint32_t raw;
 	bool place;
 	bool demangled; /* symbol.name must be freed */
@@ -202,14 +202,14 @@ struct symbol_entry {
 };
 
 /*
- * The value of raw for one without a name, which only ends the one before it. Names begin
- * behind the first byte.
+ * raw of a candidate without a name, which only ends the previous one. Names begin after the first
+ * byte.
  */
 #define NAMELESS 0
 
 /*
- * By the high bits of an offset: how many of a list of ranges end before. A large file has a hundred
- * thousand symbols in no order, and for most of them this is all that is looked at.
+ * By the high bits of an offset: how many ranges of a list end before it. A large file has a
+ * hundred thousand symbols in no order, and most need only this look-up.
  */
 #define BUCKETS 1024
 
@@ -218,28 +218,31 @@ struct ends_index {
 	uint32_t before[BUCKETS + 1];
 };
 
-/* What a survey has seen. */
+/* The counts of a survey. */
 struct survey {
-	const struct symbol_wanted *wanted; /* NULL: none is under way */
+	const struct symbol_wanted *wanted; /* NULL: there is no survey */
 	size_t nr;
-	size_t names; /* that are not those of places; their lengths would take longest to find */
+	size_t names; /* except names of places; measuring their lengths would take longest */
 };
 
 struct symbol_table {
 	enum symbol_overlap overlap;
 	struct survey survey;
-	/* By wanted range: from the last named start before it to the first behind it. NULL: all is kept. */
+	/*
+	 * By wanted range: from the last named start before it to the first after it. NULL: all is
+	 * kept.
+	 */
 	struct symbol_range *reach;
 	size_t nr_reach;
-	struct ends_index *ends; /* of what is wanted, then of reach; until it is finished */
+	struct ends_index *ends; /* of the wanted ranges, then of reach; until it is finished */
 	struct candidate *candidates; /* until it is finished */
-	struct symbol_entry *entries; /* from then on */
-	size_t nr; /* of either */
+	struct symbol_entry *entries; /* once it is finished */
+	size_t nr; /* of candidates or entries */
 	size_t room; /* of candidates */
 	char *strings;
 	size_t used;
 	size_t strings_room;
-	uint32_t of_places; /* offset in strings of their name, which is there once */
+	uint32_t of_places; /* offset in strings of their common prefix */
 	struct cover cover;
 };
 
@@ -315,7 +318,7 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 	return 0;
 }
 
-/* Ranges ascend by their ends, and the last bucket has all offsets behind it too. */
+/* Ranges ascend by their ends. The last bucket includes all larger offsets. */
 static void index_ends(struct ends_index *index, const struct symbol_range *ranges, size_t nr)
 {
 	uint64_t last = nr ? ranges[nr - 1].start : 0;
@@ -331,7 +334,7 @@ static void index_ends(struct ends_index *index, const struct symbol_range *rang
 	index->before[BUCKETS] = (uint32_t)nr;
 }
 
-/* How many of the ranges end before an offset. */
+/* The number of ranges that end before an offset. */
 static size_t ends_before(const struct ends_index *index, const struct symbol_range *ranges,
 			  uint64_t offset)
 {
@@ -409,9 +412,9 @@ bool symbol_table_is_whole(const struct symbol_table *table)
 }
 
 /*
- * A place's name is that of a symbol that reaches to it, or of the last one without a size before it,
- * unless that is a label in another one, whose end is then the next start. All these begin or end in
- * what the range reaches.
+ * Whether the symbol may name a place in a wanted range. A place is named by a symbol that reaches
+ * it, or by the last unsized one before it, unless that is a label in another symbol, whose end is
+ * then the next start. All these begin or end within reach.
  */
 static bool is_reached(const struct symbol_table *table, const struct symbol_spec *spec)
 {
@@ -467,7 +470,7 @@ static int add_run(struct symbol_table *table, const struct symbol_source *sourc
 	return ret;
 }
 
-/* The address of an offset, or the end of the text that is nearest. */
+/* The address of an offset, or the nearest end of the text. */
 static uint64_t address_near(const struct profile_text *text, uint64_t offset)
 {
 	if (offset < text->offset)
@@ -475,7 +478,7 @@ static uint64_t address_near(const struct profile_text *text, uint64_t offset)
 	return text->address + min_size(offset - text->offset, text->size);
 }
 
-/* What was not looked at counts for how large the whole table would be. */
+/* Skipped symbols count for the size of the whole table. */
 static int skip_symbols(struct symbol_table *table, const struct symbol_source *source, size_t nr)
 {
 	if (!table->survey.wanted)
@@ -485,15 +488,15 @@ static int skip_symbols(struct symbol_table *table, const struct symbol_source *
 	return table->survey.nr > TABLE_SYMBOLS_MAX ? -E2BIG : 0;
 }
 
-/* How many begin at or before an address. */
+/* The number of symbols that begin at or before an address. */
 static size_t begin_by(const struct symbol_source *source, uint64_t address)
 {
 	return BISECT(i, source->nr, source->start(source, i) <= address);
 }
 
 /*
- * The last one before a range, those in it, and the first one behind it: all that begin there, because
- * all but one of them have no text.
+ * Adds the last symbol before a range, those in it, and the first one after it. Several may begin
+ * there, all but one without text.
  */
 int symbol_table_add_sorted(struct symbol_table *table, const struct symbol_source *source)
 {
@@ -526,8 +529,7 @@ static uint64_t candidate_end(const struct candidate *candidate)
 }
 
 /*
- * Few leading underscores come first: malloc is a better name than __libc_malloc, whatever the
- * binding.
+ * Prefer few leading underscores: malloc is a better name than __libc_malloc, whatever the binding.
  */
 static int compare_names(const struct candidate *a, const struct candidate *b)
 {
@@ -569,8 +571,8 @@ static bool is_same_symbol(const struct candidate *a, const struct candidate *b)
 }
 
 /*
- * Drops symbols that .symtab and .dynsym both have, and labels: an unsized symbol strictly inside a
- * sized one is a jump target in assembly, not a function.
+ * Drops symbols that are in both .symtab and .dynsym, and labels: an unsized symbol inside a sized
+ * one is a jump target in assembly, not a function.
  */
 static void drop_redundant(struct symbol_table *table)
 {
@@ -607,7 +609,7 @@ static uint64_t unsized_size(const struct candidate *candidate, uint64_t next)
 	return end - candidate->symbol.offset;
 }
 
-/* An unsized symbol ends where the next one starts; an alias of a sized one gets the same size. */
+/* An unsized symbol ends at the next one. An alias of a sized symbol gets its size. */
 static void extend_unsized(struct symbol_table *table)
 {
 	uint64_t next = UINT64_MAX;
@@ -655,7 +657,7 @@ static int build_cover(struct symbol_table *table)
 	return ret;
 }
 
-/* Makes candidates into entries. */
+/* Turns candidates into entries. */
 static int keep_entries(struct symbol_table *table)
 {
 	size_t i;
@@ -675,7 +677,7 @@ static int keep_entries(struct symbol_table *table)
 	return 0;
 }
 
-/* A table may be kept for long, and grow() leaves up to as much room as is used. */
+/* A table may be kept for long, and grow() leaves up to half of it unused. */
 static void fit_strings(struct symbol_table *table)
 {
 	char *fitted = realloc(table->strings, table->used);
@@ -718,7 +720,7 @@ int symbol_table_failure(int code, const char *of, struct error *err)
 			 TABLE_SYMBOLS_MAX, TABLE_NAMES_MAX >> 20);
 }
 
-/* By place, size and name, so that equal ones are next to each other. */
+/* By place, size and name, so that equal entries are neighbours. */
 static int compare_entries(const void *left, const void *right)
 {
 	const struct symbol_entry *a = left, *b = right;
@@ -736,7 +738,7 @@ static struct symbol_entry entry_of_piece(const struct symbol_piece *piece)
 				      .looked_at = true };
 }
 
-/* The entries of all pieces, each once. */
+/* Adds the entries of all pieces, without duplicates. */
 static int add_piece_entries(struct symbol_table *table, const struct symbol_piece *pieces,
 			     size_t nr)
 {
@@ -792,7 +794,7 @@ static int cover_pieces(struct symbol_table *table, const struct symbol_piece *p
 	return 0;
 }
 
-/* Last, so that all entries' names are in one piece of memory that does not move. */
+/* Copies names at the end, into one block of memory that does not move. */
 static int copy_entry_names(struct symbol_table *table)
 {
 	size_t i, length, bytes = 1;
@@ -844,9 +846,8 @@ static char *name_place(const struct symbol *symbol)
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
 {
 	/*
-	 * A name is demangled on demand, because demangling a million names that nobody asks for
-	 * would take longest of all. So are those of places, of which a library without symbols has
-	 * tens of thousands.
+	 * Demangle on demand: demangling a million unused names would take longest of all. Names of
+	 * places are made on demand too, because a library without symbols has tens of thousands.
 	 */
 	struct symbol_entry *entry =
 		&table->entries[(const struct symbol_entry *)symbol - table->entries];

@@ -11,17 +11,17 @@
 #include "symbol/symbol.h"
 
 /*
- * Builds a table: new, then add what the file has in any order, then finish. Between new and finish
- * only add and free may be called.
+ * To build a table, call new, add symbols in any order, then finish. Until then, only add and free
+ * may be called.
  */
 
 /* Which of two overlapping symbols names a place. */
 enum symbol_overlap {
 	SYMBOL_INNERMOST, /* the one that starts last, for nested assembly routines */
-	SYMBOL_LATEST, /* the one added last, for JIT text that was freed and reused */
+	SYMBOL_LATEST, /* the one that was added last, for JIT text that was freed and reused */
 };
 
-/* Preference among aliases of one address; a sized symbol always comes before an unsized one. */
+/* Preference among aliases of one address. A sized symbol always comes before an unsized one. */
 enum {
 	SYMBOL_RANK_LOCAL = 0,
 	SYMBOL_RANK_EXPORTED = 1,
@@ -31,12 +31,12 @@ enum {
 struct symbol_spec {
 	uint64_t offset;
 	uint64_t size; /* 0: it ends at the next symbol, or at limit */
-	uint64_t limit; /* for size 0: its latest end, for instance its section's */
-	bool loose; /* its size is only guessed, so one that seems too long is cut */
-	bool place; /* its name only says where it is: NAME+0xOFFSET, with one NAME for all of a table */
+	uint64_t limit; /* for size 0: its latest end, such as its section's */
+	bool loose; /* its size is a guess; if it seems too long, it is cut */
+	bool place; /* its name is its place, NAME+0xOFFSET; NAME is the same in the whole table */
 	unsigned int rank;
-	const char *name; /* copied; NULL: it only ends the symbol before it */
-	size_t name_length; /* it may end before that at a NUL, */
+	const char *name; /* copied; NULL: it only ends the previous symbol */
+	size_t name_length; /* it may end before that, at a NUL, */
 	bool versioned; /* or at an @ */
 };
 
@@ -45,46 +45,46 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 int symbol_table_finish(struct symbol_table *table);
 
 /*
- * A table of a few places has them named as the whole one would, and costs no copy of the other names
- * and no sorting. It takes two rounds of adding the same: the first, from symbol_table_survey() on, only
- * looks, and after symbol_table_select() the second keeps what the ranges need, or all if that is no more
- * than there is room for. wanted must stay until then.
+ * For a few places, builds a table that names them as the whole table would, without copying and
+ * sorting other names. Symbols are added twice. After symbol_table_survey(), the first round only
+ * counts. After symbol_table_select(), the second round keeps the symbols that the ranges need, or
+ * all if they fit. wanted must exist until then.
  */
 int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *wanted);
 void symbol_table_select(struct symbol_table *table);
 
 /*
- * A source whose symbols ascend by their addresses and do not overlap. Of such a one only the neighbours
- * of what is wanted are looked at, because Go's and unwinding tables have a hundred thousand. If they do
- * not ascend, some have no names.
+ * A source whose symbols ascend by address without overlaps. Only the neighbours of wanted text are
+ * read, because Go's and unwind tables have a hundred thousand. If they do not ascend, some names
+ * are missing.
  */
 struct symbol_source {
 	const struct elf_image *image;
-	const void *from; /* add's and start's own */
+	const void *from; /* for add() and start() */
 	size_t nr;
-	bool places; /* they are as symbol_spec says of place */
+	bool places; /* all are places, see symbol_spec */
 	uint64_t (*start)(const struct symbol_source *source, size_t i);
 	int (*add)(struct symbol_table *table, const struct symbol_source *source, size_t i);
 };
 
 int symbol_table_add_sorted(struct symbol_table *table, const struct symbol_source *source);
 
-/* Whether adding it keeps its name, which need not be made otherwise. */
+/* Whether adding this symbol keeps its name. If not, the name need not be made. */
 bool symbol_table_keeps(const struct symbol_table *table, const struct symbol_spec *spec);
 
-/* Whether it has names for all places, and not only for the wanted ones. */
+/* Whether it has names for all places, not only for the wanted ones. */
 bool symbol_table_is_whole(const struct symbol_table *table);
 
 /*
- * Sets err to why a table could not be built, for messages about `of`. -E2BIG: the file has more
- * than a table may hold.
+ * Sets err to why a table could not be built; `of` names the file. -E2BIG: the file has more
+ * symbols than the limit.
  */
 int symbol_table_failure(int code, const char *of, struct error *err);
 
 /* The memory of a finished table, without demangled names. */
 size_t symbol_table_bytes(const struct symbol_table *table);
 
-/* A stretch of text that one symbol names, or none (symbol NULL). Its name may still be mangled. */
+/* Text with one symbol, or none (symbol NULL). Its name may still be mangled. */
 struct symbol_span {
 	uint64_t start;
 	uint64_t end;
@@ -95,9 +95,9 @@ void symbol_table_span(const struct symbol_table *table, uint64_t offset,
 		       struct symbol_span *result);
 
 /*
- * A table of some spans of another one, which ascend and do not overlap. Their symbols' names, which are as
- * symbol_table_name() returns them, are copied; place is what symbol_is_place() says. NULL: out of memory, or
- * the spans are in no order.
+ * Makes a table of some spans of another one, which ascend without overlaps. Names, as from
+ * symbol_table_name(), are copied; place is from symbol_is_place(). NULL: out of memory, or the
+ * order is wrong.
  */
 struct symbol_piece {
 	struct symbol_span span;
@@ -108,8 +108,7 @@ struct symbol_piece {
 struct symbol_table *symbol_table_of_pieces(const struct symbol_piece *pieces, size_t nr);
 
 /*
- * Whether the symbol's name only says where it is, because the file has a better name elsewhere, or
- * none.
+ * Whether the symbol's name is only its place. The file may have a better name elsewhere, or none.
  */
 bool symbol_is_place(const struct symbol *symbol);
 
@@ -117,13 +116,13 @@ bool symbol_is_place(const struct symbol *symbol);
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol);
 
 /*
- * Parse symbol lists that are text, with one symbol a line; they take any bytes. The first also parses a
- * dump, see symbol/jit_dump.h.
+ * Parse lists of symbols with one symbol per line; the bytes may be anything. The first also parses
+ * a dump, see symbol/jit_dump.h.
  */
 int perf_map_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
 int kallsyms_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
 
-/* A line, or what is left of it. */
+/* A line, or the rest of it. */
 struct text_cursor {
 	const char *at;
 	const char *end;
@@ -132,8 +131,8 @@ struct text_cursor {
 bool text_next_line(struct text_cursor *text, struct text_cursor *line);
 
 /*
- * Parses START SIZE NAME, with numbers in hexadecimal and NAME to the end of the line. False: not
- * such a line.
+ * Parses START SIZE NAME, with hexadecimal numbers and NAME up to the end of the line. False: the
+ * line is different.
  */
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
 

@@ -48,8 +48,7 @@ static bool text_take_hex(struct text_cursor *line, uint64_t *result)
 }
 
 /*
- * Reads a file from its start, whatever its position, at most limit bytes; the caller frees
- * *result.
+ * Reads at most limit bytes from a file's start, whatever its position; the caller frees *result.
  */
 static int text_read_file(int fd, size_t limit, char **result, size_t *size)
 {
@@ -80,7 +79,7 @@ static int text_read_file(int fd, size_t limit, char **result, size_t *size)
 #define KALLSYMS_MAX (512UL << 20)
 
 /*
- * kallsyms has no sizes. No kernel function is longer than this; without a limit the last function
+ * kallsyms has no sizes. No kernel function is longer than this. Without a limit, the last function
  * of a module would reach to the next module.
  */
 #define FUNCTION_MAX (1UL << 20)
@@ -94,7 +93,7 @@ struct kallsyms_line {
 	size_t length;
 };
 
-/* A line is ADDRESS TYPE NAME, followed for a module by a tab and [MODULE]. */
+/* Parses ADDRESS TYPE NAME, which for a module is followed by a tab and [MODULE]. */
 static bool parse_line(struct text_cursor *line, struct kallsyms_line *result)
 {
 	const char *c;
@@ -121,7 +120,7 @@ static int add_kallsyms_line(struct symbol_table *table, const struct kallsyms_l
 {
 	struct symbol_spec spec = { .offset = line->address };
 
-	/* A data symbol names no text, but the function before it ends there. */
+	/* A data symbol names no text, but ends the function before it. */
 	spec.limit = line->address > UINT64_MAX - FUNCTION_MAX ? UINT64_MAX :
 								 line->address + FUNCTION_MAX;
 	if (is_text_type(line->type)) {
@@ -191,7 +190,7 @@ int symbol_table_load_kallsyms(const char *path, struct symbol_table **result, s
 	return ret;
 }
 
-/* The profiled program writes the map, so it may hold anything and have any length. */
+/* The profiled program writes the map, so it may have any content and length. */
 #define PERF_MAP_MAX (512UL << 20)
 
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
@@ -218,7 +217,7 @@ static int add_map(struct symbol_table *table, const char *text, size_t size)
 	while (!ret && text_next_line(&rest, &line)) {
 		struct symbol_spec spec = { 0 };
 
-		/* The program may be writing, so an incomplete last line is left out. */
+		/* The program may still be writing, so ignore an incomplete last line. */
 		if (perf_map_line(&line, &spec))
 			ret = symbol_table_add(table, &spec);
 	}
@@ -238,7 +237,7 @@ static int finish_map(int code, struct symbol_table *table, struct symbol_table 
 	return 0;
 }
 
-/* The name of some code, for when the code moves. */
+/* The name of some code, in case the code moves. */
 struct loaded {
 	uint64_t index;
 	const char *name;
