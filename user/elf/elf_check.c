@@ -6,27 +6,27 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define GNU_COMPRESSED "ZLIB" /* stands before the size, in sections called .zdebug */
+#define GNU_COMPRESSED "ZLIB" /* precedes the size, in sections named .zdebug */
 #define GNU_COMPRESSED_BYTES 12
 
-/* The sections of a linked file that no program has in memory are some dozens. */
+/* A linked file has some dozens of sections that are not in memory. */
 #define PACKABLE_MAX 4096
 
 struct checking {
 	const unsigned char *bytes;
 	uint64_t size;
-	const struct mapped_file *file; /* NULL: the bytes are our own memory */
+	const struct mapped_file *file; /* NULL: memory of our own */
 	bool wide; /* ELFCLASS64 */
 	bool big; /* ELFDATA2MSB */
 	uint64_t nr_segments;
 	uint64_t nr_sections;
-	uint64_t names; /* the section with the names of sections */
+	uint64_t names; /* the section with the section names */
 	unsigned int symtabs;
 	unsigned int dynsyms;
 	uint64_t notes;
 	uint64_t copied;
 	uint64_t unpacked;
-	uint64_t packable; /* number of sections that may be compressed */
+	uint64_t packable; /* sections that may be compressed */
 	struct error *err;
 };
 
@@ -35,7 +35,7 @@ static bool is_inside(const struct checking *checking, uint64_t at, uint64_t siz
 	return at <= checking->size && size <= checking->size - at;
 }
 
-/* Reads a number in the file; it is 0 behind the file's end. */
+/* Reads a number in the file; beyond the file's end it is 0. */
 static uint64_t number_at(const struct checking *checking, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
@@ -48,7 +48,7 @@ static uint64_t number_at(const struct checking *checking, uint64_t at, size_t s
 	return value;
 }
 
-/* Reads a member of a struct Elf32_TYPE or Elf64_TYPE at an offset of the file. */
+/* Reads a member of a struct Elf32_TYPE or Elf64_TYPE at a file offset. */
 #define MEMBER(checking, at, type, member)                                                         \
 	((checking)->wide ? number_at(checking, (at) + offsetof(Elf64_##type, member),             \
 				      sizeof(((Elf64_##type *)0)->member)) :                       \
@@ -85,8 +85,7 @@ static int read_head(struct checking *checking)
 }
 
 /*
- * Counts that are too large for their fields are in the first section header; only core files have
- * them.
+ * If a count is too large for its field, the first section header has it. Only core files do that.
  */
 static int count_headers(struct checking *checking, uint64_t sections)
 {
@@ -121,7 +120,7 @@ static int check_segments(struct checking *checking)
 	return ret;
 }
 
-/* Each file has one table of each kind; libelf would accept any number of them. */
+/* Each file has one table of each kind, but libelf would accept any number. */
 static int check_symbols(const struct checking *checking, unsigned int *nr, uint64_t size)
 {
 	if (++*nr > 1)
@@ -131,9 +130,7 @@ static int check_symbols(const struct checking *checking, unsigned int *nr, uint
 	return 0;
 }
 
-/*
- * Names are searched with strlen(), which without a final NUL would run through all that follows.
- */
+/* Names are searched by strlen(), which needs a final NUL. */
 static int check_names(const struct checking *checking, uint64_t at, uint64_t size)
 {
 	int ret = size ? own(checking, at + size - 1, 1) : 0;
@@ -143,7 +140,7 @@ static int check_names(const struct checking *checking, uint64_t at, uint64_t si
 	return ret;
 }
 
-/* How libelf aligns the entries of a section by its type; 1: it takes them for bytes. */
+/* libelf's alignment for entries of a section type; 1: bytes. */
 static uint64_t entry_alignment(const struct checking *checking, uint64_t type)
 {
 	switch (type) {
@@ -169,7 +166,7 @@ static uint64_t entry_alignment(const struct checking *checking, uint64_t type)
 }
 
 /*
- * libelf copies all of a section whose entries it cannot read in place, also if it is a hole of gigabytes.
+ * libelf copies the whole section if it cannot read the entries in place, even a hole of gigabytes.
  * No linker makes such a section.
  */
 static int check_copied(struct checking *checking, uint64_t type, uint64_t at, uint64_t size)
@@ -192,7 +189,7 @@ static int check_section(struct checking *checking, uint64_t index, uint64_t hea
 	uint64_t size = MEMBER(checking, header, Shdr, sh_size);
 	int ret = 0;
 
-	/* libelf returns no data for a section that is not inside the file. */
+	/* libelf returns no data for a section beyond the file's end. */
 	if (type == SHT_NULL || type == SHT_NOBITS || !is_inside(checking, at, size))
 		return 0;
 	if (index == checking->names)
@@ -242,7 +239,7 @@ static int check_all(struct checking *checking)
 	return ret;
 }
 
-/* How many bytes a section unpacks to, by its first bytes; 0: it is not compressed. */
+/* Returns a section's unpacked size, by its first bytes; 0: it is not compressed. */
 static uint64_t unpacked_size(const struct checking *checking, uint64_t at, uint64_t flags)
 {
 	uint64_t size = 0;
@@ -258,7 +255,9 @@ static uint64_t unpacked_size(const struct checking *checking, uint64_t at, uint
 	return size > ELF_UNPACKED_MAX ? ELF_UNPACKED_MAX + 1ULL : size;
 }
 
-/* Only sections that no program has in memory, such as debug information, can be compressed. */
+/*
+ * Only sections that are not in a program's memory, such as debug information, can be compressed.
+ */
 static int check_packed(struct checking *checking, uint64_t header)
 {
 	uint64_t type = MEMBER(checking, header, Shdr, sh_type);

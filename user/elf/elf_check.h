@@ -6,30 +6,29 @@
 #include "elf/mapped_file.h"
 
 /*
- * Limits for ELF files, because anybody can map a file as text and root reads it. libelf and libdw
- * believe the numbers and sizes in the headers; these limits are far above what linkers write and
- * far below what does harm.
+ * Limits for ELF files, because anybody can map a file as text, and root reads it. libelf and libdw
+ * trust the numbers and sizes in headers. These limits are far above what linkers write, and far
+ * below what does harm.
  */
 enum {
-	ELF_SEGMENTS_MAX = 1170, /* 64 KiB of headers: the kernel runs nothing with more */
+	ELF_SEGMENTS_MAX = 1170, /* 64 KiB of headers; the kernel runs nothing with more */
 	ELF_SECTIONS_MAX = 1 << 17,
-	ELF_SYMBOLS_MAX = 4 << 20, /* of a table: Chrome and the kernel have less than a million */
-	ELF_NOTES_MAX = 4 << 20, /* bytes: the probes of a JVM take 54 KiB */
-	ELF_COPIED_MAX = 4 << 20, /* bytes of all sections that libelf cannot read in place */
-	ELF_UNPACKED_MAX = 1 << 30, /* bytes that compressed sections unpack to */
-	ELF_NAME_MAX = 4096, /* bytes of a name; the rest is cut off */
+	ELF_SYMBOLS_MAX = 4 << 20, /* per table; Chrome and the kernel have less than a million */
+	ELF_NOTES_MAX = 4 << 20, /* bytes; the probes of a JVM need 54 KiB */
+	ELF_COPIED_MAX = 4 << 20, /* bytes in sections that libelf cannot read in place */
+	ELF_UNPACKED_MAX = 1 << 30, /* bytes in unpacked sections */
+	ELF_NAME_MAX = 4096, /* bytes in a name; the rest is cut off */
 };
 
 /*
- * Whether the file may be given to libelf. The pages with headers are copied, so that what is read
- * later is what was checked. -ENOEXEC: not an ELF file; -E2BIG: beyond the limits; -EIO: malformed;
- * or -errno.
+ * Checks that libelf may read the file. Pages with headers are copied, so that later reads see what
+ * was checked. -ENOEXEC: not an ELF file; -E2BIG: beyond the limits; -EIO: malformed; or -errno.
  */
 int elf_check_file(const struct mapped_file *file, struct error *err);
 
 /*
- * Whether a file that passed elf_check_file() may be given to libdw, which unpacks all debug
- * information. This check takes longer, and a caller that only looks for symbols does not need it.
+ * After elf_check_file(), checks that libdw may read the file, too. libdw unpacks all debug
+ * information, so this check takes longer. Symbols do not need it.
  */
 int elf_check_packed(const struct mapped_file *file, struct error *err);
 

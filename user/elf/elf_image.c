@@ -11,7 +11,7 @@
 
 #include "elf/elf_check.h"
 
-/* Linkers write 20 bytes or fewer; a longer note is not a build id but hostile. */
+/* Linkers write 20 bytes or fewer. A longer note is hostile, not a build id. */
 #define BUILD_ID_MAX 64
 
 int build_id_text(const void *note, size_t size, char **result)
@@ -89,7 +89,7 @@ void elf_facts_free(struct elf_facts *facts)
 	memset(facts, 0, sizeof(*facts));
 }
 
-/* libelf does not pass a cause on, but malloc leaves one in errno. */
+/* libelf does not report a cause, but malloc() leaves one in errno. */
 static int elf_failure(struct error *err)
 {
 	if (errno == ENOMEM)
@@ -141,7 +141,7 @@ static int finish_open(struct elf_image *image, struct elf_image *result, struct
 	return 0;
 }
 
-/* The cast is safe: libelf's prototype is not const, but it only reads. */
+/* The cast is safe: libelf's prototype lacks const, but libelf only reads. */
 static int open_bytes(const void *bytes, size_t size, struct elf_image *image,
 		      struct elf_image *result, struct error *err)
 {
@@ -293,7 +293,7 @@ const void *vdso_image(size_t *ret_size)
 	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
 	/*
-	 * The section headers come last in the image, so they give its size without the mapping's
+	 * The section headers are the end of the image, so they give its size without the mapping's
 	 * padding.
 	 */
 	if (image)

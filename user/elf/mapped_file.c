@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Enough for an object, its debug file and what these share, in each of a few threads. */
+/* Enough for an object, its debug file and a shared file, in each of a few threads. */
 #define MAPPINGS_MAX 64
 
-/* Ranges in which a SIGBUS is handled: [start, end), 0 when the slot is free. */
+/* Ranges in which SIGBUS is handled: [start, end); 0: free. */
 static struct {
 	_Atomic uintptr_t start;
 	_Atomic uintptr_t end;
@@ -32,7 +32,7 @@ static bool is_ours(uintptr_t address)
 	return false;
 }
 
-/* This is a signal handler, so it makes only async-signal-safe calls. */
+/* A signal handler: it may only make async-signal-safe calls. */
 static void zero_missing_page(int number, siginfo_t *info, void *context)
 {
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
@@ -43,8 +43,8 @@ static void zero_missing_page(int number, siginfo_t *info, void *context)
 	    mmap((void *)page, page_size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
 		/*
-		 * Not a fault in a file of ours. A real fault recurs on return with the default
-		 * action; a signal that was sent is raised again.
+		 * This fault is not in one of our files. A real fault recurs on return, with the
+		 * default action; a signal that was sent is raised again.
 		 */
 		signal(number, SIG_DFL);
 		if (info->si_code <= 0)
@@ -130,10 +130,7 @@ int mapped_file_open(int fd, struct mapped_file *result)
 		return -errno;
 	if (!S_ISREG(stat.st_mode))
 		return -ENOEXEC;
-	/*
-	 * A process has 128 TiB of address space, and no real file needs more than a small part of
-	 * that.
-	 */
+	/* A process has 128 TiB of address space, and no real file needs more than a small part. */
 	if ((uint64_t)stat.st_size > SIZE_MAX >> 20)
 		return -EFBIG;
 	file.size = (size_t)stat.st_size;
@@ -145,7 +142,7 @@ int mapped_file_open(int fd, struct mapped_file *result)
 
 /*
  * Replaces pages by our own copy. Writing to the private mapping is not enough, because truncating
- * the file removes such copies too.
+ * the file would remove such copies too.
  */
 static int replace_pages(unsigned char *pages, size_t size)
 {
