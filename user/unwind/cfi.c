@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Runs call-frame information.
+ *
+ * To find the caller of a function, a walk needs the canonical frame address (CFA, the stack
+ * pointer before the call), and from it the saved return address and frame pointer. Compilers
+ * describe them in .eh_frame, not as a table but as small programs. A CIE has the instructions that
+ * many functions share, and an FDE has those of one function, for example:
+ *
+ *   CIE    def_cfa rsp+8, return address at CFA-8
+ *   FDE    advance 1, def_cfa_offset 16, rbp at CFA-16     after push %rbp
+ *          advance 3, def_cfa_register rbp                 after mov %rsp,%rbp
+ *
+ * Running them gives rows: from pc on, this is how to find the caller. cfi_next() reads the next
+ * FDE, and cfi_run_next() runs up to its next row. unwind_table.c turns rows into a table for the
+ * programs in the kernel, with the rules of unwind_x86_64.c.
+ */
 #include "unwind/cfi.h"
 
 #include <dwarf.h>
 
-#define LENGTH_64BIT 0xffffffff /* behind it is the length, in 8 bytes */
-#define LEB_BYTES_MAX 10 /* those that 64 bits take */
+#define LENGTH_64BIT 0xffffffff /* the length follows in 8 bytes */
+#define LEB_BYTES_MAX 10 /* for 64 bits */
 
-/* Of an encoding of addresses. */
+/* An encoding of addresses. */
 #define ENCODING_FORMAT 0x0f
 #define ENCODING_SIGNED 0x08
 #define ENCODING_BASE 0xf0
@@ -31,7 +47,7 @@ uint64_t cfi_code_mask(void)
 }
 #endif
 
-/* Bits from the 64th on are ignored. */
+/* Ignores bits from the 64th on. */
 uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed)
 {
 	unsigned int bits = 0;
@@ -50,7 +66,7 @@ uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed)
 	return cursor->bad ? 0 : value;
 }
 
-/* The block behind its length in a ULEB128. */
+/* Reads a block, after its length in a ULEB128. */
 static struct cfi_cursor read_block(struct cfi_cursor *cursor)
 {
 	uint64_t size = cfi_leb(cursor, false);
@@ -63,7 +79,7 @@ static struct cfi_cursor read_block(struct cfi_cursor *cursor)
 	return block;
 }
 
-/* Numbers of fixed size, which linkers write; the standard has others. */
+/* Reads numbers of fixed size, as linkers write them. The standard has other encodings, too. */
 static uint64_t formatted(struct cfi_cursor *cursor, uint8_t encoding)
 {
 	static const uint8_t sizes[ENCODING_FORMAT + 1] = {
@@ -78,7 +94,7 @@ static uint64_t formatted(struct cfi_cursor *cursor, uint8_t encoding)
 	return encoding & ENCODING_SIGNED ? (value ^ sign) - sign : value;
 }
 
-/* An address in an encoding of .eh_frame; other than absolute or relative to itself it is bad. */
+/* Reads an address in an encoding of .eh_frame. It must be absolute or relative to itself. */
 static uint64_t read_address(struct cfi_cursor *cursor, const struct cfi_section *section,
 			     uint8_t encoding)
 {
@@ -91,11 +107,11 @@ static uint64_t read_address(struct cfi_cursor *cursor, const struct cfi_section
 	return value;
 }
 
-/* What all entries begin with. */
+/* The common beginning of all entries. */
 struct cfi_head {
 	bool is_cie;
-	uint64_t cie; /* else where its CIE is */
-	struct cfi_cursor rest; /* nothing in those that are empty, and end a linker's part */
+	uint64_t cie; /* else the offset of its CIE */
+	struct cfi_cursor rest; /* empty for an entry that ends a linker's part */
 };
 
 /* False: nothing can be read from there on. */
@@ -128,7 +144,7 @@ static bool read_head(const struct cfi_section *section, uint64_t at, struct cfi
 	return true;
 }
 
-/* What the data have, in turn. Behind an unknown letter nothing can be read. */
+/* Reads the augmentation data of a letter. After an unknown letter, nothing can be read. */
 static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi_cie *cie)
 {
 	switch (letter) {
@@ -153,7 +169,10 @@ static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi
 	}
 }
 
-/* Versions 1 and 3 are .eh_frame's; 4 came with DWARF 4, with sizes of addresses and of segments. */
+/*
+ * .eh_frame has versions 1 and 3. Version 4 came with DWARF 4, and has sizes of addresses and
+ * segments.
+ */
 static bool read_factors(struct cfi_cursor *cursor, unsigned int version, struct cfi_cie *cie)
 {
 	if (version == 4 && (cfi_number(cursor, 1) != 8 || cfi_number(cursor, 1)))
@@ -184,7 +203,7 @@ static bool read_cie(const struct cfi_section *section, struct cfi_cursor cursor
 	return !letters.bad && !data.bad && cfi_run_initial(section, cie, cursor);
 }
 
-/* Counts what an entry takes of the budget; false: there is too little left. */
+/* Charges an entry to the budget; false: there is too little left. */
 static bool spend(struct cfi_section *section, const struct cfi_cursor *rest)
 {
 	uint64_t bytes = 8 + (uint64_t)(rest->end - rest->at);
@@ -250,7 +269,7 @@ bool cfi_next(struct cfi_section *section, struct cfi_function *result)
 
 /* --- running it --------------------------------------------------------------------------------- */
 
-/* An opcode with one of these bits has an operand in its other bits. */
+/* If one of these bits is set, the opcode's other bits are an operand. */
 #define PRIMARY_SHIFT 6
 #define PRIMARY_OPERAND 0x3f
 
@@ -277,7 +296,7 @@ struct instruction_kind {
 	enum cfi_how how;
 	bool has_register; /* before the operand */
 	enum operand operand;
-	int factor; /* 0: the operand is not in units of the CIE's data_factor */
+	int factor; /* 0: not in units of the CIE's data_factor */
 };
 
 static const struct instruction_kind primary[] = {
@@ -334,7 +353,7 @@ static uint64_t read_operand(struct cfi_cursor *program, enum operand operand)
 	return cfi_number(program, bytes[operand]);
 }
 
-/* Numbers in a file may be any: they wrap, and do not overflow. */
+/* Numbers may have any value, so they wrap and never overflow. */
 static struct instruction_read read_instruction(struct cfi_run *run)
 {
 	unsigned int opcode = (unsigned int)cfi_number(&run->program, 1);
@@ -362,7 +381,7 @@ static struct cfi_place *place_in(struct cfi_run *run, struct cfi_frame *frame, 
 	return number == run->cie->ra ? &frame->ra : &run->ignored;
 }
 
-/* Beyond the end of the function nothing is run. */
+/* Stops at the function's end. */
 static void advance(struct cfi_run *run, uint64_t by)
 {
 	run->pc = by < run->end - run->pc ? run->pc + by : run->end;
@@ -385,7 +404,7 @@ static void set_cfa(struct cfi_run *run, uint64_t number, uint64_t offset)
 	run->frame.cfa_expression.at = NULL;
 }
 
-/* False: what it says makes no sense here. */
+/* False: the instruction makes no sense here. */
 static bool execute(struct cfi_run *run, const struct instruction_read *read)
 {
 	struct cfi_frame *frame = &run->frame, initial;
@@ -405,8 +424,8 @@ static bool execute(struct cfi_run *run, const struct instruction_read *read)
 		set_cfa(run, read->number, read->operand);
 		return true;
 	/*
-	 * The offset is kept behind an expression, and the register ends that, as in gcc's unwinder.
-	 * DWARF and libdw do not have it so, but libgcrypt's assembly needs it.
+	 * As in gcc's unwinder, an expression keeps the offset, and this instruction ends the
+	 * expression. DWARF and libdw do it differently, but libgcrypt's assembly needs this.
 	 */
 	case CFA_REGISTER:
 		set_cfa(run, read->number, (uint64_t)frame->cfa_offset);

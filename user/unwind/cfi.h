@@ -10,20 +10,20 @@
 #include "shared/unwind.h"
 
 /*
- * Call-frame information as DWARF 5 (6.4) and the Linux Standard Base (.eh_frame) have it. libdw
- * reads it too, but runs a function's instructions from its start for each pc, which takes 0.5 to 2
- * us. A table needs all rows of a file, and running the instructions once gives those of a function.
+ * Reads call-frame information of DWARF 5 (6.4) and of the Linux Standard Base (.eh_frame); see
+ * cfi.c. libdw runs a function's instructions from its start for each pc, which takes 0.5 to 2 us.
+ * A table needs all rows of a file, and running the instructions once gives all rows of a function.
  *
- * The bytes may be any, and their owner may change them meanwhile: none is read twice and believed
- * the second time.
+ * The bytes may be anything, and their owner may change them meanwhile. No byte is checked in one
+ * read and used from another.
  */
 struct cfi_cursor {
-	const unsigned char *at; /* NULL: no bytes at all */
+	const unsigned char *at; /* NULL: there are no bytes */
 	const unsigned char *end;
-	bool bad; /* it was to go beyond the end, or what it read is malformed; all numbers are 0 */
+	bool bad; /* malformed, or too short; all numbers are 0 from then on */
 };
 
-/* Here, because a call for each byte would take a quarter of the time. */
+/* Inline, because a call for each byte would take a quarter of the time. */
 static inline uint64_t cfi_number(struct cfi_cursor *cursor, unsigned int bytes)
 {
 	uint64_t value = 0;
@@ -39,14 +39,14 @@ static inline uint64_t cfi_number(struct cfi_cursor *cursor, unsigned int bytes)
 
 uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed);
 
-/* Where a register of the caller is. */
+/* Where the caller's value of a register is. */
 enum cfi_how {
 	CFI_UNSPECIFIED,
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_AT_CFA, /* stored at CFA + offset */
-	CFI_EXPRESSION, /* stored where the expression says */
-	CFI_REGISTER, /* in another register, whose number is the offset */
+	CFI_EXPRESSION, /* stored at the expression's address */
+	CFI_REGISTER, /* in another register; `offset` is its number */
 	CFI_ELSEWHERE,
 };
 
@@ -56,23 +56,23 @@ struct cfi_place {
 	struct cfi_cursor expression;
 };
 
-/* What holds at a pc, for the registers that are followed. */
+/* The state at a pc, for the tracked registers. */
 struct cfi_frame {
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	struct cfi_cursor cfa_expression; /* counts before the two, unless its `at` is NULL */
+	struct cfi_cursor cfa_expression; /* overrides the two, unless `at` is NULL */
 	struct cfi_place fp;
 	struct cfi_place ra;
 };
 
 enum {
-	CFI_CIES = 256, /* that are kept; functions with the same one follow each other */
-	CFI_REMEMBERED_MAX = 16, /* DW_CFA_remember_state in each other; compilers write one */
+	CFI_CIES = 256, /* in the cache; functions with the same CIE follow each other */
+	CFI_REMEMBERED_MAX = 16, /* nested DW_CFA_remember_state; compilers write one */
 };
 
-/* What several functions have in common (common information entry). */
+/* Common information entry: the part that functions share. */
 struct cfi_cie {
-	uint64_t key; /* where it is in the section, + 1; 0: nothing was read yet */
+	uint64_t key; /* its offset in the section + 1; 0: unused */
 	bool usable;
 	bool is_signal;
 	bool has_augmentation;
@@ -89,13 +89,13 @@ struct cfi_section {
 	uint64_t address;
 	bool is_eh;
 	size_t next;
-	uint64_t budget; /* so many bytes may still be read; a CIE counts each time that it is read */
+	uint64_t budget; /* bytes that may still be read; a CIE counts each time */
 	bool is_exhausted;
-	size_t malformed; /* entries that were left out, and nobody knows what they describe */
+	size_t malformed; /* entries that were skipped; their functions are unknown */
 	struct cfi_cie cies[CFI_CIES];
 };
 
-/* A function's description (FDE); valid until the next one is asked for. */
+/* Frame description entry: a function. It is valid until the next call. */
 struct cfi_function {
 	const struct cfi_cie *cie;
 	uint64_t address;
@@ -103,21 +103,21 @@ struct cfi_function {
 	struct cfi_cursor program;
 };
 
-/* The next function; false: there is none, or the budget is exhausted. */
+/* Reads the next function; false: there is none, or the budget is exhausted. */
 bool cfi_next(struct cfi_section *section, struct cfi_function *result);
 
-/* Instructions while they are run. */
+/* Running instructions. */
 struct cfi_run {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
-	bool is_function; /* or those of the CIE itself */
+	bool is_function; /* false: those of the CIE */
 	struct cfi_cursor program;
 	uint64_t address;
-	uint64_t pc; /* from the address on, as `end` and `row` */
+	uint64_t pc; /* relative to address, like end and row */
 	uint64_t end;
-	uint64_t row; /* the frame holds from here to pc */
+	uint64_t row; /* the frame applies from here to pc */
 	struct cfi_frame frame;
-	struct cfi_place ignored; /* of registers that are not followed */
+	struct cfi_place ignored; /* for registers that are not tracked */
 	struct cfi_frame remembered[CFI_REMEMBERED_MAX];
 	unsigned int nr_remembered;
 };
@@ -125,25 +125,25 @@ struct cfi_run {
 void cfi_run_begin(struct cfi_run *run, const struct cfi_section *section,
 		   const struct cfi_function *function);
 
-/* The next row; false: there is none, or, if program.bad, none of them is to be believed. */
+/* Runs to the next row; false: there is none, or, if program.bad, all rows are invalid. */
 bool cfi_run_next(struct cfi_run *run);
 
-/* The instructions of a CIE, which say what holds at the start of its functions. */
+/* Runs the instructions of a CIE, which give the state at the start of its functions. */
 bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie,
 		     struct cfi_cursor program);
 
 enum cfi_kind {
 	CFI_PLAIN,
-	CFI_SIGNAL, /* a signal handler returns to it */
-	CFI_FIRST, /* it has no caller */
-	CFI_GO, /* one of Go's, which have frame pointers */
+	CFI_SIGNAL, /* signal handlers return to it */
+	CFI_FIRST, /* has no caller */
+	CFI_GO, /* compiled by Go, with frame pointers */
 };
 
-/* What lies between two functions. */
+/* The bytes between two functions. */
 enum cfi_gap {
-	CFI_GAP_PADDING, /* nops and traps, which compilers and linkers align functions with */
-	CFI_GAP_STILL, /* instructions that leave the stack as it is and call nothing */
-	CFI_GAP_CODE, /* others, perhaps */
+	CFI_GAP_PADDING, /* nops and traps, with which compilers and linkers align functions */
+	CFI_GAP_STILL, /* instructions that neither change the stack nor call */
+	CFI_GAP_CODE, /* possibly other code */
 };
 
 /* What depends on the processor, each in a file of its own: unwind_x86_64.c and unwind_aarch64.c. */
@@ -151,7 +151,7 @@ struct cfi_machine {
 	uint16_t elf; /* e_machine of files for it */
 	uint64_t fp; /* the number of the frame pointer */
 	void (*rule)(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result);
-	/* What a function is by its code, because its description does not say that. */
+	/* Classifies a function by its code, because its description lacks that. */
 	enum cfi_kind (*kind_of_code)(const unsigned char *bytes, size_t size, bool is_go);
 	enum cfi_gap (*gap)(const unsigned char *bytes, size_t size);
 };

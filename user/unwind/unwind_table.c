@@ -10,19 +10,22 @@
 #include "unwind/cfi.h"
 
 /*
- * Between functions there are up to so many bytes that nobody describes. Most are padding, which keeps the
- * rule before it, because that saves two rows for most functions. Others may be code.
+ * Up to so many bytes between functions may lack a description. Most are padding, which continues
+ * the previous rule, because that saves two rows for most functions. Others may be code.
  */
 enum { GAP_MAX = 64 };
 
 #define OFFSET_MAX ((uint64_t)UNWIND_GRANULES_MAX << UNWIND_GRANULE_SHIFT)
 
-/* Slots for rules by their hash. A file made for collisions has fewer rules, but takes no longer. */
+/*
+ * Slots for rules by their hash. A file that is made for collisions loses rules, but takes no
+ * longer.
+ */
 enum { SLOTS = 2 * UNWIND_RULES_MAX, PROBES_MAX = 16 };
 
 /*
- * What frames came down to, by their size. Nine of ten are as one of them, and to find that out takes a
- * third of the time.
+ * A cache of frames' rules. Nine of ten frames equal a recent one, and finding it takes a third of
+ * the time.
  */
 enum { FRAMES = 256 };
 
@@ -32,17 +35,17 @@ struct known_frame {
 	int rule; /* 0: empty */
 };
 
-/* Where a rule of a function begins. */
+/* The start of a rule in a function. */
 struct draft_row {
-	uint32_t at; /* from the start of the function */
+	uint32_t at; /* relative to the function's start */
 	uint32_t rule;
 };
 
-/* A function before they are sorted. */
+/* A function before sorting. */
 struct draft_function {
 	uint64_t offset;
 	uint32_t size;
-	uint32_t first; /* of its rows; it grows in the order in which functions are read */
+	uint32_t first; /* its first row; ascends in the order of reading */
 	uint32_t nr;
 };
 
@@ -58,7 +61,7 @@ struct drafts {
 	struct draft_row *rows;
 	size_t nr_rows;
 	size_t room_rows;
-	size_t eh_rows; /* of these, from .eh_frame */
+	size_t eh_rows; /* of these rows, from .eh_frame */
 	size_t room_rules;
 	uint64_t budget;
 	uint16_t slots[SLOTS];
@@ -77,7 +80,10 @@ static int add_rule(struct drafts *drafts, const struct unwind_rule *rule)
 	return (int)table->rule_count++;
 }
 
-/* The rule's number, or -ENOMEM. Where there are too many, it is that of no rule. */
+/*
+ * Returns the rule's number, or -ENOMEM. If there are too many rules, it is the number of
+ * UNWIND_NONE.
+ */
 static int number_of(struct drafts *drafts, const struct unwind_rule *rule)
 {
 	uint32_t hash = unwind_rule_hash(rule), probe;
@@ -140,7 +146,7 @@ static int add_draft_row(struct drafts *drafts, const struct draft_function *fun
 	return 0;
 }
 
-/* The table has a row more for each function, at its end. */
+/* Each function needs one more row in the table, at its end. */
 static bool is_full(const struct drafts *drafts)
 {
 	return drafts->nr_rows + drafts->nr_functions >= UNWIND_ROWS_MAX;
@@ -160,7 +166,6 @@ static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_funct
 					 drafts->size - function->offset, is_go);
 }
 
-/* Runs a function's instructions. */
 static int add_draft_rows(struct drafts *drafts, const struct cfi_function *description,
 			  struct draft_function *function)
 {
@@ -178,13 +183,13 @@ static int add_draft_rows(struct drafts *drafts, const struct cfi_function *desc
 	return ret;
 }
 
-/* Whether the function is text of the file as a whole, and where. */
+/* Finds the function's offset, if all of it is text of the file. */
 static bool find_text(const struct elf_image *image, const struct cfi_function *description,
 		      uint64_t *offset)
 {
 	uint64_t last;
 
-	/* The linker leaves address 0 where it removed a function. */
+	/* The linker writes address 0 for a function that it removed. */
 	return description->address && description->size &&
 	       elf_image_offset(image, description->address, offset) &&
 	       elf_image_offset(image, description->address + description->size - 1, &last) &&
@@ -227,7 +232,9 @@ static int add_drafts(struct drafts *drafts)
 	return ret;
 }
 
-/* Only what no program has in memory can be compressed; libelf unpacks it in place. */
+/*
+ * Unpacks a section in place. Only sections that are not in a program's memory can be compressed.
+ */
 static bool unpack(const struct drafts *drafts, Elf_Scn *section)
 {
 	GElf_Chdr packed;
@@ -264,7 +271,7 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 	return ret;
 }
 
-/* By place, and of one place in the order in which they were read. */
+/* By place; at one place in the order of reading. */
 static int compare_drafts(const void *a, const void *b)
 {
 	const struct draft_function *x = a, *y = b;
@@ -275,8 +282,8 @@ static int compare_drafts(const void *a, const void *b)
 }
 
 /*
- * Leaves one function at each place, and none of .debug_frame where .eh_frame has one. Each ends where
- * the next one begins. Returns the last one.
+ * Keeps one function per place, and prefers .eh_frame to .debug_frame. Ends each function at the
+ * next one. Returns the last one.
  */
 static const struct draft_function *drop_repeated(struct drafts *drafts)
 {
@@ -322,14 +329,15 @@ static enum cfi_gap gap_at(const struct drafts *drafts, uint64_t offset, uint64_
 
 	if (size > GAP_MAX || offset > drafts->size || size > drafts->size - offset)
 		return CFI_GAP_CODE;
-	/* The file may change at any time. */
+	/* The file may change at any time, so copy the bytes. */
 	memcpy(bytes, drafts->bytes + offset, size);
 	return cfi_machine->gap(bytes, size);
 }
 
 /*
- * What lies behind a function. Where that is padding, a return address may be the start of the next function,
- * as makecontext() makes one. It is looked up at the byte before it, so the next function's rule begins there.
+ * Adds a row for the bytes after a function. After padding, a return address may be the start of
+ * the next function, as makecontext() makes it. It is looked up by the byte before it, so the next
+ * function's rule must begin there.
  */
 static void add_gap(struct drafts *drafts, const struct draft_function *function,
 		    const struct draft_function *next)

@@ -12,20 +12,19 @@
 #include "shared/unwind.h"
 
 /*
- * Limits, because anybody can map a file as text and root reads it. Time and memory are linear in
- * the bytes that are read, so there is no limit on time besides. Beyond a limit the file has no
- * rules, and what was read until then keeps its own, for so it is in any file of which a part is
- * assembly code that nobody described.
+ * Limits, because anybody can map a file as text, and root reads it. Time and memory are linear in
+ * the bytes that are read, so time needs no other limit. Text beyond a limit has no rules, and
+ * earlier text keeps its own, as in any file with undescribed assembly code.
  */
 enum {
 	UNWIND_BYTES_MAX = 64 << 20, /* of call-frame information; libLLVM has 5 MiB */
 	UNWIND_ROWS_MAX = 4 << 20, /* libLLVM has 842,173 */
 	UNWIND_SEGMENTS_MAX =
-		16, /* of text, each of which is asked for each function; files have one */
-	UNWIND_GRANULES_MAX = 8 << 20, /* the 2 GiB that x86-64's small code model can reach */
+		16, /* of text; each function searches them; files have one */
+	UNWIND_GRANULES_MAX = 8 << 20, /* the 2 GiB of x86-64's small code model */
 };
 
-/* By words, because rules are hashed so often that a hash by bytes took a quarter of all the time. */
+/* By words: a hash by bytes took a quarter of the whole time. */
 static inline uint32_t unwind_rule_hash(const struct unwind_rule *rule)
 {
 	uint64_t words[2];
@@ -35,38 +34,38 @@ static inline uint32_t unwind_rule_hash(const struct unwind_rule *rule)
 	return (uint32_t)(words[0] >> 40);
 }
 
-/* See shared/unwind.h. Offsets are those in the file. */
+/* See shared/unwind.h. Offsets are file offsets. */
 struct unwind_table {
 	uint32_t *rows;
-	size_t row_count; /* 0: the file says nothing of its frames */
-	uint32_t *index; /* for each granule its first row, and at the end row_count */
+	size_t row_count; /* 0: the file does not describe frames */
+	uint32_t *index; /* first row of each granule, and row_count at the end */
 	uint32_t first_granule;
 	size_t granule_count;
-	struct unwind_rule *rules; /* each once */
+	struct unwind_rule *rules; /* without duplicates */
 	size_t rule_count;
-	size_t functions; /* descriptions that are in the table; of those left out there are */
+	size_t functions; /* descriptions in the table; the skipped ones are: */
 	size_t malformed;
-	size_t outside; /* not in the text of the file, as functions that the linker removed */
-	size_t repeated; /* of what another one describes */
+	size_t outside; /* outside of text, like functions that the linker removed */
+	size_t repeated; /* already described by another one */
 	bool cut; /* a limit was reached */
 };
 
-/* The part of a file's text that Go's compiler made. */
+/* The part of a file's text from Go's compiler. */
 struct unwind_go {
 	uint64_t offset;
-	uint64_t size; /* 0: there is none */
+	uint64_t size; /* 0: none */
 };
 
 /*
- * From .eh_frame, and for functions that are not in it from .debug_frame. At most bytes_max bytes are
- * read, or UNWIND_BYTES_MAX. -ENOTSUP: a file for another processor, or with too many segments;
- * -ENOMEM.
+ * Reads .eh_frame, and .debug_frame for functions that .eh_frame lacks. Reads at most bytes_max
+ * bytes, or UNWIND_BYTES_MAX. -ENOTSUP: the file is for another processor, or has too many
+ * segments; -ENOMEM.
  */
 int unwind_table_read(const struct elf_image *image, uint64_t bytes_max, const struct unwind_go *go,
 		      struct unwind_table *result, struct error *err);
 void unwind_table_free(struct unwind_table *table);
 
-/* Never NULL: the rule of a place that nothing is known of is UNWIND_NONE. */
+/* Never NULL: the rule of an unknown place is UNWIND_NONE. */
 const struct unwind_rule *unwind_find(const struct unwind_table *table, uint64_t offset);
 
 #endif

@@ -5,15 +5,15 @@
 
 #include "unwind/cfi.h"
 
-/* The System V ABI's numbers. The return address is in the column that the CIE names. */
+/* The System V ABI's numbers. The CIE names the column of the return address. */
 enum { REGISTER_DI = 5, REGISTER_BP = 6, REGISTER_SP = 7 };
 
 /* The call instruction has stored the return address right below the CFA. */
 enum { RA_OFFSET = -8 };
 
 /*
- * An entry of the PLT pushes a word by the instruction that ends at its byte N. Linkers describe all
- * entries at once, behind "SP + 8": + ((RIP & 15) >= N) << 3.
+ * The instruction that ends at byte N of a PLT entry pushes a word. Linkers describe all entries at
+ * once by SP + 8 + (((RIP & 15) >= N) << 3).
  */
 static bool is_plt(struct cfi_cursor rest, int16_t *pushed_at)
 {
@@ -31,7 +31,7 @@ static bool is_plt(struct cfi_cursor rest, int16_t *pushed_at)
 	       !memcmp(code, wanted, sizeof(wanted));
 }
 
-/* What is stored there, and perhaps a number more: frames whose stack is aligned anew. */
+/* Whether the CFA is the value stored there, maybe plus a number: frames that realign the stack. */
 static bool is_stored(struct cfi_cursor rest, int16_t *more)
 {
 	uint64_t number = 0;
@@ -47,7 +47,7 @@ static bool is_stored(struct cfi_cursor rest, int16_t *more)
 	return !rest.bad && rest.at == rest.end && number <= INT16_MAX;
 }
 
-/* The register and the number that an expression begins with. */
+/* The register and number at the start of an expression. */
 static uint64_t read_base(struct cfi_cursor *expression, int64_t *offset)
 {
 	uint64_t number = cfi_number(expression, 1) - DW_OP_breg0;
@@ -95,7 +95,7 @@ static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *r
 	return fp;
 }
 
-/* Where the return address is at the stack pointer, no frame pointer can have been stored below it. */
+/* If the return address is at the stack pointer, no frame pointer can be stored below it. */
 static enum unwind_call call_of_go(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_SP && rule->cfa_offset == -RA_OFFSET ? UNWIND_CALL_FRAMELESS :
@@ -116,7 +116,7 @@ static void make_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct 
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
 		rule.ra = UNWIND_RA_SCRATCH;
 	}
-	/* Where it is not followed, the rest of the rule would only make more rules. */
+	/* Clear the rest if it is not used, because it would only make more rules. */
 	if (rule.cfa == UNWIND_REGISTER)
 		rule = (struct unwind_rule){ .cfa = UNWIND_REGISTER };
 	else if (rule.cfa < UNWIND_SIGNAL)
@@ -130,7 +130,7 @@ static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
 {
 	/* mov $SYS_rt_sigreturn, %rax; syscall */
 	static const unsigned char sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	/* nop; call: what goexit() begins with, to which a goroutine's first function returns */
+	/* nop; call: the start of goexit(), to which a goroutine's first function returns */
 	static const unsigned char goexit[] = { 0x90, 0xe8 };
 
 	if (size >= sizeof(sigreturn) && !memcmp(bytes, sigreturn, sizeof(sigreturn)))
@@ -141,8 +141,9 @@ static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
 }
 
 /*
- * A function that begins by moving another register to rsp has the stack of whatever returned to it, and no
- * caller there: so does __start_context, to which makecontext() has a coroutine return.
+ * A function that begins by copying another register to rsp uses the stack of the function that
+ * returned to it, and has no caller there. __start_context does this: makecontext() makes a
+ * coroutine return to it.
  */
 static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
@@ -153,9 +154,11 @@ static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool 
 	return moves && (bytes[2] & 0xc7) == 0xc4 ? CFI_FIRST : CFI_PLAIN;
 }
 
-/* --- between functions ---------------------------------------------------------------------------- */
+/*
+ * --- between functions --------------------------------------------------------------------------
+ */
 
-/* Of a nop with an operand: the bytes behind its opcode; 0: it is another instruction. */
+/* The length of a nop's operand; 0: it is another instruction. */
 static size_t operand_size(const unsigned char *bytes, size_t size)
 {
 	static const unsigned char displacements[] = { 0, 1, 4, 0 };
@@ -175,7 +178,7 @@ static size_t operand_size(const unsigned char *bytes, size_t size)
 	return used + (mode == 0 && base == 5 ? 4 : displacements[mode]);
 }
 
-/* The size of the nop, with its prefixes, or int3 that the bytes begin with; 0: it is neither. */
+/* The length of a nop, with prefixes, or of int3; 0: it is neither. */
 static size_t padding_size(const unsigned char *bytes, size_t size)
 {
 	size_t at = 0, used;
@@ -192,8 +195,8 @@ static size_t padding_size(const unsigned char *bytes, size_t size)
 }
 
 /*
- * The same of syscall, of a test of its result, of a short conditional jump and of ret. glibc has these
- * in clone(), between what it describes for the parent and for the child.
+ * The length of syscall, of a test of its result, of a short conditional jump, or of ret; 0:
+ * another one. glibc has these in clone(), between the descriptions for the parent and the child.
  */
 static size_t still_size(const unsigned char *bytes, size_t size)
 {
