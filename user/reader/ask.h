@@ -5,9 +5,9 @@
 #include "reader/call.h"
 
 /*
- * Each kind of question has a function of reader.h that asks it and checks the answer, and one here, beside it,
- * that answers it. The latter reads call->question and call->fds, and fills call->answer; the question comes
- * from this program and is believed, the answer is not.
+ * Each kind of question has two functions. One in reader.h asks it and checks the answer. One here
+ * answers it, in the reader: it reads call->question and call->fds, and fills call->answer. The
+ * question comes from this program and is trusted; the answer is not.
  */
 int answer_facts(struct reader_call *call, struct error *err);
 int answer_symbols(struct reader_call *call, struct error *err);
@@ -18,7 +18,7 @@ int answer_maker(struct reader_call *call, struct error *err);
 int answer_code(struct reader_call *call, struct error *err);
 int answer_instructions(struct reader_call *call, struct error *err);
 
-/* Sets err to that the answer makes no sense, for which the reader is ended. Returns -EIO. */
+/* Sets err to an invalid answer, and marks the call, so that the reader is ended. Returns -EIO. */
 int reader_bad_answer(struct reader_call *call, struct error *err);
 
 #endif

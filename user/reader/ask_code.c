@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Questions about machine code. */
+/* Questions on machine code. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Questions about source lines. Lines share their texts, their functions and the places where these were
- * inlined; in an answer each of these has a number, and is before what refers to it.
+ * Questions on source lines. Lines share texts, functions and places of inlining. In an answer each
+ * of these has a number, and comes before anything that refers to it.
  */
 #include <errno.h>
 #include <search.h>
@@ -14,16 +14,18 @@
 
 enum { LINE_NUMBERS = 6, SCOPE_NUMBERS = 2 };
 
-/* --- in the reader ------------------------------------------------------------------------------- */
+/*
+ * --- in the reader ------------------------------------------------------------------------------
+ */
 
 struct numbered {
 	const void *what;
-	uint64_t number; /* from 1 on */
+	uint64_t number; /* from 1 */
 };
 
-/* What the answer has so far. Each kind is written apart, as it comes in the order of its numbers. */
+/* The answer so far. Each kind is collected separately, in the order of its numbers. */
 struct lines_answer {
-	void *numbers; /* of texts, scopes and sites, by their address */
+	void *numbers; /* of texts, scopes and sites, by address */
 	struct wire texts, scopes, sites, lines;
 	uint64_t nr_texts, nr_scopes, nr_sites;
 	bool failed;
@@ -36,7 +38,7 @@ static int compare_numbered(const void *left, const void *right)
 	return compare_u64((uintptr_t)a->what, (uintptr_t)b->what);
 }
 
-/* The number of something; 0: it has none yet. */
+/* Returns the number of an element; 0: it has none yet. */
 static uint64_t number_of(const struct lines_answer *answer, const void *what)
 {
 	const struct numbered key = { .what = what };
@@ -94,7 +96,7 @@ static void put_line(struct lines_answer *answer, struct wire *wire, const struc
 	wire_put(wire, numbers, sizeof(numbers));
 }
 
-/* From the outermost caller on. The reader of DWARF bounds how deep it nests. */
+/* Writes outer callers first. The reader of DWARF limits the depth. */
 static uint64_t put_site(struct lines_answer *answer, const struct source_line *site)
 {
 	uint64_t number = site ? number_of(answer, site) : 0, caller;
@@ -154,7 +156,9 @@ int answer_lines(struct reader_call *call, struct error *err)
 	return ret ? error_errno(err, ret, "source lines of %.256s", path) : 0;
 }
 
-/* --- in the program that asks -------------------------------------------------------------------- */
+/*
+ * --- in the program that asks -------------------------------------------------------------------
+ */
 
 struct lines_reading {
 	struct wire *wire;
@@ -165,7 +169,7 @@ struct lines_reading {
 	size_t nr_texts, nr_scopes, nr_sites;
 };
 
-/* An element by its number; NULL for 0. What has no such number is bad. */
+/* Returns an element by its number; NULL for 0. Other numbers are bad. */
 #define BY_NUMBER(reading, list, nr, number)                                                       \
 	({                                                                                         \
 		uint64_t by_number = (number);                                                     \
@@ -224,7 +228,7 @@ static bool get_scopes(struct lines_reading *reading)
 	return reading->scopes && !reading->wire->bad;
 }
 
-/* A caller is before what it calls, so that no chain of them comes back. */
+/* Callers come before their callees, so there can be no loop. */
 static bool get_sites(struct lines_reading *reading)
 {
 	const size_t nr = wire_get_count(reading->wire, LINE_NUMBERS * sizeof(uint64_t));
@@ -256,7 +260,7 @@ static bool get_lines(struct lines_reading *reading, size_t nr)
 	return lines->lines && !reading->wire->bad;
 }
 
-/* NULL: it makes no sense, or there is no memory. */
+/* NULL: the answer is invalid, or there is no memory. */
 static struct source_lines *lines_of_answer(struct wire *wire, size_t nr)
 {
 	struct lines_reading reading = { .wire = wire, .lines = calloc(1, sizeof(*reading.lines)) };
@@ -280,7 +284,7 @@ int reader_lines(const struct reader_file *file, const uint64_t *offsets, size_t
 				    .root = file->root };
 	int ret;
 
-	/* libdw itself opens the split units that debug information names. */
+	/* libdw opens split units itself. */
 	call.trusted = true;
 	wire_put_text(&call.question, file->path);
 	wire_put_u64(&call.question, nr);

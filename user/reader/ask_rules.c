@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Questions about call-frame information. */
+/* Questions on call-frame information. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int answer_rules(struct reader_call *call, struct error *err)
 	elf_image_close(&image);
 	wire_put_u64(&call->answer, go.offset);
 	wire_put_u64(&call->answer, go.size);
-	/* Of a file for another processor Go's text is known, and no rule. */
+	/* For another processor there are no rules, but Go's text is known. */
 	if (!ret || ret == -ENOTSUP) {
 		wire_put_u64(&call->answer, table.first_granule);
 		put_array(&call->answer, table.rules, table.rule_count, sizeof(*table.rules));
@@ -52,7 +52,7 @@ static bool is_known(const struct unwind_rule *rule, size_t number)
 	       (rule->cfa != UNWIND_PLT || (rule->post >= 0 && rule->post < UNWIND_PLT_BYTES));
 }
 
-/* The kernel searches between an index and the next one, and takes a rule by its row's number. */
+/* The kernel searches between one index and the next, and finds a rule by its row's number. */
 static bool is_sound(const struct unwind_table *table)
 {
 	size_t i;
@@ -110,11 +110,13 @@ int reader_rules(int fd, struct unwind_table *result, struct unwind_go *go, stru
 	return ret;
 }
 
-/* --- what made the file -------------------------------------------------------------------------- */
+/*
+ * --- the compiler -------------------------------------------------------------------------------
+ */
 
 enum { COMMENT_BYTES = 1024 };
 
-/* Compilers say in .comment which they are. */
+/* Compilers name themselves in .comment. */
 static bool is_made_by(const struct elf_image *image, int fd, const char *compiler)
 {
 	GElf_Shdr header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Questions about what a file is, and about the names of its text. */
+/* Questions on files and their symbols. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,9 @@
 #include "symbol/symbol_source.h"
 #include "symbol/symbol_table.h"
 
-/* --- what a file is ------------------------------------------------------------------------------ */
+/*
+ * --- facts of a file ----------------------------------------------------------------------------
+ */
 
 static bool is_hex(const char *text)
 {
@@ -65,7 +67,7 @@ int reader_facts(int fd, struct elf_facts *result, struct error *err)
 
 /* --- names --------------------------------------------------------------------------------------- */
 
-/* Tables that a reader keeps, and the round of its caller. */
+/* The reader's tables, and the current round of its caller. */
 static struct symbol_cache *cache;
 static uint64_t cache_round;
 
@@ -91,7 +93,7 @@ static void put_request(struct wire *wire, const struct reader_symbols *request)
 	wire_put_u64(wire, request->round);
 }
 
-/* A request as it comes to the reader. */
+/* A question as the reader receives it. */
 struct symbols_question {
 	struct profile_object object;
 	struct symbol_source_file file;
@@ -134,7 +136,7 @@ static void put_piece(struct wire *wire, struct symbol_table *table, const struc
 	wire_put_text(wire, symbol_table_name(table, symbol));
 }
 
-/* Spans that are in several ranges are written once. */
+/* Writes each span once, even if it is in several ranges. */
 static void put_pieces(struct wire *wire, struct symbol_table *table,
 		       const struct symbol_wanted *wanted)
 {
@@ -152,7 +154,7 @@ static void put_pieces(struct wire *wire, struct symbol_table *table,
 	}
 }
 
-/* Text without a name is shown by the part, so that its whole parts are looked at. */
+/* Nameless text is shown in parts, so include whole parts. */
 static int widen(const struct symbol_wanted *wanted, struct symbol_wanted *result)
 {
 	struct symbol_range *last;

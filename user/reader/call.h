@@ -27,37 +27,37 @@ struct reader_call {
 	int fds[READER_FDS]; /* -1: none */
 	const char *path; /* for debug files, see reader_file */
 	const char *root;
-	struct file_reader *reader; /* who answered; NULL: nobody, or this thread */
-	bool is_nonsense; /* what it answered */
-	bool trusted; /* a file of root or of our user may name others that the reader opens */
+	struct file_reader *reader; /* that answered; NULL: none, or this thread */
+	bool is_nonsense; /* the answer is invalid */
+	bool trusted; /* a file of root or our user: the reader may open files that it names */
 };
 
 /*
- * Has a reader answer, and frees the question. Returns 0 with an answer, or the error that the reader answered,
- * or one of its own. Call reader_call_end() in any case, when the answer has been checked.
+ * Lets a reader answer, and frees the question. Returns 0 with an answer, the reader's error, or
+ * its own. Call reader_call_end() in any case, after checking the answer.
  */
 int reader_call(struct reader_call *call, struct error *err);
 void reader_call_end(struct reader_call *call);
 
-/* Answers here; this is what a reader runs. Returns 0 or an error. */
+/* Answers in this process; readers run this. Returns 0 or an error. */
 int reader_answer(struct reader_call *call, struct error *err);
 
-/* What answers where readers are no processes: reader_answer(), unless a test has other answers. */
+/* Answers in programs without reader processes: reader_answer(), or a test's replacement. */
 extern int (*reader_here)(struct reader_call *call, struct error *err);
 
 /*
- * Only programs that tests link have this: it is called before a reader answers, and may do what a hostile file
- * could make a reader do.
+ * Only programs of tests define this. It is called before a reader answers, and does whatever a
+ * hostile file could make a reader do.
  */
 void __attribute__((weak)) reader_fault(const struct reader_call *call);
 
-/* Names the fault, for a reader of such a program. */
+/* The variable that names the fault. */
 #define READER_FAULT "BPFPROFIL_READER_FAULT"
 
-/* Gives up all rights that reading does not need. trusted: but not that to open files. */
+/* Drops all privileges that reading does not need. trusted: files may still be opened. */
 int reader_confine(bool trusted, struct error *err);
 
-/* Bytes that this process may take for its data, less than what its cgroup has left. */
+/* Bytes that this process may use for its data: less than its cgroup has left. */
 uint64_t reader_memory(void);
 
 #endif

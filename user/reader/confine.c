@@ -22,7 +22,10 @@ static struct {
 } lib;
 static const char *const call_names[] = { SECCOMP_CALLS(LIBRARY_NAME) };
 
-/* All rights are gone when this returns 0: uid 0 has none that capabilities do not give, but root's files. */
+/*
+ * After this returns 0, all privileges are gone. uid 0 without capabilities is still the owner of
+ * root's files.
+ */
 static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -30,7 +33,10 @@ static int drop_capabilities(void)
 
 	int capability;
 
-	/* No right can come back by exec, which is refused, so that it does no harm if this is not allowed. */
+	/*
+	 * Exec is denied, so no privilege can come back that way. Therefore a failure here does no
+	 * harm.
+	 */
 	for (capability = 0; !prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); capability++)
 		;
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
@@ -40,7 +46,7 @@ static int drop_capabilities(void)
 	return 0;
 }
 
-/* What reading a file that is open takes, with memory, and no way to get a file. */
+/* System calls for reading open files and for memory. None of them can open a file. */
 static const int allowed[] = {
 	SCMP_SYS(read),		SCMP_SYS(pread64),
 	SCMP_SYS(write),	SCMP_SYS(recvmsg),
@@ -58,7 +64,7 @@ static const int allowed[] = {
 	SCMP_SYS(sched_yield),	SCMP_SYS(sysinfo),
 };
 
-/* No memory becomes code. */
+/* Memory must not become code. */
 static int allow_memory(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -67,14 +73,17 @@ static int allow_memory(scmp_filter_ctx filter)
 		       lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
 }
 
-/* fstat() of today's libc. Nobody checks its path, but an open file of a path is not to be had by it. */
+/*
+ * Today's libc needs this for fstat(). The filter cannot check the path, but this call cannot open
+ * it.
+ */
 static int allow_stat(scmp_filter_ctx filter)
 {
 	return lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				    SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
 }
 
-/* libdw opens the files that debug information names. Of a file that nobody is trusted with, none. */
+/* libdw opens the files that debug information names. For an untrusted file, deny all of them. */
 static int rule_open(scmp_filter_ctx filter, bool trusted)
 {
 	const unsigned int writes = O_ACCMODE | O_CREAT | O_TRUNC | __O_TMPFILE;
@@ -88,7 +97,7 @@ static int rule_open(scmp_filter_ctx filter, bool trusted)
 		ret = trusted ?
 			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 1, reads[i]) :
 			      lib.seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
-	/* is_firm() of symbol/line_job.c looks at what it lets libdw open. */
+	/* is_firm() of symbol/line_job.c checks the files that libdw may open. */
 	if (!ret && trusted)
 		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 0)	  ?:
 			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(readlink), 0) ?:
@@ -131,11 +140,11 @@ int reader_confine(bool trusted, struct error *err)
 
 /* --- memory -------------------------------------------------------------------------------------- */
 
-/* The most that reading takes: a file's lines, and beside them its unpacked sections. */
+/* Limit for reading: a file's lines, and its unpacked sections. */
 #define MEMORY_MAX (3UL << 29)
 #define MEMORY_MIN (16UL << 20)
 
-/* Of the host, in /proc/meminfo. */
+/* The host's, from /proc/meminfo. */
 static uint64_t available(void)
 {
 	cleanup_file FILE *file = fopen("/proc/meminfo", "re");
@@ -158,7 +167,7 @@ static uint64_t number_in(const char *folder, const char *file, uint64_t otherwi
 										      value;
 }
 
-/* In a container the cgroup that limits us looks like the root. */
+/* In a container, the cgroup that limits us looks like the root. */
 static uint64_t memory_room(void)
 {
 	uint64_t most = available(), limit, used;

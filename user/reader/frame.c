@@ -13,10 +13,10 @@
 struct head {
 	uint64_t kind;
 	int64_t code;
-	uint64_t size; /* of the body, which follows */
+	uint64_t size; /* of the body after it */
 };
 
-/* So much of a body is received at a time: what is claimed is not allocated before it is there. */
+/* Receive a body in pieces, so that no memory is allocated for bytes that never come. */
 enum { CHUNK_BYTES = 1 << 20 };
 
 union ancillary {
@@ -29,13 +29,13 @@ static int wait_for(const struct frame_line *line, short events)
 	return line->wait ? line->wait(line->ctx, events) : 0;
 }
 
-/* What is tried first and waited for only if it would block. */
+/* Try first, and wait only if the call would block. */
 static int flags_of(const struct frame_line *line)
 {
 	return MSG_NOSIGNAL | (line->wait ? MSG_DONTWAIT : 0);
 }
 
-/* What a call's failure means: 0 to try again, now or after waiting; or -errno. */
+/* Interprets a failed call. 0: try again, now or after waiting; or -errno. */
 static int try_again(const struct frame_line *line, short events)
 {
 	if (errno == EINTR)
@@ -110,7 +110,7 @@ static void take_fds(struct msghdr *message, int fds[READER_FDS])
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
 }
 
-/* A head is sent whole, so that a part of one is no head. */
+/* A head is sent whole, so a partial one is invalid. */
 static int receive_head(const struct frame_line *line, struct head *head, int fds[READER_FDS])
 {
 	struct iovec part = { head, sizeof(*head) };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The side of the program that asks: starts readers, asks them, and ends those that die, hang or answer nonsense.
+ * The program's side: starts readers, sends questions, and ends readers that die, hang or send
+ * invalid answers.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,32 +28,35 @@ enum {
 	READERS_MAX = 8,
 	KILLERS_MAX = 1024, /* files that are not read again */
 	WAIT_MS = 100,
-	IDLE_SECONDS = 3, /* a reader that takes no CPU time for so long is stuck in a file */
-	DEATH_SECONDS = 1, /* what a death counts as in its owner's allowance */
-	RETIRE_SECONDS = 120, /* CPU time after which a reader is replaced */
-	ANSWER_MAX = 64 << 20, /* bytes of an answer */
+	IDLE_SECONDS = 3, /* a reader without CPU time for so long is blocked by a file */
+	DEATH_SECONDS = 1, /* a death charges this time to the file's owner */
+	RETIRE_SECONDS = 120, /* after so much CPU time a reader is replaced */
+	ANSWER_MAX = 64 << 20, /* bytes in an answer */
 };
 
-/* The CPU time that one answer may take. Reading lines bounds itself to 30 seconds, and says so. */
+/*
+ * Limits of CPU time for an answer. Reading lines has its own limit of 30 seconds, with a better
+ * message.
+ */
 static const unsigned int seconds[READ_KINDS] = {
 	[READ_FACTS] = 5,  [READ_SYMBOLS] = 20, [READ_NAMED] = 20, [READ_LINES] = 40,
 	[READ_RULES] = 20, [READ_MAKER] = 5,	[READ_CODE] = 5,   [READ_INSTRUCTIONS] = 10,
 };
 
 struct file_reader {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: none */
 	int socket;
-	clockid_t clock; /* its CPU time */
+	clockid_t clock; /* of its CPU time */
 	/*
-	 * What it was started for. Files of two users are never read by one process, so that what one of them may
-	 * have made of it says nothing of the other's.
+	 * Its purpose. One process never reads files of two users, so that a file which takes it
+	 * over learns nothing about another user's.
 	 */
 	uid_t owner;
 	bool opens, code;
 	bool busy;
-	bool greeted; /* it has said that it has no rights */
-	uint64_t used_ns; /* when it answered last */
-	int nice; /* that of the thread that asked last */
+	bool greeted; /* it has dropped its privileges */
+	uint64_t used_ns; /* time of its last answer */
+	int nice; /* of the thread that asked last */
 };
 
 static struct {
@@ -112,12 +116,12 @@ static int start(struct file_reader *reader, struct error *err)
 	}
 	reader->socket = sockets[0];
 	reader->nice = getpriority(PRIO_PROCESS, 0);
-	/* Without its clock it would not seem to work at all, and be ended soon. */
+	/* Without its clock, the reader would soon look blocked. */
 	clock_getcpuclockid(reader->pid, &reader->clock);
 	return 0;
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static void end(struct file_reader *reader)
 {
 	const pid_t pid = reader->pid;
@@ -129,7 +133,7 @@ static void end(struct file_reader *reader)
 	helper_abandon(pid);
 }
 
-/* A copy of this process, as one that is about to run another program, has none. */
+/* A forked copy of this process has no readers. */
 static void end_all(void)
 {
 	size_t i;
@@ -147,7 +151,7 @@ void reader_enable(void)
 
 /* --- asking -------------------------------------------------------------------------------------- */
 
-/* One call while it waits. */
+/* A waiting call. */
 struct waiting {
 	const struct file_reader *reader;
 	unsigned int seconds;
@@ -189,7 +193,7 @@ static int wait_ready(void *ctx, short events)
 	return ret;
 }
 
-/* Opens a debug file for a reader, which has been told where by the file that it reads. */
+/* Opens a debug file for a reader. The current file determines where to search. */
 static int open_debug_file(const struct reader_call *call, struct wire *question, char *found)
 {
 	const enum debug_place place = (enum debug_place)wire_get_u64(question);
@@ -221,7 +225,7 @@ static int answer_open(const struct frame_line *line, const struct reader_call *
 	return ret;
 }
 
-/* A reader's message is text that a hostile file may have made, like all names. */
+/* A hostile file may have chosen the reader's message, as it may all names. */
 static int take_error(struct reader_frame *frame, struct error *err)
 {
 	const char *text = wire_get_text(&frame->body), *hint = wire_get_text(&frame->body);
@@ -234,7 +238,7 @@ static int take_error(struct reader_frame *frame, struct error *err)
 	return code;
 }
 
-/* Returns what the reader answered in *code, or why there is no answer. */
+/* Returns the answer's code in *code, or fails without an answer. */
 static int converse(const struct frame_line *line, struct reader_call *call, int *code,
 		    struct error *err)
 {
@@ -277,7 +281,7 @@ static struct frame_line line_of(const struct file_reader *reader, enum reader_k
 				    .most = min_size(ANSWER_MAX, (size_t)(reader_memory() / 4)) };
 }
 
-/* A reader begins by saying that it has given up its rights, or why it could not. */
+/* A reader first reports that it has dropped its privileges, or why not. */
 static int hear_hello(struct file_reader *reader, struct error *err)
 {
 	struct reader_frame hello = { 0 };
@@ -299,7 +303,7 @@ static int hear_hello(struct file_reader *reader, struct error *err)
 
 /* --- which reader -------------------------------------------------------------------------------- */
 
-/* Files of root and of who runs us are one owner's; so is code without its file, whose reader reads nothing else. */
+/* Files of root and of our user count as one owner's. Code without its file has its own reader. */
 static struct file_reader kind_of_reader(const struct reader_call *call)
 {
 	struct file_reader kind = { .code = call->kind == READ_INSTRUCTIONS };
@@ -346,7 +350,7 @@ static void put_back(struct file_reader *reader, bool keep)
 	pthread_mutex_unlock(&readers.lock);
 }
 
-/* With the lock held: one that is free, and perhaps has just been started. */
+/* Call it with the lock held. Returns a free reader, maybe a new one. */
 static int choose(const struct reader_call *call, struct file_reader **result, struct error *err)
 {
 	struct file_reader *reader;
@@ -366,7 +370,7 @@ static int choose(const struct reader_call *call, struct file_reader **result, s
 	return ret;
 }
 
-/* The reader is the caller's until put_back(). */
+/* Reserves a reader until put_back(). */
 static int take(const struct reader_call *call, struct file_reader **result, struct error *err)
 {
 	struct file_reader *reader;
@@ -401,7 +405,9 @@ void reader_prepare(void)
 	pthread_mutex_unlock(&readers.lock);
 }
 
-/* --- files that kill ----------------------------------------------------------------------------- */
+/*
+ * --- files that end their readers ---------------------------------------------------------------
+ */
 
 static bool has_killed(const struct reader_call *call)
 {
@@ -463,7 +469,10 @@ static void blame(const struct reader_call *call)
 	note_killer(call);
 }
 
-/* It reads with the priority of the thread that waits for it. If that is not allowed it keeps its own. */
+/*
+ * Lets the reader run with the priority of the waiting thread. If that is not allowed, its priority
+ * stays.
+ */
 static void hurry(struct file_reader *reader)
 {
 	const int nice = getpriority(PRIO_PROCESS, 0);
@@ -488,7 +497,7 @@ static int ask(struct reader_call *call, struct file_reader *reader, struct erro
 		return code;
 	}
 	put_back(reader, false);
-	/* What was late for a deadline, or for want of our memory, may be harmless. */
+	/* The deadline, or our lack of memory, is not the file's fault. */
 	if (ret != -ETIME && ret != -ENOMEM)
 		blame(call);
 	return explain(ret, err);
@@ -496,7 +505,7 @@ static int ask(struct reader_call *call, struct file_reader *reader, struct erro
 
 static int call_here(struct reader_call *call, struct error *err)
 {
-	static pthread_mutex_t here = PTHREAD_MUTEX_INITIALIZER; /* of the tables that are kept */
+	static pthread_mutex_t here = PTHREAD_MUTEX_INITIALIZER; /* protects the kept tables */
 	int ret;
 
 	call->question.at = 0;
@@ -510,7 +519,7 @@ static int call_here(struct reader_call *call, struct error *err)
 	return ret;
 }
 
-/* Of root, or of who runs us; instructions come without their file. */
+/* Whether the file belongs to root or our user. Instructions come without their file. */
 static bool is_trusted(const struct reader_call *call)
 {
 	struct stat stat;
@@ -529,7 +538,7 @@ static int call_process(struct reader_call *call, struct error *err)
 	ret = take(call, &reader, err);
 	if (!ret)
 		return ask(call, reader, err);
-	/* Nothing here confines a reader. */
+	/* No reader can be confined here. */
 	return is_trusted(call) ? call_here(call, err) : ret;
 }
 

@@ -15,44 +15,45 @@
 #include "unwind/unwind_table.h"
 
 /*
- * Reads files that anybody may have made, in a process that has no rights and may die: see
- * bpfprofil-security(7). Each call sends descriptors, waits for the answer, and checks it. A call may come from
- * any thread; there are as many processes as threads that call at the same time.
+ * Reads files that anybody may have made, in a process without privileges that may die: see
+ * bpfprofil-security(7). Each call sends descriptors, waits for the answer, and checks it. Any
+ * thread may call; there is a process for each thread that calls at the same time.
  *
- * Besides the errors of the functions with which the process reads, a call returns -EIO if the process died or
- * answered nonsense, -ETIME if it took too long, and -EACCES if it could not give up its rights. A file that
- * killed its reader is not read again: -EIO at once.
+ * Calls return the errors of the functions that the process runs. They also return -EIO if the
+ * process died or sent an invalid answer, -ETIME if it took too long, and -EACCES if it could not
+ * drop its privileges. A file that killed its reader is not read again: calls return -EIO at once.
  */
 
 /*
- * Makes readers processes of their own, each of which runs this program as `bpfprofil READER_COMMAND`; they end
- * with this one. Until then, as in tests of single functions, the calling thread reads.
+ * Makes readers separate processes, which run `bpfprofil READER_COMMAND` and end with this process.
+ * Before this call, as in unit tests, the calling thread reads.
  */
 #define READER_COMMAND "__read"
 void reader_enable(void);
 
-/* Starts the first of them, which takes some 3 ms, before it is needed. It does not wait. */
+/* Starts the first reader early, because that takes some 3 ms. Does not wait. */
 void reader_prepare(void);
 
-/* Runs as such a process. Returns the exit status. */
+/* The main function of a reader. Returns the exit status. */
 int reader_main(int argc, char **argv);
 
-/* Whether a reader can be confined here; err says why not. For doctor. */
+/* For doctor: whether a reader can be confined here; err is the reason if not. */
 int reader_check(struct error *err);
 
 /*
- * The CPU time of this thread, and of readers for its calls: what died counts as a second more. Whatever limits
- * the time spent on a file measures it by this.
+ * The CPU time of this thread, and of readers on its behalf. Each death of a reader adds a second.
+ * Limits per file use this clock.
  */
 uint64_t reader_cpu_ns(void);
 
 /*
- * From now on no call of this thread waits longer than until then, by the monotonic clock: it returns -ETIME, so
- * that what waits for names can end. 0, or NULL: there is no such time. Another thread may change it.
+ * Limits the calls of this thread to this time of the monotonic clock: later ones return -ETIME, so
+ * that a command that ends need not wait for names. 0, or NULL: no limit. Another thread may change
+ * it.
  */
 void reader_deadline(const _Atomic uint64_t *until_ns);
 
-/* A file to read. path and root are where the debug files that it names are looked for. */
+/* A file to read. Its debug files are searched by path and root. */
 struct reader_file {
 	int fd;
 	const char *path;
@@ -64,15 +65,15 @@ int reader_facts(int fd, struct elf_facts *result, struct error *err);
 
 /* Names of an object's text. */
 struct reader_symbols {
-	const struct profile_object *object; /* a file, or code in none */
-	struct reader_file file; /* or its perf map */
-	uint64_t limit; /* how many bytes of a perf map to read; UINT64_MAX: all */
+	const struct profile_object *object; /* a file, or code outside of files */
+	struct reader_file file; /* the file, or its perf map */
+	uint64_t limit; /* of a perf map: bytes to read; UINT64_MAX: all */
 	int places; /* a second perf map, or -1 */
-	const struct symbol_wanted *wanted; /* where names are asked for */
-	uint64_t round; /* tables are kept from one to the next; 0: not */
+	const struct symbol_wanted *wanted; /* text that needs names */
+	uint64_t round; /* tables are kept from one round to the next; 0: not kept */
 };
 
-/* The table has names for what is wanted. -ESTALE: the file is of another build. */
+/* The table has names for all wanted text. -ESTALE: the file is of another build. */
 int reader_symbols(const struct reader_symbols *request, struct symbol_table **result,
 		   struct error *err);
 
@@ -84,10 +85,13 @@ int reader_symbol_named(const struct reader_symbols *request, const char *name,
 int reader_lines(const struct reader_file *file, const uint64_t *offsets, size_t nr,
 		 struct source_lines **result, struct error *err);
 
-/* See unwind_table_read() and pclntab_text(). go->size is 0 if the file has no text of Go's compiler. */
+/*
+ * See unwind_table_read() and pclntab_text(). go->size is 0 if the file has no text of Go's
+ * compiler.
+ */
 int reader_rules(int fd, struct unwind_table *result, struct unwind_go *go, struct error *err);
 
-/* What made a file, as far as this says how it would get call-frame information. */
+/* The compiler of a file, as far as advice on call-frame information depends on it. */
 enum reader_maker { MADE_BY_OTHERS, MADE_BY_GO, MADE_BY_RUST };
 enum reader_maker reader_maker(int fd);
 
@@ -95,8 +99,8 @@ enum reader_maker reader_maker(int fd);
 int reader_code(int fd, uint64_t offset, size_t size, struct code *result, struct error *err);
 
 /*
- * The instructions of code from byte `at` on, in at most `most` bytes; the caller frees *result. address is that
- * of the code's first byte. The last of them may be cut off by `most`.
+ * Decodes instructions of code from byte `at` on, in at most `most` bytes; the caller frees
+ * *result. address is that of the code's first byte. `most` may cut off the last instruction.
  */
 int reader_instructions(const struct code *code, uint64_t address, enum disasm_syntax syntax,
 			size_t at, size_t most, struct instruction **result, size_t *nr,

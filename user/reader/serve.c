@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The reader's side: answers one question after the other, until the program that asks is gone. */
+/* The reader's side: answers questions until the program that asks is gone. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/close_range.h>
@@ -17,15 +17,15 @@
 #include "symbol/debug_file.h"
 #include "symbol/disasm.h"
 
-/* The socket is standard input. */
+/* Standard input is the socket. */
 static const struct frame_line line = { .socket = STDIN_FILENO,
 					.most = UINT64_MAX,
 					.takes_fds = true };
 
-/* A reader that nobody can end any more, because what asked is gone, ends after so much CPU time. */
+/* A reader that has lost its program ends after this CPU time. */
 enum { CPU_SECONDS = 600 };
 
-/* Room in memory for what is not data: the stack of a deep recursion. */
+/* Memory besides data: the stack of a deep recursion. */
 enum { STACK_BYTES = 8 << 20 };
 
 int reader_answer(struct reader_call *call, struct error *err)
@@ -50,7 +50,7 @@ static int limit(int resource, uint64_t most)
 	return setrlimit(resource, &limit);
 }
 
-/* Whoever lacks memory ends this process first. */
+/* If memory is short, the kernel should end this process first. */
 static void offer_to_end(void)
 {
 	static const char most[] = "1000";
@@ -139,7 +139,7 @@ static int prepare(const char *flags, struct error *err)
 	ret = limit_all(err);
 	if (ret)
 		return ret;
-	/* Libraries cannot be loaded later. */
+	/* Load it now: libraries cannot be loaded later. */
 	if (strchr(flags, READER_CODE))
 		disasm_load(&ignored);
 	debug_file_ask = ask_for_debug_file;

@@ -7,16 +7,15 @@
 #include <stdint.h>
 
 /*
- * Plain data between this program and the process that reads files: numbers and texts one after the
- * other, in the byte order of the host. Writing fails only for want of memory. Reading takes any bytes:
- * beyond the end, and where a text has no NUL, it yields 0 or "". Either sets `bad`, which the caller checks
- * once at the end.
+ * Plain data between this program and the reader: numbers and texts in sequence, in the host's byte
+ * order. Writing only fails without memory. Reading accepts any bytes: beyond the end, or for a
+ * text without NUL, it returns 0 or "". Both set `bad`, which the caller checks once at the end.
  */
 struct wire {
 	uint8_t *bytes;
 	size_t nr;
 	size_t room;
-	size_t at; /* where reading goes on */
+	size_t at; /* the next byte to read */
 	bool bad;
 };
 
@@ -24,18 +23,21 @@ void wire_put(struct wire *wire, const void *bytes, size_t size);
 void wire_put_u64(struct wire *wire, uint64_t value);
 void wire_put_text(struct wire *wire, const char *text); /* NULL is written as "" */
 
-/* The next bytes, in place; NULL: there are not so many. */
+/* Returns the next bytes, in place; NULL: there are too few. */
 const void *wire_get(struct wire *wire, size_t size);
 uint64_t wire_get_u64(struct wire *wire);
 const char *wire_get_text(struct wire *wire); /* in place; never NULL */
 
-/* A count of elements that take at least `size` bytes each, all of which are there; else 0. */
+/* Returns a count of elements of at least `size` bytes each, if all of them are there; else 0. */
 size_t wire_get_count(struct wire *wire, size_t size);
 
-/* A copy of an array of nr elements, for the caller to free; NULL: bad. Never NULL if nr is 0. */
+/*
+ * Returns a copy of an array of nr elements, which the caller frees; NULL: bad. Never NULL if nr is
+ * 0.
+ */
 void *wire_get_array(struct wire *wire, size_t nr, size_t size);
 
-/* The same as strdup() of a text, but NULL for "". */
+/* Like strdup() of a text, but NULL for "". */
 char *wire_get_copy(struct wire *wire);
 
 void wire_free(struct wire *wire);
