@@ -52,7 +52,7 @@ void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)
 
 	allowance->spent_ns += ns;
 	if (!owner) {
-		/* Without memory for another owner, the allowance for all ends here. */
+		/* Without memory for another owner, everybody's allowance ends here. */
 		if (GROW(allowance->owners, allowance->room, allowance->nr + 1))
 			return;
 		owner = &allowance->owners[allowance->nr++];

@@ -10,12 +10,12 @@
 #include "base/error.h"
 
 /*
- * Limits the CPU time for reading files by their owner: each file has limits, but there may be
- * thousands of files. Files of root and of our own user are always read. All other owners share one
- * total, which subordinate uids do not multiply.
+ * Limits the CPU time for reading files, by owner. Each file has limits, but there may be thousands
+ * of files. Files of root and of our own user are always read. All other owners share a total,
+ * because one person may have many subordinate uids.
  */
 struct allowance {
-	unsigned int seconds; /* for the files of one owner */
+	unsigned int seconds; /* per owner */
 	uint64_t spent_ns; /* of the shared total */
 	struct allowance_owner {
 		uid_t uid;
@@ -27,19 +27,19 @@ struct allowance {
 
 enum {
 	ALLOWANCE_NAMES = 10, /* seconds for the names of a profile */
-	ALLOWANCE_CODE = 2, /* seconds for what maps of just-in-time code have of these */
-	ALLOWANCE_LINES = 60, /* seconds for its source lines, which somebody asked for */
-	ALLOWANCE_OWNERS = 6, /* the total is what this many owners may take */
+	ALLOWANCE_CODE = 2, /* of these, seconds for maps of just-in-time code */
+	ALLOWANCE_LINES = 60, /* seconds for source lines, which the user requested */
+	ALLOWANCE_OWNERS = 6, /* the total is that of so many owners */
 };
 
-/* One file while it is read. */
+/* A file that is being read. */
 struct allowance_turn {
 	uid_t owner;
 	bool counts;
 	uint64_t since_ns;
 };
 
-/* -E2BIG: the owner has used up the allowance. allowance NULL: there is no limit. */
+/* -E2BIG: the owner's allowance is used up. allowance NULL: no limit. */
 int allowance_begin(const struct allowance *allowance, int fd, struct allowance_turn *turn,
 		    struct error *why);
 void allowance_end(struct allowance *allowance, const struct allowance_turn *turn);

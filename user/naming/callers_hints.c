@@ -13,16 +13,16 @@
 #include "naming/functions.h"
 #include "reader/reader.h"
 
-/* Shares of all ticks below which there is no hint; a few that are cut hide little of the others. */
+/* Below these shares of all ticks, there is no hint. A few cut chains hardly affect the rest. */
 enum { WORTH_PERCENT = 10, CUT_PERCENT = 1 };
 
-/* What an object is, by its file's name. */
+/* The kind of an object, by its file's name. */
 enum program { OTHER, PYTHON, PERL, RUBY, PHP, JAVA };
 
 static const struct {
 	const char *begins;
 	enum program program;
-	bool whole; /* the name is no longer than this */
+	bool whole; /* the name must not be longer */
 } program_names[] = {
 	{ "python3", PYTHON, false }, { "libpython3", PYTHON, false },
 	{ "perl", PERL, true },	      { "libperl.so", PERL, false },
@@ -33,16 +33,16 @@ static const struct {
 
 struct hints {
 	const struct profile *profile;
-	const struct object_opener *opener; /* NULL: no file can be looked at */
+	const struct object_opener *opener; /* NULL: files cannot be opened */
 	struct profile_index *index;
 	uint64_t all;
-	uint64_t scripts[JAVA]; /* by interpreter: ticks without code that it made for the script */
+	uint64_t scripts[JAVA]; /* by interpreter: ticks outside of code that it compiled */
 	uint64_t ends[WALK_END_COUNT];
 	uint64_t *unknown, *unread; /* by object: ticks whose callers it hides */
-	uint64_t *hides, *deep; /* by function: such ticks, and those that are too deep above it */
+	uint64_t *hides, *deep; /* by function: such ticks, and ticks of chains cut for depth */
 };
 
-/* What is in a chain. */
+/* Facts of a chain. */
 struct chain_of {
 	uint32_t root;
 	uint32_t outermost; /* site */
@@ -86,7 +86,7 @@ static struct chain_of extend(const struct profile *profile, const struct profil
 	return chain;
 }
 
-/* Adds to the function of a site, if it has one. */
+/* Adds ticks to the function of a site, if it has one. */
 static void add_to_function(const struct hints *hints, const struct profile_site *site,
 			    uint64_t *ticks, uint64_t n)
 {
@@ -141,7 +141,7 @@ static int add_chains(struct hints *hints)
 	return 0;
 }
 
-/* Without callers it is only known what is in the interpreter itself. */
+/* Without callers, only ticks in the interpreter itself are known. */
 static void add_histograms(struct hints *hints)
 {
 	const struct profile *profile = hints->profile;
@@ -150,7 +150,7 @@ static void add_histograms(struct hints *hints)
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms; i++) {
-		/* Of a program's own calls the ticks are those of other clocks. */
+		/* A program's own calls have ticks of other clocks. */
 		if (profile->nr_targets &&
 		    !profile_target_counts(profile, profile->histograms[i].target))
 			continue;
@@ -169,7 +169,7 @@ static bool is_worth(const struct hints *hints, uint64_t ticks, unsigned int per
 
 /* --- text without rules -------------------------------------------------------------------------- */
 
-/* What would give a file's function a rule. */
+/* Advises how to get rules for a file's functions. */
 static const char *advice(const struct hints *hints, uint32_t object)
 {
 	const char *text = "compile C with -fasynchronous-unwind-tables, and give assembler code "
@@ -190,7 +190,7 @@ static const char *advice(const struct hints *hints, uint32_t object)
 	return text;
 }
 
-/* The function with most of the ticks, of one object or of any (UINT32_MAX); NULL: none has any. */
+/* The function with the most ticks, of one object or of any (UINT32_MAX); NULL: none has ticks. */
 static const struct profile_function *hottest(const struct profile *profile, const uint64_t *ticks,
 					      uint32_t object)
 {
@@ -259,7 +259,7 @@ static int note_deep(const struct hints *hints, struct profile *profile)
 			    (unsigned long long)hints->ends[END_DEEP], WALK_FRAMES, function->name);
 }
 
-/* A few are those before a file is read. */
+/* A few late ticks are normal: those before a file has been read. */
 static int note_unread(const struct hints *hints, struct profile *profile)
 {
 	size_t i, most = 0;

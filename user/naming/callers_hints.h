@@ -7,10 +7,10 @@
 struct object_opener;
 
 /*
- * Notes on what would show more of who called, and how many ticks it concerns: functions without call-frame
- * information, JITs without frame pointers, recursion deeper than is followed, 32-bit programs, and, also
- * without callers, scripts of which only the interpreter is seen. The functions have their names by now.
- * Files are opened by opener, unless it is NULL. Returns 0 or -ENOMEM.
+ * Adds notes on how to see more callers, with the number of ticks: functions without call-frame
+ * information, JITs without frame pointers, deep recursion, 32-bit programs, and, even without
+ * callers, scripts of which only the interpreter is visible. Functions must have their names.
+ * opener opens files, unless it is NULL. Returns 0 or -ENOMEM.
  */
 int callers_hint(struct profile *profile, const struct object_opener *opener);
 

@@ -17,18 +17,15 @@
 #include "naming/object_file.h"
 #include "symbol/symbol_table.h"
 
-/*
- * Compilers pad between functions with less than this; a longer gap without a symbol is text of its
- * own.
- */
+/* Compilers pad functions with less than this. A longer gap without a symbol is separate text. */
 #define PADDING_MAX 16
 
-/* Places that are so near to each other are asked for together, as most of them are in one function. */
+/* Request names for nearby places together, because they are mostly in one function. */
 #define NEAR_BYTES 64
 
 /*
- * Ticks of a function, of a stretch of text without names, or of a single place. symbol is NULL for
- * the latter two.
+ * Ticks of a function, of a stretch of nameless text, or of a single place. symbol is NULL for the
+ * latter two.
  */
 struct function_hit {
 	uint64_t offset;
@@ -36,7 +33,7 @@ struct function_hit {
 	uint64_t ticks;
 	const struct symbol *symbol;
 	bool stretch;
-	uint64_t first; /* for a stretch: where its ticks begin and end */
+	uint64_t first; /* of a stretch: the range of its ticks */
 	uint64_t end;
 };
 
@@ -46,34 +43,34 @@ struct hits {
 	size_t room;
 };
 
-/* The histograms of one object, and the functions found so far. */
+/* The state for one object, and the functions so far. */
 struct resolver {
 	struct profile *profile;
 	const struct object_opener *opener;
-	struct object_opener limited; /* a copy with our own allowance, if the caller gave none */
+	struct object_opener limited; /* a copy with our own allowance, if the caller has none */
 	struct allowance allowance, code;
 	/*
-	 * By object: its ticks without names, of which there must be fewer afterwards; 0: its
-	 * functions stay. NULL: all are resolved.
+	 * By object: its nameless ticks. The result must have fewer; 0: its functions stay. NULL:
+	 * resolve all objects.
 	 */
 	uint64_t *sought;
 	uint32_t *order; /* histograms, sorted by object */
 	struct hits hits; /* of the current object */
 	struct symbol_wanted wanted;
 	size_t wanted_room; /* ranges */
-	struct symbol_table *table; /* of the current object, or NULL */
-	struct symbol_table *kernel; /* of the kernel and all modules, once one of them was met */
+	struct symbol_table *table; /* of the current object; NULL: none */
+	struct symbol_table *kernel; /* of the kernel and all modules, once one was resolved */
 	bool has_kernel;
-	struct symbol_span span; /* the one around the last bin */
+	struct symbol_span span; /* around the last bin */
 	struct nameless nameless;
 	uint64_t unnamed; /* ticks of the last object */
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
-	bool is_unread; /* the object at hand could not be read */
+	bool is_unread; /* the current object could not be read */
 	size_t nr_broken; /* objects whose names could not be read */
-	uint32_t broken; /* the first of these objects */
-	struct error why; /* why its names could not be read */
+	uint32_t broken; /* the first of these */
+	struct error why; /* why */
 };
 
 static int compare_function_hits(const void *left, const void *right)
@@ -99,7 +96,7 @@ static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int ret;
 
-	/* Bins ascend, so the bins of one function follow each other. */
+	/* Bins ascend, so the bins of a function are neighbours. */
 	if (last && !compare_function_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
@@ -110,7 +107,7 @@ static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 	return ret;
 }
 
-/* The only function in [start, end). NULL: there is none, there are several, or much other text. */
+/* The only function in [start, end). NULL: there is none, or several, or much other text. */
 static const struct symbol *only_symbol(struct resolver *resolver, uint64_t start, uint64_t end)
 {
 	struct symbol_span *span = &resolver->span;
@@ -134,7 +131,10 @@ static const struct symbol *only_symbol(struct resolver *resolver, uint64_t star
 	return symbol;
 }
 
-/* A profile from a file may hold any number, so an end that overflows is the end of the space. */
+/*
+ * A profile from a file may have any numbers. If the end overflows, it is the end of the address
+ * space.
+ */
 static uint64_t function_bin_start(const struct profile_histogram *histogram, uint64_t index)
 {
 	uint64_t start;
@@ -160,8 +160,8 @@ static void take_part(struct symbol_span *span, const struct profile_text *segme
 }
 
 /*
- * If a bin lies in text that no symbol names, makes the hit stand for the text around it: one row
- * says as much as a row for each pc.
+ * If no symbol covers the bin, lets the hit stand for the text around it, because one row says as
+ * much as a row for each pc.
  */
 static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
 			 struct function_hit *hit)
@@ -188,7 +188,7 @@ static void take_stretch(const struct resolver *resolver, const struct profile_o
 	hit->size = span.end - span.start;
 }
 
-/* Adds a hit to its function, or else to the text around it that has no name. */
+/* Adds a hit to its function, or else to the nameless text around it. */
 static int add_named(struct resolver *resolver, uint32_t object, struct function_hit *hit)
 {
 	if (resolver->table)
@@ -212,13 +212,13 @@ static int add_bin(struct resolver *resolver, const struct profile_histogram *hi
 		hit.end = UINT64_MAX;
 	if (!bin->count)
 		return 0;
-	/* An overflow bin stands for pcs anywhere else. */
+	/* An overflow bin counts pcs anywhere else. */
 	if (histogram->overflow)
 		return add_function_hit(&resolver->hits, &hit);
 	return add_named(resolver, histogram->object, &hit);
 }
 
-/* A place of a chain of callers, whose function may have no tick. */
+/* Adds a place of a chain of callers; its function may have no ticks. */
 static int add_site(struct resolver *resolver, const struct profile_site *site)
 {
 	struct function_hit hit = { .offset = site->offset, .size = 1, .first = site->offset };
@@ -243,7 +243,10 @@ static void merge_function_hits(struct hits *hits)
 	hits->nr = kept + 1;
 }
 
-/* Text that is longer than its bins has its last byte in its name, so that it looks like no function. */
+/*
+ * The name of text that is longer than its bins ends in its last byte, so that it does not look
+ * like a function.
+ */
 static char *name_of_place(const struct profile_object *object, const struct function_hit *hit)
 {
 	const char *base = profile_object_base(object);
@@ -251,7 +254,9 @@ static char *name_of_place(const struct profile_object *object, const struct fun
 	char *name = malloc(room);
 	int length;
 
-	/* There may be millions of places, and asprintf would allocate and copy each name twice. */
+	/*
+	 * Names of places may number millions, and asprintf() would allocate and copy each twice.
+	 */
 	if (!name)
 		return NULL;
 	length = snprintf(name, room, "%s+0x%" PRIx64, base, hit->offset);
@@ -261,10 +266,7 @@ static char *name_of_place(const struct profile_object *object, const struct fun
 	return name;
 }
 
-/*
- * Text that is not in a file has nothing but addresses, so its stretches are as long as what was
- * hit.
- */
+/* Text outside of files is only known by addresses, so its stretches end at their ticks. */
 static void tighten(const struct profile_object *object, struct function_hit *hit)
 {
 	if (!hit->stretch || object->nr_text)
@@ -278,9 +280,7 @@ static char *hit_name(const struct resolver *resolver, const struct profile_obje
 {
 	if (hit->symbol)
 		return strdup(symbol_table_name(resolver->table, hit->symbol));
-	/*
-	 * The name has no offset, because the first address that was hit differs from run to run.
-	 */
+	/* Omit the offset, because the first address with a tick differs from run to run. */
 	return whole ? strdup(profile_object_base(object)) : name_of_place(object, hit);
 }
 
@@ -316,7 +316,7 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 		if (!hit->symbol || symbol_is_place(hit->symbol))
 			unnamed += hit->ticks;
 	}
-	/* Why this one has no names is said already. */
+	/* Another note has the reason for an unread object. */
 	if (!resolver->is_unread)
 		nameless_add(&resolver->nameless, resolver->profile, object, ticks, unnamed);
 	resolver->unnamed = unnamed;
@@ -346,7 +346,7 @@ static int add_hits_of_histogram(struct resolver *resolver,
 	return ret;
 }
 
-/* The histograms order[first .. end) and the sites sites[.. sites_end) are all that an object has. */
+/* All of an object: the histograms order[first .. end) and the sites sites[.. sites_end). */
 struct object_texts {
 	uint32_t object;
 	size_t first;
@@ -398,7 +398,7 @@ static void join_ranges(struct symbol_wanted *wanted)
 	wanted->nr = kept + 1;
 }
 
-/* Where names of an object will be asked for. */
+/* Collects the text of an object that needs names. */
 static int find_wanted(struct resolver *resolver, const struct object_texts *texts)
 {
 	const struct profile_histogram *histogram;
@@ -442,7 +442,7 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 	}
 }
 
-/* One note for all broken objects, because a process may map any number of broken files. */
+/* Adds one note for all broken objects, because a process may map any number of them. */
 static int note_broken(const struct resolver *resolver)
 {
 	const char *path;
@@ -457,7 +457,7 @@ static int note_broken(const struct resolver *resolver)
 			    resolver->why.text, resolver->nr_broken - 1);
 }
 
-/* If there are no more names than there were, the object's functions stay. */
+/* If there are not more names than before, the object keeps its functions. */
 static void drop_if_no_better(struct resolver *resolver, uint32_t object, size_t before)
 {
 	if (!resolver->sought || resolver->unnamed < resolver->sought[object])
@@ -504,7 +504,7 @@ static int compare_object_texts(const void *left, const void *right, void *profi
 	return compare_u64(a, b);
 }
 
-/* Lists the histograms that have bins, by object. */
+/* Lists histograms with bins, by object. */
 static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 {
 	struct profile *profile = resolver->profile;
@@ -521,7 +521,7 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 	return 0;
 }
 
-/* Root's files and ours come first, so that nobody's files take the time that there is for names from them. */
+/* Reads files of root and of our user first, so that others' files cannot use up their time. */
 static bool is_turn_of(const struct resolver *resolver, uint32_t object, bool trusted)
 {
 	const struct object_opener *opener = resolver->opener;
@@ -596,7 +596,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	ret = resolve_objects(&resolver);
 	if (!ret)
 		ret = note_broken(&resolver);
-	/* With a cache there will be many profiles, and whoever reads them may be on another host. */
+	/* With a cache there will be many profiles, and their readers may be on another host. */
 	if (!ret && opener)
 		ret = nameless_note(&resolver.nameless, !opener->cache, profile);
 	free(resolver.order);
@@ -619,7 +619,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	return ret ? error_errno(err, ret, "functions") : 0;
 }
 
-/* Whether the function has a name of ours, because it had no other. */
+/* Whether the function only has a name of ours. */
 static bool has_no_name(const struct profile *profile, const struct profile_function *function)
 {
 	const char *base = profile_object_base(&profile->objects[function->object]);
@@ -649,7 +649,7 @@ static int seek_objects(struct resolver *resolver, bool *any)
 	return 0;
 }
 
-/* The functions of all other objects move to those that were found. */
+/* Moves the functions of all other objects to the new ones. */
 static int keep_the_others(struct resolver *resolver)
 {
 	struct profile *profile = resolver->profile;
@@ -670,7 +670,7 @@ static int keep_the_others(struct resolver *resolver)
 	return 0;
 }
 
-/* The note of what has no names is of what still has none. */
+/* Replaces the note on nameless text by one on what still has no names. */
 static int note_again(struct profile *profile)
 {
 	struct nameless nameless = { 0 };
@@ -695,7 +695,7 @@ static int note_again(struct profile *profile)
 			profile->notes[nr++] = profile->notes[i];
 			continue;
 		}
-		/* Why a file was not opened is known to who made the profile, and not to who reads it. */
+		/* Only the host of the profile knows why a file was not opened, so keep that. */
 		nameless.denied |= !!strstr(profile->notes[i], "CAP_SYS_PTRACE");
 		free(profile->notes[i]);
 	}

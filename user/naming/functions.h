@@ -13,56 +13,58 @@ struct allowance;
 struct symbol_cache;
 
 /*
- * Opens the files that an object's names come from.
+ * Opens the files with an object's names.
  *
- * open returns a descriptor, which functions_resolve closes, or -errno if there is none: of the ELF
- * file, or of the process's perf map for a jit object. It is called once per object, once more for a file
- * that a note is about, and never for the kernel or "[vdso]". root receives what comes before "/usr/lib/debug": "" for this
- * host, "/proc/PID/root" for a container.
+ * open() returns a descriptor, which functions_resolve() closes, or -errno: of the ELF file, or for
+ * a JIT object of the process's perf map. It is called once per object, once more for a file that a
+ * note mentions, and never for the kernel or "[vdso]". root receives the prefix of
+ * "/usr/lib/debug": "" for this host, "/proc/PID/root" for a container.
  *
- * open_places, which may be NULL, does the same for a second map of a jit object, for code that
- * other code has replaced and that was given addresses where no process has text; limit receives
- * how many bytes of the first map existed when the profile was made.
+ * open_places(), which may be NULL, opens a second map of a JIT object: code that was replaced, at
+ * addresses that no process uses. limit receives how many bytes of the first map existed when the
+ * profile was made.
  *
- * A cache keeps what was read for the next profile.
+ * A cache keeps tables for the next profile.
  */
 struct object_opener {
 	int (*open)(void *ctx, uint32_t object, char *root, size_t root_size);
 	int (*open_places)(void *ctx, uint32_t object, uint64_t *limit);
-	/* Whether an object's file is root's or ours, for what is read first. NULL: this is not known of any. */
+	/*
+	 * Whether root or our user owns an object's file; such files are read first. NULL: unknown.
+	 */
 	bool (*is_trusted)(void *ctx, uint32_t object);
 	void *ctx;
-	struct symbol_cache *cache; /* belongs to the caller; may be NULL */
+	struct symbol_cache *cache; /* the caller's; may be NULL */
 	struct allowance
-		*code; /* of maps of just-in-time code; NULL: the next one counts for these too */
-	struct allowance *allowance; /* the caller's; NULL: a fresh one for each profile's names */
+		*code; /* for maps of just-in-time code; NULL: the next one limits these too */
+	struct allowance *allowance; /* the caller's; NULL: a new one for each profile's names */
 };
 
 /*
- * Fills profile->functions from its histograms, hottest first, and replaces what was there.
+ * Replaces profile->functions by those of its histograms, hottest first.
  *
- * Each bin goes to one function, so that their ticks add up to the bins'. It goes to the function
- * that contains it. Text that no symbol names is one function, named OBJECT+0xFIRST..0xLAST: from
- * the end of the one before it to the next, in a file that has names for other text at most 4 KiB of
- * it; or OBJECT if it has no names at all and is not in a file. A bin that spans several functions
- * becomes a place of its own size, OBJECT+0xOFFSET.
+ * Each bin counts for one function, so that the sums agree: the function that contains it. Nameless
+ * text becomes a function OBJECT+0xFIRST..0xLAST, from the end of one symbol to the start of the
+ * next. If the file has names elsewhere, it is at most 4 KiB long. Text outside of files without
+ * any names becomes OBJECT. A bin that spans several functions becomes a place of its own size,
+ * OBJECT+0xOFFSET.
  *
- * A note tells of an object that is broken, that takes more memory than there is, or that has no
- * names. The kernel's names come from /proc/kallsyms, and those of "[vdso]" from our own. With
- * opener NULL the profile is not of this host, and there are no names at all. It fails only if
- * there is no memory. If that is for the functions themselves, the profile is unchanged.
+ * Notes report objects that are broken, need too much memory, or have no names. The kernel's names
+ * come from /proc/kallsyms, those of "[vdso]" from our own. opener NULL: the profile is not of this
+ * host, and there are no names. It only fails without memory; if that is for the functions
+ * themselves, the profile is unchanged.
  *
- * With names it is known which chains of callers were cut above main, and what would show more of callers:
- * notes say so.
+ * Names also show which chains of callers were cut above main, and how to see more callers. Notes
+ * say so.
  */
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err);
 
 /*
- * Looks again for the names of files' text that had none when the profile was made, because debug
- * symbols may have been installed since. The functions of a file are replaced if fewer of its ticks
- * are without a name then, and the note that tells of these is made anew. opener must open nothing
- * but what ran. Without memory it fails, and the profile may have lost that note.
+ * Looks up names again for text of files without names, because debug symbols may have been
+ * installed since. The functions of a file are replaced if fewer of its ticks are nameless then,
+ * and the note on nameless text is replaced, too. opener must only open files that ran. Without
+ * memory it fails, and the profile may have lost that note.
  */
 int functions_resolve_rest(struct profile *profile, const struct object_opener *opener,
 			   struct error *err);

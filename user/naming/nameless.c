@@ -15,11 +15,14 @@
 #include "profile/profile_notes.h"
 #include "naming/object_file.h"
 
-/* The folder has a list of paths for each package: 991 lists of 8.9 MB took 20 ms of CPU time. */
+/*
+ * The folder has a list of paths for each package. Reading 991 lists of 8.9 MB took 20 ms of CPU
+ * time.
+ */
 #define DPKG_LISTS "/var/lib/dpkg/info"
 #define SUFFIX ".list"
 
-/* Whether a line of the list is one of the two paths. */
+/* Whether the list has one of the two paths. */
 static bool has_path(FILE *list, const char *path, const char *other)
 {
 	cleanup_free char *line = NULL;
@@ -35,7 +38,7 @@ static bool has_path(FILE *list, const char *path, const char *other)
 	return false;
 }
 
-/* "libc6:amd64.list" is libc6's; name has room for it. */
+/* Returns libc6 for "libc6:amd64.list". name has room for it. */
 static bool package_name(const char *file, char name[PACKAGE_BYTES])
 {
 	size_t length = strlen(file), end = strcspn(file, ":");
@@ -49,7 +52,7 @@ static bool package_name(const char *file, char name[PACKAGE_BYTES])
 
 bool package_of(const char *lists, const char *path, char name[PACKAGE_BYTES])
 {
-	/* Packages made before /lib became a link to /usr/lib list their files there. */
+	/* Before /lib became a link to /usr/lib, packages listed their files there. */
 	const char *other = strncmp(path, "/usr/", strlen("/usr/")) ? path : path + strlen("/usr");
 	cleanup_free char *found = malloc(PACKAGE_BYTES);
 	DIR *folder = opendir(lists);
@@ -73,7 +76,7 @@ bool package_of(const char *lists, const char *path, char name[PACKAGE_BYTES])
 	return good;
 }
 
-/* Whether a file has these bytes, read in parts that overlap by as many; closes it. */
+/* Whether a file has these bytes. Reads overlapping parts, and closes the file. */
 static bool has_bytes(int file, const char *bytes, size_t length)
 {
 	enum { PART_BYTES = 1 << 16 };
@@ -102,7 +105,7 @@ bool package_can_be_had(const char *root, const char *name)
 	bool good = false;
 	DIR *folder;
 
-	/* The cache's strings are between zeros: before each is its length, of two bytes. */
+	/* In the cache, strings are between zeros, after a length of two bytes. */
 	if (has_bytes(regular_file_open(root, "/var/cache/apt/pkgcache.bin", NULL), cached, length))
 		return true;
 	snprintf(listed, sizeof(listed), "Package: %s\n", name);
@@ -118,9 +121,9 @@ bool package_can_be_had(const char *root, const char *name)
 }
 
 /*
- * The name of the package with the debug symbols of a file, as Debian and those who follow it have
- * it. false, and name unchanged: the file is not this host's or from no package, or apt knows none
- * of that name.
+ * Finds the package with a file's debug symbols, as Debian and its derivatives name it. false, with
+ * name unchanged: the file is not this host's, or in no package, or apt does not know the debug
+ * package.
  */
 static bool debug_package(const struct profile_object *file, char name[PACKAGE_BYTES])
 {
@@ -129,24 +132,24 @@ static bool debug_package(const struct profile_object *file, char name[PACKAGE_B
 
 	if (!package_of(DPKG_LISTS, file->path, package))
 		return false;
-	/* A container has other packages, and their files other build ids. */
+	/* A container has other packages, with other build ids. */
 	fd = object_file_here(file, NULL);
 	if (fd < 0)
 		return false;
 	close(fd);
-	/* glibc's is made by hand and named as such were before 2015. */
+	/* glibc's package is made by hand, and named as before 2015. */
 	if (!strcmp(package, "libc6"))
 		snprintf(found, sizeof(found), "libc6-dbg");
 	else
 		snprintf(found, sizeof(found), "%.100s-dbgsym", package);
-	/* Those of Debian are in an archive of their own, which few hosts have in their sources. */
+	/* Debian has them in a separate archive, which few hosts use. */
 	if (!package_can_be_had("", found))
 		return false;
 	strcpy(name, found);
 	return true;
 }
 
-/* Share of all ticks below which missing names are not worth a note. */
+/* Below this share of all ticks, missing names need no note. */
 #define WORTH_PERCENT 10
 
 void nameless_add(struct nameless *nameless, const struct profile *profile, uint32_t object,
@@ -171,7 +174,7 @@ static bool has_worth(const struct nameless *nameless, const struct nameless_kin
 	return kind->ticks > nameless->named / 100 * WORTH_PERCENT;
 }
 
-/* " and 3 others", or "". */
+/* Returns " and 3 others", or "". */
 static const char *others(const struct nameless_kind *kind, char *text, size_t room)
 {
 	*text = '\0';
@@ -193,7 +196,7 @@ bool nameless_is_of_files(const char *note)
 
 enum { ADVICE_BYTES = 160 };
 
-/* Who writes down the names of what a runtime compiles; objects are called [node:77]. */
+/* How to make a runtime write the names of its code. Objects have names like [node:77]. */
 static const char *advice(const char *object, char text[ADVICE_BYTES])
 {
 	if (!strncmp(object, "[node:", strlen("[node:")))
@@ -201,8 +204,8 @@ static const char *advice(const char *object, char text[ADVICE_BYTES])
 	if (strncmp(object, "[java:", strlen("[java:")) != 0)
 		return "/tmp/perf-PID.map has them if the program writes it";
 	/*
-	 * From JDK 17 on. A JVM that is profiled by its pid still runs when names are read, so a map that
-	 * it writes at its end is too late.
+	 * From JDK 17 on. If a JVM is profiled by its pid, it still runs when names are read, so a
+	 * map that it writes at its end is too late.
 	 */
 	snprintf(text, ADVICE_BYTES,
 		 "jcmd %.*s Compiler.perfmap before the profile ends, or java "
@@ -229,7 +232,7 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 	const struct nameless_kind *files = &nameless->files;
 	const struct profile_object *file = &profile->objects[files->object];
 	char more[48], package[PACKAGE_BYTES] = "its debug symbols, or build it with them";
-	/* Of each that was opened its text is known. */
+	/* If the file was opened, its text is known. */
 	bool opened = file->nr_text || file->build_id;
 	const char *unopened = "gone before it could be opened";
 

@@ -20,14 +20,14 @@
 #include "symbol/symbol_cache.h"
 #include "symbol/symbol_source.h"
 
-/* It is normal that there is no file, another file, or one that is no program. */
+/* A missing file, another file, or a file that is not a program is normal. */
 static bool is_worth_telling(int code)
 {
 	return code == -ENOMEM || code == -E2BIG || code == -EFBIG || code == -EIO ||
 	       code == -ETIME || code == -EACCES;
 }
 
-/* The kernel's names, and those of our own vdso, are read in this process. */
+/* This process reads the kernel's names, and those of our own vdso. */
 static int load_own_symbols(const struct profile_object *object, const struct object_opener *opener,
 			    struct symbol_table **result, struct error *why)
 {
@@ -36,7 +36,7 @@ static int load_own_symbols(const struct profile_object *object, const struct ob
 	return symbol_source_load(object, &file, opener->cache, NULL, result, why);
 }
 
-/* Opens what a reader needs of an object for its names. The caller closes both descriptors in any case. */
+/* Opens the files for an object's names. The caller closes both descriptors in any case. */
 static int begin_request(uint32_t id, const struct object_opener *opener, char root[PATH_MAX],
 			 struct reader_symbols *request, struct error *why)
 {
@@ -161,7 +161,7 @@ struct object_opener path_opener(struct path_opener *paths)
 	return (struct object_opener){ .open = open_path, .ctx = paths };
 }
 
-/* Without build ids the segments are compared, because another build hardly has the same ones. */
+/* Without build ids, compare segments, because another build hardly has the same ones. */
 static bool is_file_of_object(const struct elf_facts *facts, const struct profile_object *object)
 {
 	size_t i;
@@ -238,10 +238,10 @@ int object_file_here(const struct profile_object *object, struct error *why)
 	return open_below(object, "", why);
 }
 
-/* A host has a few roots for each container; those beyond this number are not looked at. */
+/* A host has a few roots for each container. Ignore those beyond this number. */
 #define ROOTS_MAX 256
 
-/* Numbers of owners who are namespaces, and no users. */
+/* Owners above this number are namespaces, not users. */
 #define FAR_NAMESPACE (1ULL << 32)
 
 struct roots {
@@ -252,7 +252,7 @@ struct roots {
 	size_t nr;
 };
 
-/* Returns true the first time, as processes of one container have the same root. */
+/* Returns true the first time: processes of one container have the same root. */
 static bool is_new_root(struct roots *roots, const char *path)
 {
 	cleanup_fd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -269,7 +269,7 @@ static bool is_new_root(struct roots *roots, const char *path)
 	return true;
 }
 
-/* Whether whoever made the process's user namespace may keep those waiting who look below its root. */
+/* Whether the process has another user namespace, whose maker could block us below its root. */
 static bool is_far(uint64_t pid, uint64_t *owner)
 {
 	struct stat theirs, ours;
@@ -306,7 +306,7 @@ bool object_file_find_root(const struct profile_object *object, char *root, size
 	bool found = false;
 	uint64_t pid;
 
-	/* Our own root was looked at before. */
+	/* Our own root was searched before. */
 	is_new_root(&roots, "/");
 	while (proc && !found && (entry = readdir(proc))) {
 		if (parse_u64(entry->d_name, &pid))

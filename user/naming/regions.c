@@ -7,7 +7,7 @@
 
 #include "naming/object_file.h"
 
-/* The range of one object that is kept: [start, end). */
+/* A range of an object to keep: [start, end). */
 struct kept_region {
 	uint32_t object;
 	uint64_t start;
@@ -70,7 +70,7 @@ static bool touches(const struct kept_region *kept, size_t nr, uint32_t object, 
 	return false;
 }
 
-/* Returns the ticks that were removed. */
+/* Returns the removed ticks. */
 static uint64_t filter_histogram(struct profile_histogram *histogram,
 				 const struct kept_region *kept, size_t nr)
 {

@@ -9,18 +9,20 @@
 #include "profile/profile.h"
 #include "naming/functions.h"
 
-/* --region OBJECT[:SYMBOL]: object is a path or its last component; symbol NULL means all of it. */
+/*
+ * --region OBJECT[:SYMBOL]. object is a path or its last component; symbol NULL: the whole object.
+ */
 struct region {
 	char *object;
 	char *symbol;
 };
 
-/* Whether name is the object's path or the last component of it. */
+/* Whether name is the object's path or its last component. */
 bool object_has_name(const struct profile_object *object, const char *name);
 
 /*
- * Keeps only those bins of the profile that touch one of the regions; the ticks of the others
- * become `filtered`. A note tells of each region that was not hit. With no regions nothing changes.
+ * Keeps only bins that touch a region; the other bins' ticks become `filtered`. A note names each
+ * region without ticks. Without regions nothing changes.
  */
 int regions_apply(struct profile *profile, const struct object_opener *opener,
 		  const struct region *regions, size_t nr, struct error *err);
