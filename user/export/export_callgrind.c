@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Callgrind's profile format, version 1: a cost for each instruction, with its line, and for each call
- * that ticks came by. callgrind_annotate takes the sum of the calls of a function for its inclusive
- * cost, so each tick is in one call of each function of its chain, the outermost one. [all] calls the
- * first frames.
+ * Writes Callgrind's profile format, version 1: a cost for each instruction, with its line, and for
+ * each call in a chain. callgrind_annotate computes a function's inclusive cost as the sum of its
+ * calls. Therefore each tick counts in one call only of each function in its chain, the outermost
+ * one. [all] calls the first frames.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "export/export_impl.h"
 #include "export/samples.h"
 
-/* What valgrind writes for an unknown file or function. */
+/* valgrind's name for an unknown file or function. */
 static const char unknown[] = "???";
 
 struct cost {
@@ -23,18 +23,18 @@ struct cost {
 };
 
 /*
- * Something with a cost: they are numbered by the profile's functions, then there is the text of each
- * object that has none, then each place that is no text. [all] is the first of these.
+ * A function, an object's text without functions, or a place outside of text. They are numbered in
+ * this order. [all] is the first place of the last kind.
  */
 struct callee {
-	uint32_t place; /* the first one */
-	uint32_t seen; /* 1 + the last sample that it is in the chain of */
+	uint32_t place; /* the first place */
+	uint32_t seen; /* 1 + the last sample with it in the chain */
 	bool named;
 };
 
-/* The ticks that came by a call. */
+/* The ticks below a call. */
 struct callgrind_call {
-	uint32_t place; /* of the call; 0: of [all] */
+	uint32_t place; /* of the call; 0: in [all] */
 	uint32_t callee;
 	struct cost cost;
 };
@@ -44,13 +44,13 @@ struct callgrind {
 	const struct samples *samples;
 	FILE *stream;
 	bool with_ns; /* the CPU time is known */
-	struct cost *costs; /* by place: of itself */
+	struct cost *costs; /* by place, exclusive */
 	struct callee *callees;
-	struct chain_tree pairs; /* of a call's place and callee, which number the calls */
+	struct chain_tree pairs; /* of a call's place and callee; they number the calls */
 	struct callgrind_call *calls;
 	size_t nr_calls, room_calls;
-	bool *files, *objects; /* by number: it has been named */
-	int64_t object, callee, file; /* the current ones; -1: none yet */
+	bool *files, *objects; /* by number: its name was written */
+	int64_t object, callee, file; /* the current ones; -1: none */
 };
 
 static void add_cost(struct cost *sum, const struct sample *sample)
@@ -59,7 +59,7 @@ static void add_cost(struct cost *sum, const struct sample *sample)
 	sum->ns = add_saturating(sum->ns, sample->ns);
 }
 
-/* The profile's number of objects stands for none. */
+/* The profile's number of objects means none. */
 static uint32_t object_of(const struct callgrind *callgrind, uint32_t number)
 {
 	const struct samples *samples = callgrind->samples;
@@ -144,7 +144,7 @@ static int add_costs(struct callgrind *callgrind)
 
 /* --- the file --- */
 
-/* A name is written where its number occurs first. */
+/* Writes a name only with the first use of its number. */
 static void put_callgrind_name(FILE *stream, const char *key, uint32_t number, bool *named,
 			       const char *name)
 {
@@ -188,7 +188,7 @@ static void put_callee(struct callgrind *callgrind, const char *key, uint32_t nu
 	put_callgrind_name(callgrind->stream, key, number, &callee->named, name);
 }
 
-/* Where the code of a place was written; the outermost of its lines is the function's own. */
+/* The source line of a place; the outermost one is the function's own. */
 static const struct sample_line *line_of(const struct callgrind *callgrind, uint32_t place,
 					 bool outermost)
 {
@@ -224,7 +224,7 @@ static void put_callgrind_line(const struct callgrind *callgrind, uint32_t place
 	fputc('\n', stream);
 }
 
-/* A function belongs to the file in which its code was written, whatever was inlined there. */
+/* A function belongs to the file of its own source, whatever was inlined there. */
 static void put_callgrind_function(struct callgrind *callgrind, uint32_t place)
 {
 	const uint32_t callee = callee_of(callgrind, place), object = object_of(callgrind, place);
@@ -250,7 +250,7 @@ static void put_call(struct callgrind *callgrind, const struct callgrind_call *c
 
 	if (object != callgrind->object)
 		put_object(callgrind, "cob", object);
-	/* callgrind_annotate takes a file in its own folder for another one where it is named here. */
+	/* callgrind_annotate may take a file that is named here for another one, so name few. */
 	if (file != callgrind->file || file != own_file(callgrind))
 		put_file(callgrind, "cfi", file);
 	put_callee(callgrind, "cfn", call->callee);
@@ -307,7 +307,7 @@ static void put_callgrind_head(const struct callgrind *callgrind, uint64_t perio
 			period);
 }
 
-/* Places are in the order of their objects and addresses. */
+/* Places are ordered by object and address. */
 static int put_callgrind(struct callgrind *callgrind, uint64_t period, struct error *err)
 {
 	const struct samples *samples = callgrind->samples;

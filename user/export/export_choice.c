@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Which ticks go into an export by place, and what each of them stands for. */
+/* Chooses the ticks for an export by place, and their weights. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ bool export_chosen(const struct profile *profile, const void *of,
 	const struct export_options *options = of;
 	const struct profile_object *object = &profile->objects[histogram->object];
 
-	/* An overflow bin stands for text that no region took, and not for a place. */
+	/* An overflow bin counts ticks outside all regions, which have no place. */
 	if (histogram->overflow ||
 	    !profile_target_chosen(profile, options->target, histogram->target))
 		return false;
@@ -108,7 +108,7 @@ int export_one_period(const struct profile *profile, const struct export_options
 	return 0;
 }
 
-/* Converts "2026-01-31T23:59:59.5+01:00", which was checked when it was read, to ns since 1970. */
+/* Converts "2026-01-31T23:59:59.5+01:00", which was checked before, to ns since 1970. */
 int64_t export_start_ns(const struct profile *profile)
 {
 	const char *text = profile->started;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Rows for ClickHouse, in the columns that the OpenTelemetry Collector's exporter writes. That
- * exporter has a row for each sample but loses the build id of files, so our rows have it
- * themselves.
+ * Writes rows for ClickHouse, with the columns of the OpenTelemetry Collector's exporter. That
+ * exporter also has a row for each sample, but loses the build ids of files, so our rows include
+ * them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,8 +49,8 @@ struct rows {
 	FILE *stream;
 	uint64_t start;
 	const struct sample_service *service; /* the current one */
-	struct resource resource; /* the resource of that service */
-	char id[2 * PROFILE_ID_BYTES + 1]; /* the id of its current profile */
+	struct resource resource; /* of that service */
+	char id[2 * PROFILE_ID_BYTES + 1]; /* of its current profile */
 	const char *type;
 	const char *unit;
 };
@@ -117,7 +117,7 @@ static void put_attributes(struct rows *rows, const struct sample *sample)
 	fputs(separator == '{' ? "{}" : "}", rows->stream);
 }
 
-/* A column with an entry for each frame. */
+/* Columns with an entry for each frame. */
 enum column {
 	ADDRESSES,
 	FUNCTIONS,
@@ -158,7 +158,7 @@ static void put_cells(struct rows *rows, enum column column, uint32_t number, bo
 	}
 }
 
-/* The innermost frame comes first. */
+/* Innermost frame first. */
 static void put_row_frames(struct rows *rows, const struct sample *sample)
 {
 	static const char *const names[NR_COLUMNS] = { "Addresses", "FunctionNames", "FileNames",
@@ -192,7 +192,7 @@ static uint64_t hash_place(const struct rows *rows, uint64_t hash, uint32_t numb
 	return hash;
 }
 
-/* The hash is of names only, so that builds can be compared. */
+/* Hashes names only, so that builds can be compared. */
 static uint64_t hash_stack(const struct rows *rows, const struct sample *sample)
 {
 	const struct chain_context *callers = rows->samples->callers.all;

@@ -18,7 +18,7 @@ static const char header[] = "target,target_name,kind,object,build_id,pid,proces
 
 /*
  * Writes a cell on one line. It is quoted if necessary (RFC 4180), and marked as text if a
- * spreadsheet would compute it; NULL becomes an empty cell.
+ * spreadsheet would evaluate it. NULL is an empty cell.
  */
 static void put_csv_text(FILE *stream, const char *text)
 {

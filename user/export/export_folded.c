@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* FlameGraph's collapsed stacks: frames separated by semicolons, a blank, the ticks. */
+/* Writes FlameGraph's collapsed stacks: frames separated by semicolons, a blank, and the ticks. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "export/export_impl.h"
 #include "export/stacks.h"
 
-#define NUMBERS_BYTES 48 /* of a pid, of ticks, and what separates them */
+#define NUMBERS_BYTES 48 /* of a pid, ticks and separators */
 
 struct folded {
 	const struct profile *profile;
@@ -27,7 +27,7 @@ static void put_folded_frame(FILE *stream, const char *name)
 	fputc(';', stream);
 }
 
-/* flamegraph.pl takes two numbers at the end of a line for the two sides of a comparison. */
+/* flamegraph.pl interprets two numbers at the end of a line as the two sides of a comparison. */
 static bool ends_in_number(const char *name)
 {
 	size_t at = strlen(name), end = at;
@@ -56,7 +56,7 @@ static void put_folded_groups(const struct folded *folded,
 		put_folded_frame(folded->stream, histogram->cgroup);
 }
 
-/* As collapsers of perf's stacks put the command first. */
+/* Collapsers of perf's stacks put the command first, too. */
 static void put_program(const struct folded *folded, const struct stack *stack)
 {
 	const struct profile_object *program = stack_program(folded->stacks, stack);
@@ -64,7 +64,7 @@ static void put_program(const struct folded *folded, const struct stack *stack)
 	put_folded_frame(folded->stream, program ? profile_object_base(program) : "[unknown]");
 }
 
-/* Text without a function is called by its object, as in stackcollapse-perf.pl. */
+/* Text without a function has its object's name, as in stackcollapse-perf.pl. */
 static void put_folded_callers(const struct folded *folded, uint32_t context)
 {
 	const struct chain_tree *callers = &folded->stacks->callers;
@@ -120,7 +120,7 @@ static size_t text_size(const char *text)
 	return text ? strlen(text) + 1 : 0;
 }
 
-/* About how many bytes a line has without callers. */
+/* The approximate length of a line without callers. */
 static uint64_t bare_size(const struct folded *folded, const struct stack *stack)
 {
 	const struct profile_histogram *histogram = stack->histogram;

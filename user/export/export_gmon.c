@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * gmon.out, GNU version 1, of one object: only histogram records, at the addresses of its symbol
- * table. Limits of gprof 2.40 determine what it looks like:
+ * Writes gmon.out, GNU version 1, of one object: only histogram records, at the addresses of its
+ * symbol table. Limits of gprof 2.40 shape it:
  *
- * - A counter has 16 bits, but records with equal bounds are added up, so the rest of a larger
+ * - A counter has 16 bits, but gprof adds up records with equal bounds, so the rest of a larger
  *   count is in another record. The sum has 31 bits.
- * - The unit is two bytes of text; with less text per counter gprof loses every other counter. It
+ * - The unit is two bytes of text. With less text per counter, gprof loses every other counter. It
  *   rounds the start of a function down to the unit.
- * - Seconds are counts divided by an integer rate. Where the CPU time of targets is known a tick
- *   may stand for any time, so it becomes several counts of a small part of a second each.
- * - Records may not overlap unless they are equal. So they are cut at multiples of a fixed size,
- *   and records without a tick are left out, which also keeps large texts small. The records of
- *   two runs can be added up too.
+ * - Seconds are counts divided by an integer rate. If the CPU time of targets is known, a tick has
+ *   any weight, so it becomes several counts of a small part of a second.
+ * - Records must not overlap unless they are equal. Therefore they are cut at multiples of a fixed
+ *   size. Records without ticks are skipped, which keeps large texts small. The records of two runs
+ *   can be added up, too.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,8 +28,8 @@
 #define RECORD_BYTES 4096 /* of text */
 #define COUNTERS (RECORD_BYTES / UNIT)
 #define COUNT_MAX INT32_MAX
-#define SPREAD_MAX 65536 /* most bytes of a bin, as in profil() */
-#define FINE_RATE 10000 /* at least this many counts per second of CPU time, */
+#define SPREAD_MAX 65536 /* largest bin, as in profil() */
+#define FINE_RATE 10000 /* least counts per second of CPU time, */
 #define FINE_TICK 10 /* and per period */
 
 struct gmon {
@@ -40,14 +40,14 @@ struct gmon {
 	struct error *err;
 	size_t pointer; /* bytes of a pointer in the object */
 	uint32_t rate;
-	bool with_ns; /* counts are CPU time, and not ticks */
-	unsigned __int128 ns; /* CPU time counted so far, */
-	uint64_t given; /* and the counts for it */
-	uint64_t record; /* number of the current record */
+	bool with_ns; /* counts are CPU time rather than ticks */
+	unsigned __int128 ns; /* CPU time so far, */
+	uint64_t given; /* and its counts */
+	uint64_t record; /* number of the current one */
 	uint32_t counts[COUNTERS];
 };
 
-/* gprof takes the size of pointers from the program that it is given. */
+/* gprof uses the pointer size of the program that it is given. */
 static size_t pointer_size(const struct profile *profile, const struct profile_object *object)
 {
 	const char *arch = profile->host.arch ? profile->host.arch : "";
@@ -87,7 +87,7 @@ static void put_gmon_header(FILE *stream)
 	put_gmon_bytes(stream, spare, sizeof(spare));
 }
 
-/* Writes as many of the counts as fit one record; true: some are left. */
+/* Writes as much of the counts as one record holds; true: there are more. */
 static bool put_part(struct gmon *gmon)
 {
 	static const char tag, dimension[15] = "seconds";
@@ -121,9 +121,9 @@ static void put_record(struct gmon *gmon)
 }
 
 /*
- * The address at which gprof finds the function that we give a bin to. That is in the function's
- * first unit if it begins in the bin, or in the last unit that is only its own, because another
- * function may begin at the odd byte after it.
+ * Returns the address at which gprof finds the function that we assign to a bin. This is in the
+ * function's first unit if it begins in the bin. Otherwise it is the last unit that only this
+ * function has, because another one may begin at the odd byte after it.
  */
 static uint64_t filed_at(const struct gmon *gmon, const struct profile_function *function,
 			 uint64_t offset)
@@ -162,7 +162,7 @@ static int add_gmon_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 	return 0;
 }
 
-/* Does what gprof does with a bin in several functions: each of its bytes gets an equal share. */
+/* Divides a bin of several functions equally among its bytes, as gprof does. */
 static int spread_gmon_ticks(struct gmon *gmon, const struct profile_row *row)
 {
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
@@ -184,17 +184,14 @@ static int add_gmon_row(struct gmon *gmon, const struct profile_row *row)
 {
 	const struct profile_function *function = profile_rows_function(&gmon->rows, row);
 
-	/*
-	 * A function that is just the place of a bin stands for a bin that was in several
-	 * functions.
-	 */
+	/* A function that is just the place of a bin means that the bin has several functions. */
 	if (row->size > UNIT && row->size <= SPREAD_MAX &&
 	    (!function || (function->offset == row->offset && function->size == row->size)))
 		return spread_gmon_ticks(gmon, row);
 	return add_gmon_ticks(gmon, filed_at(gmon, function, row->offset), row->ticks);
 }
 
-/* Counts to write for the ticks; what is less than one count is carried to the next place. */
+/* Returns the counts for the ticks, and carries fractions to the next place. */
 static uint64_t count_of(struct gmon *gmon, const struct profile_row *row)
 {
 	uint64_t count, sum;
@@ -208,7 +205,7 @@ static uint64_t count_of(struct gmon *gmon, const struct profile_row *row)
 	return count;
 }
 
-/* Bins at one place are combined, so that wide ones do not alternate between records. */
+/* Combines bins at one place, so that wide ones do not alternate between records. */
 static int put_gmon_object(struct gmon *gmon)
 {
 	const struct profile_row *row;
@@ -269,7 +266,10 @@ static uint32_t rate_of(uint64_t period, char *note)
 	return (uint32_t)rate;
 }
 
-/* The rate is far finer than the hundredths that gprof shows, and enough for ticks 10 us apart. */
+/*
+ * The rate is far finer than the hundredths that gprof shows, and fine enough for ticks at
+ * intervals of 10 us.
+ */
 static uint32_t fine_rate(const struct profile *profile)
 {
 	uint64_t rate = FINE_RATE, period, own;

@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "profile/profile_rows.h"
 
-/* There is one file per format; export.c lists them. options are never NULL. */
+/* Each format has its own file; export.c lists them. options are never NULL. */
 int export_callgrind(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 int export_clickhouse(const struct profile *profile, const struct export_options *options,
@@ -31,30 +31,30 @@ int export_speedscope(const struct profile *profile, const struct export_options
 
 extern const char clickhouse_ddl[];
 
-/* What the formats share. A message starts with the name in format. */
+/* Shared by the formats. Messages start with the name in format. */
 
-/* The largest value that a signed field can hold, if the number is larger. */
+/* The number, or the largest value of a signed field. */
 static inline int64_t export_clamp(unsigned __int128 value)
 {
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-/* When the profile was begun, in ns since 1970; 0 if unknown. */
+/* The start of the profile, in ns since 1970; 0: unknown. */
 int64_t export_start_ns(const struct profile *profile);
 
-/* Whether the options let a histogram's ticks into the export. */
+/* Whether the options choose a histogram's ticks. */
 bool export_chosen(const struct profile *profile, const void *options,
 		   const struct profile_histogram *histogram);
 
-/* The rows that they choose: see profile_rows_begin(). */
+/* Begins the rows that the options choose: see profile_rows_begin(). */
 int export_rows_begin(struct profile_rows *rows, const struct profile *profile,
 		      const struct export_options *options, enum profile_rows_callers callers);
 
-/* Whether the scheduler's CPU time of any chosen target is known. */
+/* Whether any chosen target has the scheduler's CPU time. */
 bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options);
 
 /*
- * The common period of all chosen targets, for formats that have only counts. -EINVAL: they have
+ * The common period of all chosen targets, for formats with counts only. -EINVAL: there are
  * several.
  */
 int export_one_period(const struct profile *profile, const struct export_options *options,
@@ -62,21 +62,21 @@ int export_one_period(const struct profile *profile, const struct export_options
 
 /*
  * Writes text from other people's files, which may contain anything. Control characters (C0, DEL,
- * C1) become \xNN, what is not UTF-8 becomes U+FFFD, and the character special, unless it is 0,
- * becomes instead.
+ * C1) become \xNN, bytes that are not UTF-8 become U+FFFD, and the character special, unless it is
+ * 0, becomes instead.
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
 
-/* The bytes that text begins with and that are written as they are: printable ASCII. */
+/* The length of the text's first part that needs no change: printable ASCII. */
 size_t export_plain_length(const char *text, char special);
 
 /* Writes a protobuf message in its wire format. */
 void export_message(const ProtobufCMessage *message, FILE *stream);
 
-/* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon if it has text already. */
+/* Appends to a note of EXPORT_NOTE_BYTES, after a semicolon if there is text. */
 void export_add_note(char *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns 0, or the error of the stream with a message. Set errno to 0 before the first byte. */
+/* Returns 0, or the stream's error with a message. Set errno to 0 before the first byte. */
 int export_end(FILE *stream, const char *format, struct error *err);
 
 #endif

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * LLVM's sample profile as text, for clang -fprofile-sample-use: how often each line of a function
- * runs, told apart by discriminator and by where it was inlined.
+ * Writes LLVM's sample profile as text, for clang -fprofile-sample-use: how often each line of a
+ * function runs, by discriminator and place of inlining.
  *
- * LLVM's own converters take the data of a branch recorder, where each instruction of a basic block
- * has the same count, and give a line the maximum over its instructions. A tick is time: the one
- * instruction of a block that waits for memory has nearly all of its ticks, and a sum over a line
- * would rate a line of many instructions higher. So the time of a basic block is first divided
- * among its instructions, which makes it a measure of how often the block runs, and then the same
- * maximum is taken for the line.
+ * LLVM's own converters read data of a branch recorder. All instructions of a basic block have the
+ * same count there, and a line gets the maximum of its instructions. A tick, however, is time: in a
+ * block, the instruction that waits for memory has nearly all ticks, and a sum over a line would
+ * favour lines with many instructions. Therefore the time of a basic block is first divided among
+ * its instructions, which measures how often the block runs. Then the line gets the maximum, too.
  *
- * A count is the nanoseconds that an instruction of the block took. LLVM only compares counts with
- * each other, so their unit does not matter.
+ * A count is the nanoseconds for one instruction of the block. LLVM only compares counts, so the
+ * unit does not matter.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,25 +27,25 @@
 #include "reader/reader.h"
 
 /*
- * Ticks of the instructions of one object, for compilers: they need to know which instruction it
- * was, which only a bin of one byte tells. The ticks of wider bins are left out.
+ * Ticks of single instructions of an object. A compiler needs to know the instruction, which only
+ * bins of one byte show. Ticks of wider bins are skipped.
  */
 struct exact_tick {
 	uint64_t offset;
 	uint64_t ticks;
-	uint64_t ns; /* CPU time that the ticks stand for */
+	uint64_t ns; /* their CPU time */
 };
 
 struct exact_ticks {
-	struct exact_tick *all; /* ascending by offset, each once */
+	struct exact_tick *all; /* ascending by offset, without duplicates */
 	size_t nr;
 	size_t room;
-	uint64_t wide; /* ticks that were left out */
+	uint64_t wide; /* skipped ticks */
 };
 
 /*
- * Gathers those of the walk's current object, and leaves the walk at its end. Replaces what was
- * there before; returns 0 or -ENOMEM.
+ * Gathers the ticks of the current object, up to its end, and replaces earlier ones. Returns 0 or
+ * -ENOMEM.
  */
 static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_rows *rows)
 {
@@ -74,7 +73,7 @@ static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_rows *ro
 	return 0;
 }
 
-/* The index of the first one at or above offset; nr if there is none. */
+/* The index of the first tick at or above offset; nr: there is none. */
 static size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset)
 {
 	return BISECT(i, ticks->nr, ticks->all[i].offset < offset);
@@ -90,7 +89,7 @@ static void exact_ticks_free(struct exact_ticks *ticks)
 struct line_count {
 	uint64_t offset;
 	uint64_t count;
-	bool entry; /* the function begins with this instruction */
+	bool entry; /* the function begins with it */
 };
 
 struct llvm {
@@ -98,21 +97,21 @@ struct llvm {
 	struct profile_rows rows;
 	struct sample_tree *tree;
 	struct exact_ticks ticks;
-	struct line_count *all; /* the instructions of the object */
+	struct line_count *all; /* the object's instructions */
 	size_t nr;
 	size_t room;
-	uint64_t wide; /* ticks in bins that are too wide */
-	char why[EXPORT_NOTE_BYTES]; /* why the first object has no lines, or "" */
+	uint64_t wide; /* ticks in wider bins */
+	char why[EXPORT_NOTE_BYTES]; /* why the first object has no lines; "" */
 	bool discriminators; /* some line has a discriminator */
 };
 
-/* False for the rest of a function that was split: it is elsewhere and not entered by a call. */
+/* False for a part that gcc split off a function: it is elsewhere, and not entered by a call. */
 static bool is_entered(const struct profile_function *function)
 {
 	return !strstr(function->name, ".cold");
 }
 
-/* Adds a basic block, the instructions [first, first + nr), with the time that is spent there. */
+/* Adds a basic block, the instructions [first, first + nr), with its time. */
 static int add_block(struct llvm *llvm, const struct profile_function *function,
 		     const struct block_instruction *first, size_t nr, uint64_t size)
 {
@@ -169,10 +168,7 @@ static int add_llvm_function(struct llvm *llvm, const struct profile_function *f
 	struct code code;
 	int ret;
 
-	/*
-	 * A function without an exact tick is left out, because that is better than to say that it
-	 * never ran.
-	 */
+	/* Skip functions without exact ticks, rather than claim that they never run. */
 	if (first == llvm->ticks.nr || llvm->ticks.all[first].offset - function->offset >= size)
 		return 0;
 	ret = reader_code(fd, function->offset, (size_t)size, &code, err);

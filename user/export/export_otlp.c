@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * OpenTelemetry's profiles: a resource for each service, and in it a profile of counts, and one of
- * CPU time if the scheduler's is known. They refer to the tables of one dictionary.
+ * Writes OpenTelemetry's profiles: a resource for each service, with a profile of counts, and one
+ * of CPU time if the scheduler's is known. They share the tables of one dictionary.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "export/samples.h"
 #include "profile/profile_weights.h"
 
-/* What the samples of a profile count. */
+/* What the values of a profile are. */
 enum value {
 	COUNT,
 	TIME,
 };
 
-/* Number of attributes of a sample. */
+/* per sample */
 #define SAMPLE_ATTRIBUTES 2
 
 struct otlp {
@@ -35,7 +35,7 @@ struct otlp {
 	int error; /* -ENOMEM */
 };
 
-/* The samples of one profile, all in one allocation. */
+/* The samples of a profile, in one allocation. */
 struct messages {
 	Otlp__Sample *samples;
 	Otlp__Sample **all;
@@ -69,8 +69,8 @@ static void messages_free(struct messages *messages)
 }
 
 /*
- * Every sample gets one timestamp, which stands for all of it: a backend makes an event of each
- * timestamp, and none of a sample without one.
+ * Each sample gets one timestamp: backends make an event of each timestamp, and ignore samples
+ * without one.
  */
 static void add_message(struct otlp *otlp, struct messages *messages, const struct sample *sample,
 			int64_t value)
@@ -172,7 +172,7 @@ static void set_profile(struct otlp *otlp, const struct sample_service *service,
 	message->profile_id.data = id;
 }
 
-/* If the scheduler's time is unknown there is no profile of time: the counts have a period. */
+/* Without the scheduler's time, there is no profile of time: counts have a period. */
 static void put_messages(struct otlp *otlp, const struct sample_service *service,
 			 struct resource *resource, struct messages messages[2])
 {
@@ -223,7 +223,7 @@ static bool has_ticks(const struct samples *samples)
 	return false;
 }
 
-/* Time is the type of the periods too, but no table may have a text that nothing refers to. */
+/* Periods have the type "cpu", too, but a table must not have unused texts. */
 static void name_types(struct otlp *otlp)
 {
 	struct texts *texts = &otlp->samples->texts;
@@ -241,7 +241,7 @@ static void name_types(struct otlp *otlp)
 int samples_write_otlp(struct samples *samples, FILE *stream)
 {
 	const struct profile *profile = samples->profile;
-	/* The timestamp must be inside an interval, so this is never empty. */
+	/* Never empty, because the timestamp must be inside an interval. */
 	struct otlp otlp = { .samples = samples,
 			     .profile = profile,
 			     .stream = stream,
@@ -262,7 +262,7 @@ int samples_write_otlp(struct samples *samples, FILE *stream)
 	return ret;
 }
 
-/* A request is made in memory, where a small profile with deep chains would take gigabytes. */
+/* Requests are made in memory. A small profile with deep chains could need gigabytes. */
 #define STACK_FRAMES_MAX (64 << 20)
 
 static bool has_too_many_frames(const struct samples *samples)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * pprof: a whole profile for pprof itself, or the services of one for backends. There is a location for
- * each place, with the functions that were inlined there, and a sample for each location and process, or
- * with callers for each chain of locations.
- * Addresses are those of the objects' own disassembly, as if each object were loaded there.
+ * Writes pprof: a whole profile for pprof itself, or single services for backends. Each place has a
+ * location, with the functions inlined there. Each location and process has a sample; with callers,
+ * each chain of locations. Addresses are those of the objects' disassembly, as if each object were
+ * loaded there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +22,15 @@
 
 #define LABELS_MAX (RESOURCE_ATTRIBUTES_MAX + 4)
 
-/* The ids in pprof of one of our tables: from 1 on, in the order of first use, as Parca wants them. */
+/*
+ * Maps our numbers in a table to pprof's ids: from 1, in the order of first use, as Parca requires.
+ */
 struct pprof_ids {
-	uint32_t *of; /* by our number; 0: not used yet */
+	uint32_t *of; /* by our number; 0: unused */
 	uint32_t last;
 };
 
-/* Returns whether it is the first use of a number, which then has an id. */
+/* Returns true on the first use of a number, and gives it an id. */
 static bool new_id(struct pprof_ids *ids, uint32_t number)
 {
 	if (ids->of[number])
@@ -40,14 +42,14 @@ static bool new_id(struct pprof_ids *ids, uint32_t number)
 struct pprof_writer {
 	struct pprof_stream out;
 	const struct samples *samples;
-	bool is_file; /* for pprof itself, which looks up on its own what it is told is missing */
-	const char *target; /* of the samples at hand, in a file */
-	const struct resource *resource; /* of the samples at hand, where they are of several */
+	bool is_file; /* for pprof itself, which can look up missing lines */
+	const char *target; /* of the current samples, in a file */
+	const struct resource *resource; /* of the current samples, if there are several */
 	const char *cgroup;
 	struct pprof_ids functions;
 	struct pprof_ids mappings;
 	struct pprof_ids places;
-	uint64_t *chain; /* the locations of the sample at hand, innermost first */
+	uint64_t *chain; /* the locations of the current sample, innermost first */
 	size_t nr_chain, chain_room;
 };
 
@@ -66,7 +68,7 @@ static void put_comment(struct pprof_writer *pprof, const char *text)
 	pprof_put(&pprof->out, &part);
 }
 
-/* What has no place, and therefore no sample, is told in comments. */
+/* Ticks outside of bins have no samples, so comments list them. */
 static void put_comments(struct pprof_writer *pprof)
 {
 	const struct profile *profile = pprof->samples->profile;
@@ -85,8 +87,7 @@ static void put_comments(struct pprof_writer *pprof)
 }
 
 /*
- * pprof looks up the lines of a file itself if it is told that they are missing, so this is said
- * only of files that are not here.
+ * If lines are missing, pprof looks them up itself, so claim that only for files that are not here.
  */
 static bool is_looked_up(const struct pprof_writer *pprof, const struct sample_mapping *of)
 {
@@ -127,9 +128,9 @@ static void need_mapping(struct pprof_writer *pprof, uint32_t number, bool hidde
 }
 
 /*
- * Of a function whose system name is its name pprof leaves out arguments and template parameters,
- * unless it is told -symbolize=demangle=full; else a C++ name may take several hundred columns. It
- * would take a brackets' content where that is the name, as in "<T as Trait>::f" of Rust.
+ * If a function's system name equals its name, pprof omits arguments and template parameters,
+ * unless run with -symbolize=demangle=full. Otherwise a C++ name may have several hundred columns.
+ * It would cut wrongly if the name is inside brackets, as in Rust's "<T as Trait>::f".
  */
 static bool is_cut_well(const char *name)
 {
@@ -158,7 +159,7 @@ static void need_function(struct pprof_writer *pprof, uint32_t number)
 static int need_place(struct pprof_writer *pprof, uint32_t number)
 {
 	const struct sample_place *of = &pprof->samples->places[number];
-	/* pprof itself shows the address of what has no function. */
+	/* pprof itself shows the address if there is no function. */
 	const size_t nr = pprof->is_file && of->nameless ? 0 : of->nr;
 	cleanup_free Pprof__Line *lines = calloc(nr + 1, sizeof(*lines));
 	cleanup_free Pprof__Line **all = calloc(nr + 1, sizeof(*all));
@@ -206,7 +207,7 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 	sample->n_label++;
 }
 
-/* The location of a place in the chain at hand; it comes behind those of what it called. */
+/* Adds the location of a place to the current chain, after those of its callees. */
 static int add_location(struct pprof_writer *pprof, uint32_t place)
 {
 	int ret = GROW(pprof->chain, pprof->chain_room, pprof->nr_chain + 1);
@@ -306,7 +307,7 @@ static int put_services(struct pprof_writer *pprof, const struct sample_service 
 	return ret ? ret : pprof->out.error;
 }
 
-/* Whether the file is COMMAND, or what it is a link to: python3 is python3.11. */
+/* Whether the file is COMMAND, or the target of its link, as python3.11 of python3. */
 static bool is_command(const struct profile *profile, const struct profile_object *object)
 {
 	const char *name, *base = profile_object_base(object);
@@ -320,7 +321,7 @@ static bool is_command(const struct profile *profile, const struct profile_objec
 	       !base[length + strspn(base + length, "0123456789.-")];
 }
 
-/* pprof calls the first mapping the profile's main binary: COMMAND, else the hottest file. */
+/* pprof calls the first mapping the main binary: use COMMAND, else the hottest file. */
 static int need_main_file(struct pprof_writer *pprof)
 {
 	const struct samples *samples = pprof->samples;
@@ -366,7 +367,7 @@ static int put_file(struct pprof_writer *pprof)
 	for (i = 1; !ret && i < samples->nr_services; i++) {
 		target = &samples->profile->targets[samples->services[i].target];
 		pprof->target = *target->name ? target->name : target->kind;
-		/* Where nobody was told apart, all are in the target's own. */
+		/* If the profile is not split, all ticks are in the target's own cgroup. */
 		pprof->cgroup = samples->services[i].cgroup == target->cgroup ?
 					NULL :
 					samples->services[i].cgroup;

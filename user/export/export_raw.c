@@ -10,12 +10,12 @@
 #include "naming/regions.h"
 
 /*
- * The buffers of a call, one after the other, as the call would have left them if they had been all
- * zero. The call's pcs are the offsets of one object; the ticks of all other objects are pcs that
- * no region took. Only counters that are not 0 are kept in memory.
+ * The buffers of a call, one after the other, as the call would have left them if they were zero at
+ * first. The call's pcs are offsets of one object; ticks of other objects are pcs outside all
+ * regions. Only counters above 0 are kept in memory.
  */
 struct raw_hit {
-	uint64_t at; /* offset in the output, in bytes */
+	uint64_t at; /* byte offset in the output */
 	uint64_t ticks;
 };
 
@@ -27,7 +27,7 @@ struct raw {
 	struct raw_hit *hits;
 	size_t nr;
 	size_t capacity;
-	uint64_t untaken; /* ticks that no region took */
+	uint64_t untaken; /* ticks outside all regions */
 	struct error *err;
 };
 
@@ -53,7 +53,8 @@ static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
 }
 
 /*
- * If a bin of text is wider than a counter of the call, it is unknown which counters had its ticks.
+ * Refuses a bin that is wider than a counter, because it is unknown which counters its ticks belong
+ * to.
  */
 static int straddles(const struct raw *raw, const struct profile_histogram *histogram, size_t i)
 {
@@ -81,7 +82,7 @@ static int file_bin(struct raw *raw, const struct profile_histogram *histogram, 
 }
 
 /*
- * Ticks of an overflow bin and of other objects fell elsewhere; those in the kernel have no pc
+ * Ticks of an overflow bin and of other objects are outside the regions. Kernel ticks have no pc
  * here.
  */
 static int file_histogram(struct raw *raw, const struct profile_histogram *histogram)
@@ -136,7 +137,7 @@ static bool fits_call(const struct raw *raw, const struct profile_histogram *his
 	return false;
 }
 
-/* The only object with ticks in the regions, or none. */
+/* Finds the only object with ticks in the regions. */
 static int guess_object(struct raw *raw)
 {
 	const struct profile *profile = raw->profile;
@@ -191,7 +192,7 @@ static int compare_raw_hits(const void *left, const void *right)
 	return compare_u64(a->at, b->at);
 }
 
-/* Combines hits so that each counter has one, in the order of the output. */
+/* Combines hits, so that each counter has one, in the order of the output. */
 static void merge_raw_hits(struct raw *raw)
 {
 	size_t i, stay = 0;
@@ -220,9 +221,9 @@ static void say_stopped(const struct raw_hit *hottest, size_t others, char *note
 }
 
 /*
- * A profile does not keep the order of its ticks, which determines what the other counters hold
- * when one reaches the limit. We assume the order that counts most: the fullest counter (the first
- * of equal ones) reaches the limit last, and others that would have reached it have one tick less.
+ * The order of ticks determines what the other counters contain when one reaches the limit, but a
+ * profile does not have it. Assume the order that counts most: the fullest counter (the first of
+ * equal ones) reaches the limit last, and other full ones have one tick less.
  */
 static void stop_at_limit(struct raw *raw, char *note)
 {
@@ -278,7 +279,7 @@ static int put_raw_buffers(const struct raw *raw, FILE *stream)
 	return error_errno(raw->err, errno ? -errno : -EIO, "writing the buffer");
 }
 
-/* Computes where each buffer is in the output. */
+/* Computes the offset of each buffer in the output. */
 static int lay_out_buffers(struct raw *raw)
 {
 	uint64_t *starts = raw->starts;

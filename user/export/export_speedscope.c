@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * speedscope's own format: a "sampled" profile for each target, process and cgroup that is told
- * apart. A sample has its frames from the outermost on: those of its callers, or else its object.
- * Weights are nanoseconds.
+ * Writes speedscope's own format: a "sampled" profile for each target, process and cgroup of a
+ * split. A sample has its frames, outermost first: its callers, or else its object. Weights are
+ * nanoseconds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include "export/export_impl.h"
 #include "export/stacks.h"
 
-#define FRAME_BYTES 11 /* of a number and a comma */
-#define BARE_BYTES 64 /* of a stack without callers, and its weight */
+#define FRAME_BYTES 11 /* a number and a comma */
+#define BARE_BYTES 64 /* a stack without callers, and its weight */
 
 struct speedscope {
 	const struct profile *profile;
@@ -21,10 +21,10 @@ struct speedscope {
 	FILE *stream;
 };
 
-/* Frames have the numbers that stacks have for them, and behind these there are two more. */
+/* Frames have the numbers of struct stacks. Two more follow. */
 enum other_frame {
 	UNKNOWN,
-	AT_WORK, /* the kernel, for the frame above */
+	AT_WORK, /* the kernel, called by the frame above */
 };
 
 static uint32_t other_frame(const struct speedscope *speedscope, enum other_frame which)
@@ -40,7 +40,7 @@ static uint32_t object_frame(const struct speedscope *speedscope,
 	return (uint32_t)(profile->nr_functions + (size_t)(object - profile->objects));
 }
 
-/* Text without a function is called by its object where callers are shown. */
+/* If callers are shown, text without a function has its object's name. */
 static uint32_t own_frame(const struct speedscope *speedscope, const struct stack *stack)
 {
 	const struct profile *profile = speedscope->profile;
@@ -52,7 +52,7 @@ static uint32_t own_frame(const struct speedscope *speedscope, const struct stac
 		       other_frame(speedscope, UNKNOWN);
 }
 
-/* Callers that are left out have one frame, whatever their object. */
+/* All omitted callers share a frame, whatever their object. */
 static uint32_t caller_frame(const struct speedscope *speedscope, uint32_t frame)
 {
 	const uint32_t last = stacks_nr_frames(speedscope->stacks) - 1;
@@ -92,7 +92,7 @@ static void put_speedscope_frames(const struct speedscope *speedscope)
 	fputs("]},\n", speedscope->stream);
 }
 
-/* The name of a group; NULL: out of memory. The caller frees it. */
+/* The name of a group, which the caller frees; NULL: out of memory. */
 static char *name_group(const struct speedscope *speedscope,
 			const struct profile_histogram *histogram)
 {
@@ -111,7 +111,7 @@ static char *name_group(const struct speedscope *speedscope,
 	return name;
 }
 
-/* From the outermost frame on. */
+/* Outermost frame first. */
 static void put_speedscope_callers(const struct speedscope *speedscope, uint32_t context)
 {
 	const struct chain_context *all = speedscope->stacks->callers.all;
@@ -184,7 +184,7 @@ static int put_group(const struct speedscope *speedscope, size_t first, size_t e
 	return 0;
 }
 
-/* Stacks are sorted by group. The group with the most time is the one shown first. */
+/* Stacks are sorted by group. The group with the most time is shown first. */
 static int put_speedscope_groups(const struct speedscope *speedscope)
 {
 	const struct stacks *stacks = speedscope->stacks;

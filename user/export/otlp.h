@@ -6,7 +6,7 @@
 
 #include "otlp.pb-c.h"
 
-/* The attributes of mappings, places and samples. */
+/* Attributes of mappings, places and samples. */
 enum otlp_attribute_key {
 	OTLP_BUILD_ID,
 	OTLP_PID,
@@ -15,10 +15,10 @@ enum otlp_attribute_key {
 	OTLP_NR_ATTRIBUTES,
 };
 
-/* The dictionary's table of attributes, each once. */
+/* The dictionary's table of attributes, without duplicates. */
 struct otlp_attributes {
 	struct samples *samples;
-	int32_t *numbers[OTLP_NR_ATTRIBUTES]; /* by number of the text; 0: it has none yet */
+	int32_t *numbers[OTLP_NR_ATTRIBUTES]; /* by number of the text; 0: none yet */
 	Otlp__KeyValueAndUnit *all;
 	Otlp__AnyValue *values;
 	size_t nr;
@@ -26,27 +26,26 @@ struct otlp_attributes {
 };
 
 /*
- * Call after the last of the samples' values was added, and otlp_attributes_end() in any case.
+ * Call it after adding the last of the samples' values, and otlp_attributes_end() in any case.
  * Returns 0 or -ENOMEM.
  */
 int otlp_attributes_begin(struct otlp_attributes *attributes, struct samples *samples);
 void otlp_attributes_end(struct otlp_attributes *attributes);
 
 /*
- * The number of an attribute, by the number of its text among the samples' values; 0 for the text
- * "".
+ * Returns the number of an attribute, by the number of its text in the samples' values; 0 for "".
  */
 int32_t otlp_attribute(struct otlp_attributes *attributes, enum otlp_attribute_key key,
 		       uint32_t text);
 
 void otlp_set_value(Otlp__AnyValue *value, const char *text);
 
-/* Writes a part of a request: a repeated field is appended to what came before. */
+/* Writes a part of a request. Repeated fields are appended to earlier parts. */
 void otlp_put(const Otlp__Request *part, FILE *stream);
 
 /*
- * Writes the tables as far as they were used, so it comes last. Stacks are pairs of a sample's callers
- * and place, numbered by chain_tree_child(). Returns 0 or -ENOMEM.
+ * Writes the used parts of the tables, so call it last. Stacks are pairs of a sample's callers and
+ * place, numbered by chain_tree_child(). Returns 0 or -ENOMEM.
  */
 int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes,
 			const struct chain_tree *stacks, FILE *stream);

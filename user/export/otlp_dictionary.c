@@ -30,7 +30,7 @@ int otlp_attributes_begin(struct otlp_attributes *attributes, struct samples *sa
 {
 	size_t i, room;
 
-	/* Added here, because no place may have added them yet. */
+	/* No place may have added them yet. */
 	texts_add(&samples->values, frame_types[PLACE_USER]);
 	texts_add(&samples->values, frame_types[PLACE_KERNEL]);
 	room = OTLP_NR_ATTRIBUTES * samples->values.nr + 1;
@@ -75,7 +75,7 @@ int32_t otlp_attribute(struct otlp_attributes *attributes, enum otlp_attribute_k
 	return *number = (int32_t)attributes->nr++;
 }
 
-/* Messages of one kind, and pointers to each of them. */
+/* Messages of one kind, and pointers to them. */
 struct table {
 	char *all;
 	void **pointers;
@@ -119,7 +119,7 @@ struct dictionary {
 	Otlp__KeyValueAndUnit **table; /* of the attributes */
 	const struct chain_tree *of_stacks;
 	int32_t *places_of_stacks;
-	int32_t *build_ids; /* by mapping: the number of an attribute */
+	int32_t *build_ids; /* by mapping: number of an attribute */
 	int32_t frame_types[3]; /* by enum place_kind */
 };
 
@@ -180,7 +180,10 @@ static void set_places(struct dictionary *dictionary)
 	}
 }
 
-/* How many places a stack has; they are written to *places, innermost first, unless it is NULL. */
+/*
+ * Returns the number of a stack's places, and writes them to *places, innermost first, unless it is
+ * NULL.
+ */
 static size_t places_of(const struct dictionary *dictionary, size_t stack, int32_t *places)
 {
 	const struct chain_context *callers = dictionary->samples->callers.all;
@@ -216,7 +219,7 @@ static int set_stacks(struct dictionary *dictionary)
 	return 0;
 }
 
-/* Only types that some place has go into the table. */
+/* Only types in use belong in the table. */
 static void set_frame_types(struct dictionary *dictionary)
 {
 	struct samples *samples = dictionary->attributes->samples;
@@ -319,7 +322,7 @@ int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attribu
 		ret = -ENOMEM;
 	if (!ret)
 		ret = fill_tables(&dictionary);
-	/* The words that were added last may have failed too. */
+	/* Adding the last words may have failed, too. */
 	if (!ret && (samples->texts.error || samples->values.error))
 		ret = -ENOMEM;
 	if (!ret)

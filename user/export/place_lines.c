@@ -9,7 +9,7 @@
 #include "naming/object_file.h"
 #include "reader/reader.h"
 
-/* Each offset of the object once, ascending. */
+/* Collects the object's offsets, ascending, without duplicates. */
 static uint64_t *gather_offsets(struct profile_rows *rows, size_t *nr)
 {
 	const struct profile_row *row;

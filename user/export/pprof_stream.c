@@ -42,7 +42,8 @@ void pprof_stream_end(struct pprof_stream *pprof)
 }
 
 /*
- * protobuf requires UTF-8 in strings, and control characters are replaced for the user's terminal.
+ * protobuf requires UTF-8 in strings. Control characters are replaced, to protect the user's
+ * terminal.
  */
 static int escape_pprof_text(struct pprof_stream *pprof, const char *text)
 {
@@ -79,7 +80,7 @@ int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
 	return (int64_t)*number;
 }
 
-/* As its labels call it, if they do: in a pod the kernel's name is the pod's. */
+/* The host's name by its labels, or else by the kernel, which has the pod's name in a pod. */
 static const char *name_of_host(const struct profile *profile)
 {
 	const struct profile_label *label;

@@ -14,7 +14,7 @@
 /* A pprof profile that is written part by part. The first lack of memory stays in error. */
 struct pprof_stream {
 	FILE *stream;
-	FILE *escaped; /* for one text at a time, written into text */
+	FILE *escaped; /* for one text at a time; writes into text */
 	char *text;
 	size_t size;
 	int64_t nr_texts;
@@ -27,25 +27,22 @@ struct pprof_stream {
 int pprof_stream_begin(struct pprof_stream *pprof, FILE *stream);
 void pprof_stream_end(struct pprof_stream *pprof);
 
-/* Writes a part of the profile: a repeated field is appended to what came before. */
+/* Writes a part of the profile. Repeated fields are appended to earlier parts. */
 void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part);
 
-/*
- * Writes what the values are (samples and CPU time), with which period, and when the profile was
- * made.
- */
+/* Writes the types of values (samples and CPU time), the period, and the time of the profile. */
 void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns);
 
 /*
- * A first mapping without text, because pprof calls a profile by the file of its first one: that of a whole
- * host would be called by whatever was hot there.
+ * Writes a first mapping without text: pprof names a profile after the file of its first mapping,
+ * and a whole host would get the name of an arbitrary program.
  */
 void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, uint64_t id);
 
-/* The number of a new text; NULL is "". */
+/* Returns the number of a new text; NULL is "". */
 int64_t pprof_text(struct pprof_stream *pprof, const char *text);
 
-/* The same for a text that occurs repeatedly; it is kept. */
+/* The same for a text that occurs repeatedly. */
 int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text);
 
 #endif

@@ -8,7 +8,7 @@
 #include "export/export_impl.h"
 #include "base/cgroup_parts.h"
 
-/* The first value of a key stays. */
+/* A key keeps its first value. */
 static void put_attribute(struct resource *resource, const char *key, const char *value)
 {
 	uint32_t number = texts_add(&resource->texts, value);
@@ -28,14 +28,14 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The labels of a service: those of its cgroup, or those of everything. */
+/* Labels of a service: its cgroup's, or those of everything. */
 struct service_labels {
 	const struct samples *samples;
 	const char *host; /* NULL: the profile's only host */
 	const char *cgroup;
 };
 
-/* The index of the cgroup's first label in samples->labels; the others follow. */
+/* The index of the cgroup's first label in samples->labels. Its other labels follow. */
 static size_t first_label(const struct service_labels *labels)
 {
 	const struct samples *samples = labels->samples;
@@ -44,7 +44,7 @@ static size_t first_label(const struct service_labels *labels)
 		      compare_text(samples->labels[i]->cgroup, labels->cgroup) < 0);
 }
 
-/* Returns one after the other, from *next on; NULL: there are no more. */
+/* Returns labels one by one, from *next on; NULL: there are no more. */
 static const struct profile_label *next_label(const struct service_labels *labels, size_t *next)
 {
 	const struct profile_label *label;
@@ -111,7 +111,7 @@ static void name_service(struct resource *resource, const struct profile *profil
 		put_attribute(resource, "service.name", *target->kind ? target->kind : "unknown");
 }
 
-/* OpenTelemetry has other names for two of them. */
+/* OpenTelemetry has other names for two architectures. */
 static const char *architecture(const char *machine)
 {
 	if (machine && !strcmp(machine, "x86_64"))
@@ -176,8 +176,8 @@ void resource_profile_id(const struct samples *samples, const struct sample_serv
 	size_t i, size;
 
 	/*
-	 * The duration is included, because a sum that begins at the same time as its first part is
-	 * another profile, and so is each piece of a service.
+	 * Include the duration: a sum differs from its first part, with the same start. Include the
+	 * piece, too.
 	 */
 	size = (size_t)snprintf(number, sizeof(number), "%u %llu", service->target,
 				(unsigned long long)profile->duration_ns);

@@ -8,15 +8,15 @@
 
 struct resource_attribute {
 	const char *key;
-	uint32_t value; /* numbers in texts */
+	uint32_t value; /* number in texts */
 };
 
-/* Whose samples a service has, by OpenTelemetry's names. The first is its service.name. */
+/* Attributes of a service, by OpenTelemetry's names. The first is its service.name. */
 struct resource {
 	struct texts texts;
 	struct resource_attribute all[RESOURCE_ATTRIBUTES_MAX];
 	size_t nr;
-	size_t nr_labels; /* of these the first: the service's name and its labels */
+	size_t nr_labels; /* of these: the service's name and its labels, which come first */
 };
 
 /* Call resource_free() in any case. Returns 0 or -ENOMEM. */
@@ -24,10 +24,10 @@ int resource_of(struct resource *resource, const struct samples *samples,
 		const struct sample_service *service);
 void resource_free(struct resource *resource);
 
-/* The hash of a text and of what came before it, by FNV-1a; NULL is "". */
+/* FNV-1a of a text, continued from `before`; NULL is "". */
 uint64_t resource_hash(uint64_t before, const char *text);
 
-/* An id of one profile of a service, different from all others and the same each time. */
+/* A unique id of one profile of a service, the same at each call. */
 #define PROFILE_ID_BYTES 16
 void resource_profile_id(const struct samples *samples, const struct sample_service *service,
 			 const char *type, uint8_t id[PROFILE_ID_BYTES]);

@@ -11,7 +11,7 @@
 #include "symbol/string_set.h"
 
 /*
- * The bits that LLVM keeps of a line's distance from its function's first line, which macros may
+ * LLVM keeps so many bits of a line's distance from its function's first line, which macros may
  * make negative.
  */
 #define OFFSET_MASK 0xffff
@@ -26,10 +26,10 @@ struct body {
 	uint64_t count;
 };
 
-/* A function, or one that was inlined into it. */
+/* A function, inlined or not. */
 struct node {
-	const char *name; /* belongs to the tree */
-	struct location call; /* for an inlined one: where it was inlined */
+	const char *name; /* owned by the tree */
+	struct location call; /* if inlined: the place */
 	uint64_t head;
 	uint64_t total;
 	struct body *body; /* unsorted until it is written */
@@ -41,9 +41,9 @@ struct node {
 };
 
 struct sample_tree {
-	struct node root; /* the functions are its children, as if all were inlined at one place */
+	struct node root; /* functions are its children, as if all were inlined at one place */
 	struct string_set names;
-	struct pointer_map top; /* nodes of functions, by name */
+	struct pointer_map top; /* nodes of functions by name */
 	struct pointer_map known; /* nodes of inlined functions, by call and scope in DWARF */
 };
 
@@ -81,8 +81,8 @@ void sample_tree_forget(struct sample_tree *tree)
 }
 
 /*
- * A discriminator has three components, each of 1, 7 or 14 bits: the block of the line, how many
- * times the compiler has unrolled it, and the number of the copy.
+ * A discriminator has three components, each of 1, 7 or 14 bits: the line's block, the factor of
+ * unrolling, and the number of the copy.
  */
 static uint32_t component(uint32_t discriminator)
 {
@@ -114,10 +114,7 @@ static struct location location_of(const struct source_line *line)
 				  component(line->discriminator) };
 }
 
-/*
- * Whether no reader takes the name for something else, and no terminal is changed by it. Compilers only
- * make such names.
- */
+/* Whether the name cannot confuse a parser or a terminal. Compilers only make such names. */
 static bool is_nameable(const char *name)
 {
 	size_t length;
@@ -270,10 +267,10 @@ static int compare_tree_functions(const void *left, const void *right)
 }
 
 /*
- * Sorts the node, keeps each location once, and computes the totals. A location with count 0 is
- * left out: LLVM takes a 0 for code that does not run, but infers the count of a missing line from
- * its neighbours. With one tick per some hundred thousand instructions we know no more than that:
- * sqlite3 built with the zeros executed 0.8 % more instructions.
+ * Sorts the node, removes duplicate locations, and computes the totals. Drop a location with count
+ * 0: for LLVM, 0 means code that never runs, but it infers the count of a missing line from its
+ * neighbours. With one tick per some hundred thousand instructions, we do not know more. sqlite3
+ * built with the zeros executed 0.8 % more instructions.
  */
 static void settle_node(struct node *node)
 {

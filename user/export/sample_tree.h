@@ -9,8 +9,8 @@
 #include "symbol/symbol.h"
 
 /*
- * How often the lines of functions run, and the lines of what was inlined into them, as clang wants
- * it: by discriminator and by the distance from the start of the line's function.
+ * How often lines run, of functions and of functions inlined into them, in clang's terms: by
+ * discriminator, and by the distance from the first line of the function.
  */
 struct sample_tree;
 
@@ -18,16 +18,16 @@ struct sample_tree *sample_tree_new(void); /* NULL: out of memory */
 void sample_tree_free(struct sample_tree *tree); /* NULL is fine */
 
 /*
- * Adds that an instruction of that line ran so often. The maximum of a line's instructions counts:
- * they run one after the other, so the line runs as often as each of them, not as all together.
- * entry: the code's own function begins with this instruction. False: DWARF does not say enough, or
- * the format cannot hold the name. Lines must stay valid until sample_tree_forget. *err: -ENOMEM.
+ * Adds an instruction of the line that ran so often. A line gets the maximum of its instructions:
+ * they run one after the other, so it runs as often as each of them. entry: the function of the
+ * code begins with this instruction. False: DWARF lacks details, or the format cannot contain the
+ * name. Lines must stay valid until sample_tree_forget(). *err: -ENOMEM.
  */
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,
 		     bool entry, int *err);
 void sample_tree_forget(struct sample_tree *tree);
 
-/* Writes text, hottest function first. False: there is no function. */
+/* Writes the text, hottest function first. False: there are no functions. */
 bool sample_tree_write(struct sample_tree *tree, FILE *stream);
 
 #endif

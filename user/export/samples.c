@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The tables: each service, place, mapping and process once. */
+/* The tables of samples: services, places, mappings and processes, without duplicates. */
 #include "export/samples.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int samples_error(const struct samples *samples)
 	append_element(samples, (void **)&(samples)->table, &(samples)->nr_##table,                \
 		       &(samples)->table##_room, &(__VA_ARGS__), sizeof(*(samples)->table))
 
-/* The new entry's number; 0 without memory. */
+/* Returns the new entry's number; 0: out of memory. */
 static uint32_t append_element(struct samples *samples, void **array, size_t *nr, size_t *room,
 			       const void *entry, size_t size)
 {
@@ -57,10 +57,10 @@ static int widen(struct sample_index *index)
 	return 0;
 }
 
-/* Whether the entry of that number is the one that is looked for. */
+/* Whether the entry with this number is the wanted one. */
 typedef bool (*same_entry)(const struct samples *samples, uint32_t number, const void *wanted);
 
-/* The slot of an entry, with number 0 if it is new. NULL: out of memory. */
+/* Returns the slot of an entry, with number 0 if it is new. NULL: out of memory. */
 static struct sample_slot *slot_of(struct samples *samples, struct sample_index *index,
 				   uint64_t hash, same_entry same, const void *wanted)
 {
@@ -84,7 +84,7 @@ static struct sample_slot *slot_of(struct samples *samples, struct sample_index 
 	return slot;
 }
 
-/* An entry of plain numbers, of which the first bytes make it what it is. */
+/* An entry of plain numbers, identified by its first `key` bytes. */
 struct plain_entry {
 	const void *table;
 	size_t size; /* of an entry */
@@ -100,7 +100,7 @@ static bool same_plain(const struct samples *samples, uint32_t number, const voi
 	return !memcmp((const char *)plain->table + number * plain->size, plain->entry, plain->key);
 }
 
-/* The number of such an entry, which is added if it is new. */
+/* Returns the number of such an entry, and adds it if it is new. */
 #define NUMBER(samples, table, key, entry)                                                         \
 	({                                                                                         \
 		const struct plain_entry plain = { (samples)->table, sizeof(entry), &(entry),      \
@@ -198,7 +198,7 @@ uint32_t samples_new_place(struct samples *samples, const struct sample_place *p
 struct wanted_place {
 	const struct sample_place *place;
 	const struct sample_line *lines;
-	bool exact; /* the address too */
+	bool exact; /* compare the address too */
 };
 
 static bool same_place(const struct samples *samples, uint32_t number, const void *wanted)
@@ -252,7 +252,7 @@ static int compare_sample_labels(const void *left, const void *right)
 	const struct profile_label *const *a = left, *const *b = right;
 	int order = compare_text((*a)->cgroup, (*b)->cgroup);
 
-	/* In the order of the file. */
+	/* Keeps the order of the file. */
 	return order ? order : (*a > *b) - (*a < *b);
 }
 

@@ -7,20 +7,19 @@
 #include "profile/profile_chains.h"
 
 /*
- * The parts of a profile that are the same for all backends that collect from many hosts: services,
- * and samples of each. The samples add up to all of its ticks: those that are in no bin are samples
- * too, named "[lost: exit]" or by whatever became of them. Index 0 of every table is the empty
- * entry.
+ * The common form for all backends that collect profiles of many hosts: services, and their
+ * samples. The samples add up to all ticks. Ticks outside of bins have samples too, named "[lost:
+ * exit]" and the like. Index 0 of every table is the empty entry.
  */
 
 enum place_kind {
-	PLACE_NONE, /* for ticks that are in no bin */
+	PLACE_NONE, /* ticks outside of bins */
 	PLACE_USER,
 	PLACE_KERNEL,
 };
 
 struct sample_function {
-	uint32_t name; /* numbers in texts */
+	uint32_t name; /* number in texts */
 	uint32_t file;
 };
 
@@ -29,26 +28,26 @@ struct sample_line {
 	uint32_t line; /* 0: unknown */
 };
 
-/* A segment of an object's text, or all of its text that was hit. */
+/* A segment of an object's text, or all of its text with ticks. */
 struct sample_mapping {
 	uint32_t file; /* number in texts */
 	uint32_t build_id; /* number in values */
 	struct profile_text text;
-	uint32_t object; /* one that it is of; two of an equal file are one mapping */
+	uint32_t object; /* one of its objects; equal files share a mapping */
 };
 
 struct sample_place {
 	uint32_t mapping;
 	enum place_kind kind;
 	uint64_t address;
-	const struct profile_function *function; /* belongs to the profile; NULL: unknown */
-	uint64_t start; /* where its function begins; its mapping, if the function is unknown */
+	const struct profile_function *function; /* owned by the profile; NULL: unknown */
+	uint64_t start; /* start of its function; of its mapping, if the function is unknown */
 	size_t first; /* its lines, innermost first */
 	size_t nr;
-	bool nameless; /* neither a symbol nor DWARF names its function */
+	bool nameless; /* neither symbols nor DWARF name its function */
 };
 
-/* The process of ticks that were split by process; else the program that their callers belong to. */
+/* The process, if ticks were split by process; else the program at the start of the chain. */
 struct sample_process {
 	uint32_t pid; /* number in values */
 	uint32_t name;
@@ -58,20 +57,20 @@ struct sample {
 	uint32_t service;
 	uint32_t place;
 	uint32_t process;
-	uint32_t callers; /* a context of samples->callers; 0: no callers are known */
+	uint32_t callers; /* a context of samples->callers; 0: unknown */
 	uint64_t ticks;
 	uint64_t ns; /* CPU time */
 };
 
-/* What a backend takes as one source: a target, or one cgroup of a target. */
+/* A source for backends: a target, or one cgroup of a target. */
 struct sample_service {
 	uint32_t target;
-	const char *cgroup; /* belongs to the profile; NULL: none */
+	const char *cgroup; /* owned by the profile; NULL: none */
 	size_t first; /* index of its samples, which are consecutive */
 	size_t nr;
 };
 
-/* Finds the numbers of a table's entries by what is in them. */
+/* Finds entries of a table by their contents. */
 struct sample_index {
 	struct sample_slot {
 		uint32_t number; /* 0: free */
@@ -83,7 +82,7 @@ struct sample_index {
 
 struct samples {
 	const struct profile *profile;
-	const struct profile_label **labels; /* the profile's labels, sorted by cgroup */
+	const struct profile_label **labels; /* the profile's, sorted by cgroup */
 	struct texts texts; /* names of functions and files */
 	struct texts values; /* all other texts */
 	struct sample_function *functions;
@@ -103,61 +102,60 @@ struct samples {
 	struct sample_service *services;
 	size_t nr_services, services_room;
 	struct sample_index services_index;
-	struct sample *all; /* sorted by service; each place, process and callers once */
+	struct sample *all; /* sorted by service; without duplicates */
 	size_t nr, room;
-	struct chain_tree callers; /* its frames are numbers of places */
-	uint32_t piece; /* which piece of its only service this is */
-	uint32_t pieces; /* of how many; 0: services are whole */
+	struct chain_tree callers; /* frames are numbers of places */
+	uint32_t piece; /* number of this piece of its only service */
+	uint32_t pieces; /* number of pieces; 0: services are whole */
 	/*
-	 * As pprof, places in the kernel have numbers instead of their addresses, which would tell
-	 * anybody who reads them where the kernel is.
+	 * As in pprof, places in the kernel have numbers instead of addresses, which would reveal
+	 * where the kernel is.
 	 */
 	bool hides_kernel;
 	int error; /* -ENOMEM */
 };
 
-/* What Pyroscope takes in one profile, that is, of one service; others take more. */
+/* Pyroscope's limit for a profile, which is one service. Others accept more. */
 #define SAMPLES_MOST 16000
 #define SAMPLES_BYTES ((size_t)4 << 20) /* as pprof, not compressed */
 
 /*
- * Builds the samples of what the options choose. With options->object they are the ticks of that
- * object only, with none that are in no bin. Call samples_free() in any case.
+ * Builds the samples that the options choose. With options->object, only that object's ticks,
+ * without ticks outside of bins. Call samples_free() in any case.
  */
 int samples_build(struct samples *samples, const struct profile *profile,
 		  const struct export_options *options, struct error *err);
 void samples_free(struct samples *samples);
 
 /*
- * Makes services coarser that have more samples than `most`, or more bytes as pprof: the coldest
- * places become their function, and when that is not enough, the coldest leaves their callers, and
- * at last the coldest functions their object.
- * The sums stay the same. One that is all objects stays as large as it is. The outcome depends on
- * the samples alone. Returns 0 or -ENOMEM; call samples_free() in any case.
+ * Reduces services with more samples than `most`, or more bytes as pprof. First the coldest places
+ * become their function, then the coldest leaves become their callers, and at last the coldest
+ * functions become their object. Sums stay the same. A service of objects only is not reduced
+ * further. The result only depends on the samples. Returns 0 or -ENOMEM; call samples_free() in any
+ * case.
  */
 int samples_fold(struct samples *samples, size_t most, size_t bytes);
 
 /*
- * Makes other samples of nr of these, from the first on, with tables that have only what they refer
- * to. Services keep their numbers. Call samples_free() on the part in any case. Returns 0 or -ENOMEM.
+ * Copies nr samples, from the first on, with the parts of the tables that they use. Services keep
+ * their numbers. Call samples_free() on the part in any case. Returns 0 or -ENOMEM.
  */
 int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr);
 
 /*
- * Makes other samples of the service that has this cgroup, or else of all services that have this
- * name: a Deployment's replicas on one host have one, and so have a unit's cgroups. Services keep
+ * Copies the samples of the service with this cgroup, or else of all services with this name:
+ * replicas of a Deployment on one host share a name, and so do a unit's cgroups. Services keep
  * their numbers. Call samples_free() on the part in any case. Returns 0, -ENOENT or -ENOMEM.
  */
 int samples_named(struct samples *part, const struct samples *whole, const char *name);
 
-/* Writes the samples as a request of OTLP. Returns 0 or -ENOMEM; other errors show in the stream. */
+/* Writes the samples as an OTLP request. Returns 0 or -ENOMEM; the stream has other errors. */
 int samples_write_otlp(struct samples *samples, FILE *stream);
 
 /*
- * Writes one service as pprof, for backends that use their own labels for whose it is: its samples
- * add up to all its ticks, as in OTLP. The output is not compressed. NULL: all services, each
- * sample with the service's name and cgroup as labels. Returns 0 or -ENOMEM; other errors show in
- * the stream.
+ * Writes one service as pprof, for backends that identify it by labels. Its samples add up to all
+ * of its ticks, as in OTLP. The output is not compressed. NULL: all services, each sample with the
+ * service's name and cgroup as labels. Returns 0 or -ENOMEM; the stream has other errors.
  */
 int samples_write_pprof(const struct samples *samples, const struct sample_service *service,
 			FILE *stream);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The samples of ticks in no bin, by what became of them. For a process or cgroup that a target was
- * split into, only their number is known, and not the reason: if the target has several reasons,
- * they are "[in no bin]".
+ * Samples of ticks outside of bins, by reason. For a process or cgroup of a split, only their
+ * number is known. If the target has several reasons, they are "[in no bin]".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +11,21 @@
 #include "export/samples_impl.h"
 #include "profile/profile_splits.h"
 
-/* CPU time of what had no tick. */
+/* CPU time without ticks. */
 #define NOT_SAMPLED "[not sampled]"
 
-/* Ticks of a target or split that are in no bin. */
+/* Ticks of a target or split outside of bins. */
 struct outside {
 	uint64_t ticks;
-	const char *reason; /* the reason of all of them; NULL: none */
-	bool several; /* there are several reasons */
+	const char *reason; /* the common reason; NULL: none */
+	bool several; /* more than one reason */
 };
 
 struct accounts {
 	struct samples *samples;
 	const struct profile *profile;
 	const struct profile_weights *weights;
-	uint64_t *missing; /* by split: its ticks in no bin */
+	uint64_t *missing; /* by split: ticks outside of bins */
 	uint64_t *of_splits; /* by target: their sum over its splits */
 };
 
@@ -75,7 +74,7 @@ static void put_reasons(struct accounts *accounts, uint32_t target)
 			   ticks->lost[i].ticks);
 }
 
-/* For the cgroups that were left out the reason is known: their ticks were filtered. */
+/* For excluded cgroups, the reason is known: their ticks were filtered. */
 static bool is_left_out(const struct profile_split *split)
 {
 	return split->cgroup && !strcmp(split->cgroup, PROFILE_LEFT_OUT);
@@ -93,7 +92,7 @@ static uint64_t find_left_out(const struct accounts *accounts, uint32_t target)
 	return 0;
 }
 
-/* Without the filtered ticks of those cgroups. */
+/* Without the filtered ticks of excluded cgroups. */
 static struct outside reasons_of(const struct profile_account *ticks, uint64_t left_out,
 				 char name[256])
 {
@@ -179,7 +178,7 @@ static int find_missing(struct accounts *accounts)
 	return 0;
 }
 
-/* Adds the CPU time of a target that its samples do not have. */
+/* Adds the target's CPU time that its samples lack. */
 static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t given)
 {
 	const struct profile_target *of = &accounts->profile->targets[target];
@@ -193,7 +192,7 @@ static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t give
 	samples_add(accounts->samples, &sample);
 }
 
-/* If the scheduler's time is unknown, each tick counts as one period, wherever it is. */
+/* Without the scheduler's time, each tick counts as one period, wherever it is. */
 static void put_period(struct accounts *accounts, struct sample *sample)
 {
 	uint32_t target = accounts->samples->services[sample->service].target;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The samples of bins: their places, as fine as asked for. */
+/* Builds the samples of bins, with places in the wanted detail. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "export/place_lines.h"
 #include "export/samples_impl.h"
 
-/* A histogram's service and process; service 0: not looked up yet. */
+/* The numbers for a histogram; service 0: not looked up yet. */
 struct numbers {
 	uint32_t service, process;
 };
@@ -19,16 +19,13 @@ struct build {
 	const struct export_options *options;
 	struct profile_rows rows;
 	struct place_lines lines;
-	struct profile_text whole; /* all of the object that has rows */
+	struct profile_text whole; /* all of the current object */
 	uint32_t place; /* of the current row */
 	struct numbers *numbers; /* by histogram */
-	uint32_t *called; /* by place of calls: its place */
+	uint32_t *called; /* by place of calls: number of its place */
 };
 
-/*
- * The segment that contains the offset; an object without segments has one mapping for all that was
- * hit.
- */
+/* The segment with the offset. An object without segments has one mapping for all of its ticks. */
 static uint32_t mapping_of_place(const struct build *build, const struct profile_row *row)
 {
 	const struct profile_object *object = &build->profile->objects[row->object];
@@ -61,7 +58,7 @@ static const char *outer_name(const struct profile_function *function,
 	return source && source->function ? source->function : "[unknown]";
 }
 
-/* Innermost first; the last one is the function that has the code. */
+/* Innermost first. The last one is the function of the code. */
 static size_t make_lines(struct build *build, const struct profile_function *function,
 			 const struct source_line *source, struct sample_line lines[FRAMES_MAX])
 {
@@ -161,7 +158,7 @@ static int put_rows(struct build *build)
 
 /* --- callers --- */
 
-/* No table may have more than is used. */
+/* A table must not have unused entries. */
 static uint32_t frame_of_cut(void *of, enum walk_end end)
 {
 	const struct build *build = of;
@@ -187,7 +184,7 @@ static const struct profile_object *object_of_place(const void *of, uint32_t pla
 	return mapping ? &samples->profile->objects[samples->mappings[mapping].object] : NULL;
 }
 
-/* Programs, if the profile is not split by process. */
+/* Uses the program as process, if the profile is not split by process. */
 static void set_program(struct samples *samples, struct sample *sample,
 			const struct profile_object *program)
 {
@@ -199,7 +196,7 @@ static void set_program(struct samples *samples, struct sample *sample,
 						     profile_object_base(program));
 }
 
-/* All places are known by now. */
+/* Call it when all places are known. */
 static int settle_callers(struct build *build)
 {
 	struct samples *samples = build->samples;
@@ -219,7 +216,7 @@ static int settle_callers(struct build *build)
 	if (!programs)
 		return -ENOMEM;
 	for (i = 0; i < samples->nr; i++, sample++) {
-		/* Without a node it is PROFILE_NO_NODE. */
+		/* Without a node, this is PROFILE_NO_NODE. */
 		sample->callers = profile_rows_above(&build->rows, sample->callers - 1);
 		if (!build->rows.is_split)
 			set_program(samples, sample, programs[sample->callers]);

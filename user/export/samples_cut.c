@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Samples of samples: some of them, or all of them in fewer places. */
+/* Copies samples: some of them, or all of them with fewer places. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "export/resource.h"
 #include "export/samples_impl.h"
 
-/* What the coldest samples become. */
+/* The next form of the coldest samples. */
 enum level {
 	LEVEL_SAME,
 	LEVEL_FUNCTION,
@@ -16,7 +16,7 @@ enum level {
 	LEVEL_OBJECT,
 };
 
-/* Tables that are made of others; what was copied once is known by its former number. */
+/* Copies tables. Entries are copied once, and found by their former number. */
 struct copy {
 	struct samples *to;
 	const struct samples *from;
@@ -28,7 +28,7 @@ static uint32_t *numbers_new(size_t nr)
 	return calloc(nr, sizeof(uint32_t));
 }
 
-/* All services, because a profile's ids and a sink's progress depend on their order. */
+/* Copies all services, because a profile's id and a sink's progress depend on their order. */
 static void copy_services(struct copy *copy)
 {
 	const struct sample_service *service;
@@ -123,7 +123,7 @@ static uint32_t copy_place(struct copy *copy, uint32_t number)
 	return copy->places[number] = samples_exact_place(copy->to, &place, lines);
 }
 
-/* At most PROFILE_CHAIN_DEPTH deep. */
+/* Recursion is at most PROFILE_CHAIN_DEPTH deep. */
 static uint32_t copy_callers(struct copy *copy, uint32_t number)
 {
 	const struct chain_context *of;
@@ -139,7 +139,7 @@ static uint32_t copy_callers(struct copy *copy, uint32_t number)
 	return *copied;
 }
 
-/* The name of the function that has the code of a place, in the texts. */
+/* The function of a place's code, as a number in texts. */
 static uint32_t outer_function(const struct samples *samples, const struct sample_place *place)
 {
 	return samples->functions[samples->lines[place->first + place->nr - 1].function].name;
@@ -215,7 +215,7 @@ static int has_name(const struct samples *samples, const struct sample_service *
 	return ret;
 }
 
-/* Marks the services that a name means. Returns 0, -ENOENT or -ENOMEM. */
+/* Marks the services that a name matches. Returns 0, -ENOENT or -ENOMEM. */
 static int find_named(const struct samples *samples, const char *name, bool *marks)
 {
 	bool found = false;
@@ -253,12 +253,12 @@ int samples_named(struct samples *part, const struct samples *whole, const char 
 
 /* --- fewer places --- */
 
-/* A sample of a service, and which others become the same as it. */
+/* A sample of a service, and the group that becomes one sample with it. */
 struct member {
 	const struct sample *sample;
 	uint32_t mapping;
 	enum place_kind kind;
-	uint32_t name; /* of its function; 0: by object */
+	uint32_t name; /* of its function; 0: fold into the object */
 	size_t group;
 	bool folds;
 };
@@ -286,7 +286,7 @@ static int compare_groups(const void *left, const void *right)
 	return order ? order : compare_u64(a->sample->callers, b->sample->callers);
 }
 
-/* Among those with equally many ticks too the order is always the same. */
+/* Fixes the order of samples with equal ticks, too. */
 static int compare_coldest(const void *left, const void *right)
 {
 	const struct sample *a = ((const struct member *)left)->sample;
@@ -298,9 +298,9 @@ static int compare_coldest(const void *left, const void *right)
 }
 
 /*
- * Marks the coldest members until no more than `most` samples remain. sizes: by group, how many of it
- * are marked. The first one of a group saves nothing yet, and alone it stays as it is. Ticks in no
- * bin have no function and no object, only their reason.
+ * Marks the coldest members until no more than `most` samples remain. sizes: marked members by
+ * group. The first of a group saves nothing, and if it is alone it stays. Ticks outside of bins
+ * have neither function nor object, so they stay.
  */
 static void mark_coldest(struct member *members, size_t nr, size_t most, size_t *sizes)
 {
@@ -389,7 +389,7 @@ static int fold_level(struct samples *samples, const size_t *most, enum level le
 
 /* --- bytes --- */
 
-/* Of the numbers of a sample, or of a line of its place: more than pprof needs. */
+/* The numbers of a sample, or of a line: more than pprof needs. */
 #define NUMBER_BYTES 64
 
 static size_t text_bytes(const struct texts *texts, uint32_t number)
@@ -411,7 +411,7 @@ static size_t place_bytes(const struct samples *samples, uint32_t number)
 	return size;
 }
 
-/* As if no two samples had a text in common. */
+/* An upper limit, as if samples shared no texts. */
 static size_t most_bytes(const struct samples *samples, const struct sample *sample)
 {
 	const struct sample_process *process = &samples->processes[sample->process];
@@ -425,7 +425,7 @@ static size_t most_bytes(const struct samples *samples, const struct sample *sam
 	return size;
 }
 
-/* Only what may be too large is written to see how large it is. */
+/* Measure exactly only what may be too large. */
 static int measure(const struct samples *samples, const struct sample_service *service,
 		   size_t bytes, size_t *result)
 {
@@ -448,7 +448,7 @@ static int measure(const struct samples *samples, const struct sample_service *s
 	return ret;
 }
 
-/* A negative errno; 1: something is too large and became less the last time. */
+/* A negative errno; 1: something was too large and was reduced. */
 static int lower(const struct samples *samples, size_t bytes, size_t *most)
 {
 	const struct sample_service *service;
@@ -465,7 +465,7 @@ static int lower(const struct samples *samples, size_t bytes, size_t *most)
 			return ret;
 		if (size <= bytes)
 			continue;
-		/* A little less, because what remains is not smaller on average. */
+		/* Leave a margin, because the remaining samples are not smaller on average. */
 		most[i] = (size_t)((double)service->nr * (double)bytes / (double)size * 0.9);
 		lowered = true;
 	}

@@ -5,23 +5,23 @@
 #include "export/samples.h"
 #include "profile/profile_weights.h"
 
-/* Lines of a place; deeper inlining loses its middle. */
+/* Limit of lines of a place. Deeper inlining loses its middle. */
 #define FRAMES_MAX 64
 
-/* The number of an entry, which is added if it is new; 0 if out of memory. */
+/* The number of an entry, which is added if it is new; 0: out of memory. */
 uint32_t samples_function(struct samples *samples, const char *name, const char *file);
 uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text);
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram);
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup);
 
-/* The same, of texts; the object of a mapping is not part of what makes it new. */
+/* The same with texts. A mapping is the same in several objects. */
 uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
 			    const struct profile_text *text, uint32_t object);
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name);
 
 /*
- * samples_place() looks a place up by its lines, whatever its address, and samples_exact_place() by
- * both; samples_new_place() adds one that is known to be new.
+ * samples_place() compares lines, whatever the address. samples_exact_place() compares both.
+ * samples_new_place() adds a place that must be new.
  */
 uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
 			     const struct sample_line *lines);
@@ -30,19 +30,19 @@ uint32_t samples_place(struct samples *samples, const struct sample_place *place
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
 			   const struct sample_line *lines);
 
-/* The place of something that is not text, "[lost: exit]"; format has one string. */
+/* The place of something other than text, like "[lost: exit]"; format has one string. */
 uint32_t samples_named_place(struct samples *samples, const char *format, const char *word);
 
-/* Adds a sample, unless it is of nothing. */
+/* Adds a sample, unless it is empty. */
 void samples_add(struct samples *samples, const struct sample *sample);
 
-/* Adds ticks in no bin, and CPU time that no tick in a bin stands for. */
+/* Adds ticks outside of bins, and CPU time that no tick in a bin stands for. */
 void samples_add_account(struct samples *samples, const struct profile_weights *weights,
 			 const struct export_options *options);
 
 /*
- * The samples of a service as at most so many, as far as that is possible by folding leaves into their
- * callers. result has room for all of them. Returns 0 or -ENOMEM.
+ * Reduces a service to so many samples, if possible, by folding leaves into their callers. result
+ * has room for all of its samples. Returns 0 or -ENOMEM.
  */
 int samples_fold_leaves(const struct samples *samples, const struct sample_service *service,
 			size_t most, struct sample *result, size_t *nr);
@@ -50,7 +50,7 @@ int samples_fold_leaves(const struct samples *samples, const struct sample_servi
 /* Call samples_free() in any case. Returns 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct profile *profile);
 
-/* Sorts the samples by service and adds up equal ones. */
+/* Sorts samples by service, and adds up equal ones. */
 void samples_settle(struct samples *samples);
 
 void samples_fail(struct samples *samples);

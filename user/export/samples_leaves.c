@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Fewer stacks of a service: the coldest leaves of its tree of calls become ticks of their callers. All
- * callers keep their inclusive ticks, and what is lost is only what they called.
+ * Reduces the stacks of a service: ticks of the coldest leaves of its call tree move to their
+ * callers. All callers keep their inclusive ticks; only their callees are lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,24 +9,24 @@
 #include "base/util.h"
 #include "export/samples_impl.h"
 
-/* A stack of a process, or one above it that has no ticks of its own yet. */
+/* A stack of a process, or one above it without ticks of its own yet. */
 struct stack_node {
 	struct sample sample;
-	uint32_t parent; /* 0: it has none that is text */
-	uint32_t children; /* that are still there */
+	uint32_t parent; /* 0: no caller that is text */
+	uint32_t children; /* remaining ones */
 };
 
 struct stack_tree {
 	const struct samples *samples;
 	struct chain_tree stacks; /* pairs of callers and a place */
-	struct chain_tree numbers; /* pairs of a stack and a process, which number the nodes */
-	struct stack_node *nodes; /* from 1 on */
+	struct chain_tree numbers; /* pairs of a stack and a process; they number the nodes */
+	struct stack_node *nodes; /* from 1 */
 	size_t nr, room;
-	uint32_t *heap; /* of the leaves that have a parent, the coldest on top */
+	uint32_t *heap; /* of leaves with a caller, the coldest on top */
 	size_t nr_heap;
 };
 
-/* The number of the sample's node, which is added if it is new; 0: out of memory. */
+/* Returns the number of the sample's node, and adds it if it is new; 0: out of memory. */
 static uint32_t find_node(struct stack_tree *tree, const struct sample *sample, bool *is_new)
 {
 	const uint32_t stack = chain_tree_child(&tree->stacks, sample->callers, sample->place);
@@ -44,7 +44,7 @@ static uint32_t find_node(struct stack_tree *tree, const struct sample *sample, 
 	return number;
 }
 
-/* The stack of the sample's caller; false: that is no text. */
+/* Replaces the sample by its caller; false: that is not text. */
 static bool go_up(const struct stack_tree *tree, struct sample *sample)
 {
 	const struct chain_context *context;
@@ -59,7 +59,7 @@ static bool go_up(const struct stack_tree *tree, struct sample *sample)
 	return true;
 }
 
-/* Adds nodes up to the first that is there already. */
+/* Adds the node and its callers, up to the first that exists. */
 static int add_leaf(struct stack_tree *tree, const struct sample *sample)
 {
 	struct sample at = *sample;
@@ -79,7 +79,7 @@ static int add_leaf(struct stack_tree *tree, const struct sample *sample)
 	return 0;
 }
 
-/* Among those with equally many ticks too the order is always the same. */
+/* Fixes the order of equal ticks, too. */
 static bool is_colder(const struct stack_tree *tree, uint32_t a, uint32_t b)
 {
 	const struct sample *x = &tree->nodes[a].sample, *y = &tree->nodes[b].sample;
@@ -126,7 +126,7 @@ static bool has_cost(const struct sample *sample)
 	return sample->ticks || sample->ns;
 }
 
-/* Returns whether there is one stack less: the caller may have had no ticks of its own. */
+/* Returns true if there is one stack less. If the caller had no ticks, it is a new stack. */
 static bool fold_leaf(struct stack_tree *tree, uint32_t number)
 {
 	struct stack_node *node = &tree->nodes[number], *parent = &tree->nodes[node->parent];

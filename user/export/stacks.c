@@ -12,7 +12,7 @@ static int compare_processes(const struct profile_histogram *x, const struct pro
 {
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	/* One pid may have belonged to several processes, one after the other. */
+	/* Several processes may have had one pid, one after the other. */
 	return compare_text(x->process, y->process);
 }
 
@@ -34,8 +34,8 @@ const char *stack_function(const struct stack *stack)
 }
 
 /*
- * Frames are numbered: the functions, the text of each object that has none, how walks ended that did not
- * reach the first frame, and callers that are left out, by object.
+ * Numbers of frames: functions, each object's text without functions, incomplete ends of walks, and
+ * omitted callers by object.
  */
 static uint32_t cut_frame(const struct profile *profile, uint32_t end)
 {
@@ -73,7 +73,7 @@ uint32_t stacks_nr_frames(const struct stacks *stacks)
 	return cut_frame(stacks->profile, stacks->profile->callers ? LEFT_OUT + 1 : 0);
 }
 
-/* A context that stands for callers that are left out, of that object or NULL. 0: out of memory. */
+/* The context of omitted callers of that object, or NULL. 0: out of memory. */
 static uint32_t left_out(struct stacks *stacks, const struct profile_object *object)
 {
 	const struct profile *profile = stacks->profile;
@@ -83,7 +83,7 @@ static uint32_t left_out(struct stacks *stacks, const struct profile_object *obj
 				cut_frame(profile, LEFT_OUT + (uint32_t)number));
 }
 
-/* Functions are compared by index, because the profile has the hottest first. */
+/* Compares functions by index, because the profile has the hottest first. */
 static int compare_stacks(const void *left, const void *right, void *stacks)
 {
 	const struct stack *a = left, *b = right;
@@ -111,7 +111,7 @@ struct stacks_maker {
 	struct profile_rows rows;
 };
 
-/* Text without a name is one frame for each object. */
+/* An object's nameless text is one frame. */
 static size_t frame_of_text(void *of, const struct profile_row *row, uint32_t *frames)
 {
 	struct stacks_maker *maker = of;
@@ -168,7 +168,7 @@ static int add_stacks(struct stacks_maker *maker)
 	return ret;
 }
 
-/* Sorts the stacks, and adds up those that have become equal. */
+/* Sorts the stacks, and combines equal ones. */
 static void merge_stacks(struct stacks *stacks)
 {
 	size_t i, kept = 0;
@@ -207,7 +207,7 @@ const struct profile_object *stack_program(const struct stacks *stacks, const st
 	return program_of(stacks, stack) ?: (own->kind == PROFILE_KERNEL ? own : NULL);
 }
 
-/* A split by process has a better name for each. Returns 0 or -ENOMEM. */
+/* A split by process has better names. Returns 0 or -ENOMEM. */
 static int find_programs(struct stacks *stacks)
 {
 	const struct profile_object *first = NULL, *program;
@@ -254,7 +254,7 @@ void stacks_free(struct stacks *stacks)
 	chain_tree_free(&stacks->callers);
 }
 
-/* --- how many bytes all frames have --- */
+/* --- limit for the bytes of all frames --- */
 
 static int compare_ticks(const void *left, const void *right)
 {
@@ -263,7 +263,7 @@ static int compare_ticks(const void *left, const void *right)
 	return compare_u64(b->ticks, a->ticks);
 }
 
-/* The hottest stacks keep their callers, as far as there is room. *ticks: of those that do not. */
+/* Keeps the callers of the hottest stacks as long as there is room. *ticks: of the others. */
 static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t room,
 			uint64_t *ticks)
 {
@@ -278,7 +278,7 @@ static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t r
 			room -= sizes[stack->callers];
 			continue;
 		}
-		room = 0; /* colder ones do not keep theirs either */
+		room = 0; /* colder ones lose theirs, too */
 		*ticks += stack->ticks;
 		stack->callers = left_out(stacks, program_of(stacks, stack));
 		if (!stack->callers)

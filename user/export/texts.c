@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-/* Uses Fibonacci hashing, because pointers differ in their middle bits. */
+/* Fibonacci hashing, because pointers differ in their middle bits. */
 static size_t hash_pair(const void *first, const void *second)
 {
 	uint64_t value = (uintptr_t)first * 0x9e3779b97f4a7c15 + (uintptr_t)second;
@@ -67,11 +67,11 @@ void pointer_map_clear(struct pointer_map *map)
 	*map = (struct pointer_map){ 0 };
 }
 
-/* Shorter than what the string set cuts, because that cuts without regard to UTF-8. */
+/* Below the string set's limit, because that would cut through UTF-8. */
 #define TEXT_MAX 4000
 
 struct escaped {
-	FILE *stream; /* written into text */
+	FILE *stream; /* writes into text */
 	char *text;
 	size_t size;
 };
@@ -108,7 +108,7 @@ void texts_end(struct texts *texts)
 	pointer_map_clear(&texts->numbers);
 }
 
-/* Cuts between two characters, and what was cut not again. */
+/* Cuts between two characters, but does not cut twice. */
 static void shorten_text(char *text)
 {
 	size_t length = strlen(text);
@@ -120,7 +120,7 @@ static void shorten_text(char *text)
 	memcpy(text + length, "...", 4);
 }
 
-/* An escaped character takes four bytes for each of its own, so a label is cut after that. */
+/* Escapes have four bytes for one, so cut a label after escaping. */
 static void shorten_label(char *text)
 {
 	char cut[TEXT_LABEL];
@@ -145,7 +145,7 @@ static int escape_text(struct texts *texts, const char *text)
 	return 0;
 }
 
-/* Most names are, and each place of a profile brings one. */
+/* Most names are, and each place of a profile has one. */
 static bool is_short_ascii(const char *text)
 {
 	size_t length = export_plain_length(text, 0);

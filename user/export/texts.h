@@ -8,9 +8,9 @@
 
 #include "symbol/string_set.h"
 
-/* Maps pairs of pointers to numbers, for instance strings that each have a unique address. */
+/* Maps pairs of pointers to numbers, for example strings with unique addresses. */
 struct pointer_entry {
-	const void *first; /* NULL: the slot is free */
+	const void *first; /* NULL: free */
 	const void *second;
 	uint64_t number;
 };
@@ -23,27 +23,26 @@ struct pointer_map {
 };
 
 /*
- * A pointer to the pair's number, which is 0 for a new pair; valid until the next call. first must
+ * Returns a pointer to the pair's number, 0 for a new pair; valid until the next call. first must
  * not be NULL. NULL: out of memory.
  */
 uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second);
 
-/* Makes the map empty. */
 void pointer_map_clear(struct pointer_map *map);
 
 /*
- * Texts for a backend, each once and numbered: UTF-8 without control characters, whatever the names
- * were made of. Number 0 is "". The first lack of memory stays in error.
+ * Numbered texts for a backend, without duplicates: UTF-8 without control characters, whatever the
+ * names contained. Number 0 is "". The first lack of memory stays in error.
  */
 struct texts {
 	struct escaped
-		*escaped; /* of one text at a time; it stays in its place when this is copied */
+		*escaped; /* for one text at a time; stays in place if this is copied */
 	const char **all;
 	size_t nr;
 	size_t room;
 	struct string_set set;
 	struct pointer_map numbers;
-	bool labels; /* of a backend: none is longer than TEXT_LABEL - 1 bytes */
+	bool labels; /* limit texts to TEXT_LABEL - 1 bytes, for a backend */
 	int error; /* -ENOMEM */
 };
 
@@ -51,7 +50,7 @@ struct texts {
 int texts_begin(struct texts *texts);
 void texts_end(struct texts *texts);
 
-/* The number of a text; NULL is "". */
+/* Returns the number of a text; NULL is "". */
 uint32_t texts_add(struct texts *texts, const char *text);
 
 #endif
