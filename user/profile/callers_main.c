@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Chains that were cut above main. Start code that is written by hand, and main itself where a compiler
- * makes it, often have no rule. A profile of such a program has all that its reader looks for, so these
- * chains get roots of their own.
+ * Chains that were cut above main. Hand-written start code, and main itself in some compilers,
+ * often have no rule. Such chains contain everything that users look for, so they get their own
+ * roots.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ struct above_main {
 	struct profile_callers *callers;
 	struct profile_index *index;
 	uint32_t *roots; /* by node */
-	bool *is_first; /* by site: its function is main, or the first of a thread */
-	bool *has_first; /* by node: it is one, or below one */
-	bool *leads_to; /* by node: it is one, above one, or below one */
-	uint32_t *kept, *moved; /* by node: its new index below its root, and below the new root */
-	uint32_t *made; /* by root: the root of what is moved */
+	bool *is_first; /* by site: the function is main, or the first of a thread */
+	bool *has_first; /* by node: it is such a function, or below one */
+	bool *leads_to; /* by node: it is such a function, above one, or below one */
+	uint32_t *kept, *moved; /* by node: new index below its root, and below the new root */
+	uint32_t *made; /* by root: the new root */
 };
 
 static bool is_first_name(const char *name)
@@ -31,7 +31,7 @@ static bool is_first_name(const char *name)
 	       text_ends_in(name, "::thread_start");
 }
 
-/* What was not walked, or has lost its lower end, is not whole below main. */
+/* Chains that were not walked, or lost their inner frames, are not complete below main. */
 static bool is_cut_at_top(enum walk_end end)
 {
 	return end == END_LATE || end == END_NO_RULE || end == END_UNREADABLE || end == END_DEEP ||
@@ -51,7 +51,7 @@ static void find_first_sites(struct above_main *above, const struct profile *pro
 	}
 }
 
-/* False: no chain that was cut has main. */
+/* False: no cut chain contains main. */
 static bool find_chains(struct above_main *above)
 {
 	const struct profile_callers *callers = above->callers;
@@ -75,7 +75,7 @@ static bool find_chains(struct above_main *above)
 	return any;
 }
 
-/* One for each root that has such chains; equal ones are folded later. */
+/* Makes a root for each root with such chains. Equal ones are combined later. */
 static int make_roots(struct above_main *above)
 {
 	struct profile_callers *callers = above->callers;
@@ -110,7 +110,7 @@ static int32_t new_parent(const struct profile_node *node, const uint32_t *ids, 
 	return node->parent < 0 ? -1 - (int32_t)root : (int32_t)ids[node->parent];
 }
 
-/* Nodes above main may be in chains without it too; they stay, and are there twice. */
+/* Nodes above main may also be in chains without main. They stay, and exist twice. */
 static int move_nodes(struct above_main *above)
 {
 	struct profile_callers *callers = above->callers;
@@ -159,7 +159,7 @@ static void drop_empty_roots(struct profile_callers *callers, const bool *used, 
 	callers->nr_roots = to;
 }
 
-/* Drops nodes and roots that no tick is in or below. */
+/* Drops nodes and roots without ticks in or below them. */
 static int drop_empty(struct profile_callers *callers)
 {
 	const size_t nr = callers->nr_nodes;

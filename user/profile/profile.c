@@ -26,7 +26,7 @@ static int compare_indexed_functions(const void *a, const void *b)
 	int order = compare_places_in_objects(x->object, x->offset, y->object, y->offset);
 
 	/*
-	 * Of two functions with the same start the longer comes first, so that the search finds the
+	 * Of functions with the same start, the longer comes first, so that a search finds the
 	 * shorter.
 	 */
 	return order ?: compare_u64(y->size, x->size) ?: compare_u64((uintptr_t)x, (uintptr_t)y);
@@ -52,7 +52,7 @@ void profile_index_free(struct profile_index *index)
 	free(index);
 }
 
-/* How many functions begin at or before the place. */
+/* The number of functions that begin at or before the place. */
 static size_t count_before(const struct profile_index *index, uint32_t object, uint64_t offset)
 {
 	const struct profile_function *const *functions = index->functions;

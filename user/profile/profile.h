@@ -10,11 +10,11 @@
 #include "profile/callers.h"
 
 /*
- * A finished profile: the engine's result, the contents of the JSON document, and what reports and
- * exports read. It knows nothing of BPF. The engine or the reader fills it in, and after that it
- * does not change. The profile owns every pointer in it, and profile_free() releases all of them.
+ * A finished profile: the engine's result, the contents of the JSON document, and the source of
+ * reports and exports. It does not depend on BPF. The engine or the reader fills it in; after that
+ * it does not change. The profile owns all of its pointers, and profile_free() frees them.
  *
- * total = binned + overflow + outside + filtered + every lost cause, in each account.
+ * In each account, total = binned + overflow + outside + filtered + every cause of lost.
  */
 struct profile_lost {
 	char *cause;
@@ -35,41 +35,41 @@ struct profile_account {
 struct profile_target {
 	char *kind;
 	char *name;
-	char *cgroup; /* for a cgroup: its path in the hierarchy; else NULL */
-	char *host; /* where it ran; NULL: the profile's only host */
+	char *cgroup; /* path in the hierarchy, for a cgroup; else NULL */
+	char *host; /* NULL: the profile's only host */
 	uint64_t period_ns; /* for calls and parts of a sum; 0: the profile's period */
-	bool cpu_known; /* otherwise cpu_ns is 0, as for calls and in files from older writers */
-	uint64_t cpu_ns; /* CPU time that its tasks got from the scheduler while sampled */
-	uint64_t excess; /* sum of n (n - 1) over samples of n ticks; 0 if each is one */
-	bool kernel_known; /* otherwise kernel_ticks is 0, as for calls and in older files */
-	uint64_t kernel_ticks; /* of its ticks, those in the kernel, whichever text they count for */
+	bool cpu_known; /* else cpu_ns is 0, as for calls, and in old files */
+	uint64_t cpu_ns; /* scheduler's CPU time of its tasks while sampling */
+	uint64_t excess; /* sum of n (n - 1) over samples of n ticks; 0: all are single */
+	bool kernel_known; /* else kernel_ticks is 0, as for calls, and in old files */
+	uint64_t kernel_ticks; /* of its ticks, those in the kernel, wherever they count */
 	struct profile_account ticks;
 };
 
 /*
- * A process or cgroup that a target was split into: the CPU time that it got from the scheduler,
- * and all its ticks, including those in no bin. With a process and no pid it is the sum of all of that
- * name that had ended without a tick, or that there was no memory to tell apart.
+ * A process or cgroup of a split target, with its CPU time from the scheduler, and all of its
+ * ticks, also outside of bins. With a process name and no pid, it is the sum of processes of that
+ * name which ended without ticks, or found no memory.
  */
 struct profile_split {
 	uint32_t target;
-	int64_t pid; /* -1: not a single process */
-	char *process; /* its name when last seen; NULL: unknown */
-	char *cgroup; /* NULL: not a single cgroup */
+	int64_t pid; /* -1: none, or several */
+	char *process; /* last name; NULL: unknown */
+	char *cgroup; /* NULL: none, or several */
 	uint64_t ticks;
 	uint64_t cpu_ns;
 };
 
-/* The cgroup that stands for all those whose ticks nobody wanted. */
+/* Stands for all cgroups whose ticks were excluded. */
 #define PROFILE_LEFT_OUT "[left out]"
 
 /*
- * What people call a cgroup besides its path: its container, its pod, what its host was given; by
- * OpenTelemetry's names. Each key occurs once for a host and cgroup.
+ * Names of a cgroup besides its path: its container, its pod, and labels of the host, by
+ * OpenTelemetry's names. A key occurs once for a host and cgroup.
  */
 struct profile_label {
 	char *host; /* NULL: the profile's only host */
-	char *cgroup; /* NULL: for everything there */
+	char *cgroup; /* NULL: for everything on the host */
 	char *key;
 	char *value;
 };
@@ -83,9 +83,9 @@ struct profile_text {
 
 enum profile_object_kind {
 	PROFILE_FILE,
-	PROFILE_JIT, /* anonymous text of one process: offsets are addresses */
+	PROFILE_JIT, /* anonymous text of a process; offsets are addresses */
 	PROFILE_KERNEL, /* offsets are addresses */
-	PROFILE_MEMORY, /* the buffer region of a call: offsets are addresses */
+	PROFILE_MEMORY, /* the region of a call's buffer; offsets are addresses */
 };
 
 /* An object's id is its index. build_id is lower-case hex or NULL. */
@@ -102,7 +102,7 @@ struct profile_bin {
 	uint64_t count;
 };
 
-/* Bins that are being collected for a histogram. */
+/* Bins of a histogram that is being collected. */
 struct profile_bins {
 	struct profile_bin *list;
 	size_t nr;
@@ -113,33 +113,33 @@ struct profile_bins {
 struct profile_histogram {
 	uint32_t target;
 	uint32_t object;
-	int64_t pid; /* of a process, or of a thread if split by it; -1: not a single one */
-	char *process; /* its name when last seen, or that of several; NULL: unknown */
-	char *cgroup; /* NULL: not a single cgroup */
-	uint64_t offset; /* file offset; an address for jit, kernel and memory */
+	int64_t pid; /* process, or thread in a split by threads; -1: none, or several */
+	char *process; /* last name, or common name of several; NULL: unknown */
+	char *cgroup; /* NULL: none, or several */
+	uint64_t offset; /* file offset; an address for JIT text, kernel and memory */
 	uint64_t size; /* bytes of text covered */
 	uint32_t width; /* bytes of a counter */
 	uint64_t scale; /* 131072 / bytes_per_bin, as with 16-bit counters; or a call's own */
 	uint64_t bytes_per_bin;
-	bool overflow; /* it is sprofil()'s overflow bin */
+	bool overflow; /* sprofil()'s overflow bin */
 	char *stopped; /* why counting ended early, or NULL */
-	char *dialect; /* for a program's own call; else NULL */
-	uint64_t buffer; /* its address in the program; only with a dialect */
-	uint32_t region; /* its number in that call; only with a dialect */
+	char *dialect; /* of a program's own call; else NULL */
+	uint64_t buffer; /* address in the program; only with a dialect */
+	uint32_t region; /* number in the call; only with a dialect */
 	struct profile_bin *bins;
 	size_t nr_bins;
 };
 
 /*
- * A function with at least one tick, or, in a profile with callers, one that called such a function.
- * offset is in its object's offsets. The hottest comes first.
+ * A function with ticks, or with callees that have ticks. offset is in its object's offsets. The
+ * hottest comes first.
  */
 struct profile_function {
 	uint32_t object;
 	char *name;
 	uint64_t offset;
 	uint64_t size;
-	uint64_t ticks; /* that fell in it, and not in what it called */
+	uint64_t ticks; /* exclusive */
 };
 
 struct profile_host {
@@ -149,37 +149,37 @@ struct profile_host {
 	char *name;
 };
 
-/* A segment of time with one period; since_ns counts from the profile's start. */
+/* A part of the time with a constant period. since_ns counts from the profile's start. */
 struct profile_segment {
 	uint64_t since_ns;
 	uint64_t duration_ns;
 	uint64_t period_ns;
 };
 
-/* What --budget allowed, and what sampling took. budget_percent 0: there was no budget. */
+/* The budget and cost of sampling. budget_percent 0: no budget. */
 struct profile_cost {
-	double budget_percent; /* of a busy CPU's time */
-	double percent; /* taken by interrupts and programs, at the last period */
+	double budget_percent; /* of one busy CPU */
+	double percent; /* by interrupts and programs, at the last period */
 	double interrupt_ns; /* per tick, as measured at the start */
 	double handler_ns; /* all programs' time per tick, by the kernel's statistics */
-	double fixed_percent; /* of `percent`, what is taken however many ticks there are */
+	double fixed_percent; /* part of `percent` that does not depend on the number of ticks */
 };
 
 struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
-	char *split; /* targets are split by "process", "thread" or "cgroup"; NULL: not split */
-	char *cpus; /* the only ones sampled, as a list like 0,2-3; NULL: all, or parts differ */
-	char *hierarchy; /* of the cgroups: "v2", or "v1:" and a controller; NULL: none */
+	char *split; /* by "process", "thread" or "cgroup"; NULL: not split */
+	char *cpus; /* sampled CPUs, like 0,2-3; NULL: all, or they differ between parts */
+	char *hierarchy; /* of cgroups: "v2", or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
-	double duty_percent; /* how many of the ticks count; 0: all, or parts differ */
-	uint64_t sampled_ns; /* that share of the duration; 0: all */
-	uint64_t unsampled_ns; /* before it, since the last profile of an agent that ended; 0: none */
-	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
+	double duty_percent; /* share of ticks that count; 0: all, or it differs between parts */
+	uint64_t sampled_ns; /* this share of the duration; 0: all */
+	uint64_t unsampled_ns; /* before the profile, since an agent that ended; 0: none */
+	uint64_t *delivered; /* ticks by CPU number; NULL: unknown */
 	size_t nr_delivered;
-	struct profile_segment *segments; /* if the period changed during the run; else NULL */
+	struct profile_segment *segments; /* if the period changed; else NULL */
 	size_t nr_segments;
 	struct profile_cost cost;
 };
@@ -189,8 +189,8 @@ struct profile {
 	char *started; /* RFC 3339 */
 	uint64_t duration_ns;
 	bool complete;
-	struct profile_host host; /* for several hosts: what they have in common, else "" and 0 */
-	struct profile_host *hosts; /* for a merged profile of several hosts */
+	struct profile_host host; /* of several hosts: their common values, else "" and 0 */
+	struct profile_host *hosts; /* if the profile is merged from several hosts */
 	size_t nr_hosts;
 	char **command; /* NULL-terminated, or NULL */
 	struct profile_sampling sampling;
@@ -205,10 +205,10 @@ struct profile {
 	size_t nr_objects;
 	struct profile_histogram *histograms;
 	size_t nr_histograms;
-	struct profile_callers *callers; /* NULL: nobody asked for them */
+	struct profile_callers *callers; /* NULL: not recorded */
 	struct profile_function *functions;
 	size_t nr_functions;
-	char **notes; /* sentences for the reader (coarser bins, throttling); JSON key "notes" */
+	char **notes; /* sentences for users (coarser bins, throttling) */
 	size_t nr_notes;
 };
 
@@ -218,10 +218,10 @@ void profile_free(struct profile *profile); /* NULL is fine */
 /* The sum of an account's lost causes. */
 uint64_t profile_account_lost(const struct profile_account *account);
 
-/* Whether the identity above holds and no sum overflows. */
+/* Whether the identity above holds, and no sum overflows. */
 bool profile_account_exact(const struct profile_account *account);
 
-/* Free what these hold, but not the structures themselves. */
+/* Free the contents, but not the structure. */
 void profile_account_free(struct profile_account *account);
 void profile_host_free(struct profile_host *host);
 void profile_target_free(struct profile_target *target);
@@ -233,40 +233,40 @@ void profile_command_free(char **command); /* frees the array too; NULL is fine 
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* 0 or -ENOMEM */
 
-/* Adds every figure and every cause of part to sum; -ENOMEM. */
+/* Adds all figures and causes of part to sum; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
 
 /* Whether the target is a program's own call of profil(), sprofil() or pcsample(). */
 bool profile_target_is_call(const struct profile_target *target);
 
 /*
- * Whether a target's ticks are shown together with those of the others. A program's own calls have
- * a clock of their own, so beside what we sampled their ticks would count the same time again.
+ * Whether a target's ticks are included in totals. A program's own calls have their own clock:
+ * beside our samples, they would count the same time twice.
  */
 bool profile_target_counts(const struct profile *profile, uint32_t target);
 
 #define PROFILE_ALL_TARGETS UINT64_MAX
 
-/* Whether a target is the chosen one; of PROFILE_ALL_TARGETS, whether it counts. */
+/* Whether a target is chosen. PROFILE_ALL_TARGETS: whether it counts. */
 bool profile_target_chosen(const struct profile *profile, uint64_t chosen, uint32_t target);
 
 /*
- * The CPU time that the scheduler gave to all targets that count. False: one of them does not know
- * it, or there is no such target.
+ * CPU time from the scheduler of all targets that count. False: one of them lacks it, or there is
+ * no such target.
  */
 bool profile_cpu_time(const struct profile *profile, uint64_t *result);
 
-/* Whether not all of the ticks count, and what share of the time those are that do. */
+/* Whether only some ticks count; and the share of the time that they stand for. */
 bool profile_is_partly_sampled(const struct profile *profile);
 uint64_t profile_sampled_ns(const struct profile *profile);
 
-/* For qsort(): functions by heat; those that are as hot by place and name. */
+/* For qsort(): functions by heat, then by place and name. */
 int profile_function_compare(const void *left, const void *right);
 
-/* Orders histograms by whose text they have: by target, object, process and cgroup. */
+/* Orders histograms by target, object, process and cgroup. */
 int profile_compare_texts(const struct profile_histogram *a, const struct profile_histogram *b);
 
-/* Where the text of a histogram's i-th bin begins. */
+/* Start of the text of a histogram's i-th bin. */
 static inline uint64_t profile_bin_start(const struct profile_histogram *histogram, size_t i)
 {
 	return histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
@@ -275,34 +275,32 @@ static inline uint64_t profile_bin_start(const struct profile_histogram *histogr
 /* The sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 
-/* Whether it is of all processes of a host, or of several. */
+/* Whether the profile is of all processes of one or more hosts. */
 bool profile_is_of_host(const struct profile *profile);
 
 /*
- * Whether it tells where the kernel is in memory, or what processes did that were not asked for by
- * name. Then only its owner may read a new file of it.
+ * Whether the profile reveals the kernel's addresses, or the activity of processes that were not
+ * named. Then only its owner may read a new file of it.
  */
 bool profile_is_confidential(const struct profile *profile);
 
-/* Adds a sentence for the reader; -ENOMEM. */
+/* Adds a sentence for users; -ENOMEM. */
 #define profile_note(profile, ...) notes_add(&(profile)->notes, &(profile)->nr_notes, __VA_ARGS__)
 
 /*
- * Adds a key, which must be new for the cgroup; one whose value is NULL or "" is skipped. Returns 0
- * or -ENOMEM.
+ * Adds a label. The key must be new for the cgroup. NULL or "" as value is skipped. Returns 0 or
+ * -ENOMEM.
  */
 int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
 		      const char *value);
 
-/* The last component of its path, or the word for its kind if it has no path. */
+/* The last component of the object's path, or the word for its kind. */
 const char *profile_object_base(const struct profile_object *object);
 
-/*
- * What the object's own disassembly shows for an offset: an address of its segments, or the offset.
- */
+/* The address of an offset in the object's disassembly: by its segments, or the offset itself. */
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset);
 
-/* The JSON word of a kind, and the inverse (-1: no such word). */
+/* The JSON word of a kind, and the inverse (-1: unknown). */
 const char *profile_object_kind_name(enum profile_object_kind kind);
 int profile_object_kind_parse(const char *word);
 
@@ -313,18 +311,18 @@ struct profile_index *profile_index_new(const struct profile *profile); /* NULL:
 void profile_index_free(struct profile_index *index); /* NULL is fine */
 
 /*
- * The function that a bin of size bytes at offset belongs to: the one that contains its first byte,
- * else the first one that begins in the bin; NULL: there is none.
+ * Returns the function of a bin of size bytes at offset: the one with its first byte, else the
+ * first that begins in the bin; NULL: there is none.
  */
 const struct profile_function *profile_index_find(const struct profile_index *index,
 						  uint32_t object, uint64_t offset, uint64_t size);
 
-/* The same. All bins of this size from offset to *last have it. */
+/* The same; all bins of this size from offset to *last have this function. */
 const struct profile_function *profile_index_find_up_to(const struct profile_index *index,
 							uint32_t object, uint64_t offset,
 							uint64_t size, uint64_t *last);
 
-/* The function that has the ticks of a histogram's i-th bin. */
+/* The function of a histogram's i-th bin. */
 static inline const struct profile_function *
 profile_bin_function(const struct profile_index *index, const struct profile_histogram *histogram,
 		     size_t i)

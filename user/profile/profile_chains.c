@@ -8,42 +8,42 @@
 #include "base/util.h"
 
 /*
- * The text of a histogram, in bins of one size. One text has bins of several sizes where memory ran
- * short while it was counted, or where profiles with different ones were added up.
+ * A histogram's text, in bins of one size. A text may have bins of several sizes, if memory ran
+ * short, or if profiles with different sizes were added up.
  */
 struct text {
 	struct profile_histogram of;
 	uint32_t histogram;
 };
 
-/* Some ticks of a bin; bins are numbered over all histograms. */
+/* Some ticks of a bin. Bins are numbered over all histograms. */
 struct bin_chain {
 	size_t bin;
 	uint64_t ticks;
 	uint32_t node;
 };
 
-/* The chains that bins have so far. */
+/* The chains of bins so far. */
 struct taken {
 	struct bin_chain *all;
 	size_t nr, room;
 };
 
-/* Of one text, sizes beyond these have no chains: a profile that was made to have many costs no more. */
+/* Limit of bin sizes for a text; others get no chains. It bounds the cost of a crafted profile. */
 #define BIN_SIZES_MAX 16
 
 struct profile_chains {
 	const struct profile *profile;
-	const struct profile_callers *callers; /* NULL: there are none */
+	const struct profile_callers *callers; /* NULL: none */
 	uint32_t *roots; /* by node */
-	uint32_t *frames; /* by node: itself, or the frame that the kernel worked for */
+	uint32_t *frames; /* by node: itself, or the frame on whose behalf the kernel ran */
 	struct text *texts; /* sorted */
 	size_t nr_texts;
-	size_t *bins; /* by histogram: the number of its first bin */
-	uint64_t *left; /* by bin: its ticks that no chain has */
-	size_t *first; /* by bin: index of its first chain, up to the next bin's */
+	size_t *bins; /* by histogram: number of its first bin */
+	uint64_t *left; /* by bin: ticks without a chain so far */
+	size_t *first; /* by bin: index of its first chain; the next bin's ends the list */
 	struct profile_chain *all;
-	struct profile_chain none; /* of a bin in a profile without callers */
+	struct profile_chain none; /* for bins of a profile without callers */
 };
 
 static int compare_texts(const void *left, const void *right)
@@ -57,7 +57,7 @@ static int compare_texts(const void *left, const void *right)
 	return order ? order : compare_u64(a->offset, b->offset);
 }
 
-/* A JIT's text is of one process, also where roots do not tell processes apart. */
+/* JIT text belongs to a process, even if roots are not split by process. */
 static void add_texts(struct profile_chains *chains, uint32_t i)
 {
 	struct text text = { chains->profile->histograms[i], i };
@@ -72,13 +72,13 @@ static void add_texts(struct profile_chains *chains, uint32_t i)
 	chains->texts[chains->nr_texts++] = text;
 }
 
-/* How many texts come before a key, with those that are equal to it. */
+/* The number of texts before a key, including equal ones. */
 static size_t texts_up_to(const struct profile_chains *chains, const struct text *key)
 {
 	return BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], key) <= 0);
 }
 
-/* The number of the bin of a text that holds an offset; SIZE_MAX: it has none. */
+/* The bin of a text with an offset; SIZE_MAX: there is none. */
 static size_t bin_at(const struct profile_chains *chains, const struct text *text, uint64_t offset)
 {
 	const struct profile_histogram *histogram = &text->of;
@@ -90,7 +90,7 @@ static size_t bin_at(const struct profile_chains *chains, const struct text *tex
 	return chains->bins[text->histogram] + at;
 }
 
-/* Takes what a bin has of the ticks that are left of a node. */
+/* Moves ticks of a node to a bin, as many as both have left. */
 static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *left,
 		     struct taken *taken)
 {
@@ -106,7 +106,7 @@ static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, u
 	return 0;
 }
 
-/* Takes a node's ticks from the bins that have the text of its frame, the finest first. */
+/* Assigns a node's ticks to the bins with the text of its frame, the finest first. */
 static int take_node(struct profile_chains *chains, uint32_t node, struct taken *taken)
 {
 	const struct profile_callers *callers = chains->callers;
@@ -148,7 +148,7 @@ static int compare_chains(const void *left, const void *right)
 	return compare_u64(a->bin, b->bin) ?: compare_u64(a->node, b->node);
 }
 
-/* What a bin has beyond its ticks is left out: the tree must not say more than was counted. */
+/* Ticks in the tree beyond those of the bin are dropped. */
 static int take_nodes(struct profile_chains *chains, struct taken *taken)
 {
 	const struct profile_callers *callers = chains->callers;
@@ -169,7 +169,7 @@ static struct profile_chain chain_of(const struct profile_chains *chains,
 	return (struct profile_chain){ taken->ticks, frame, frame != taken->node };
 }
 
-/* Puts what was taken beside what is left, by bin. */
+/* Lists for each bin its chains, and its ticks without a chain. */
 static int put_in_bins(struct profile_chains *chains, const struct taken *taken, size_t nr_bins)
 {
 	size_t i, bin, at = 0;
@@ -373,7 +373,7 @@ void chain_tree_free(struct chain_tree *tree)
 
 /* --- programs ----------------------------------------------------------------------------------- */
 
-/* Whether a file is called like a shared library: NAME.so, or NAME.so.VERSION. */
+/* Whether the name is that of a shared library: NAME.so, or NAME.so.VERSION. */
 static bool is_library(const char *name)
 {
 	const char *end = strstr(name, ".so");

@@ -15,7 +15,7 @@ struct check {
 	uint64_t *binned; /* by target: ticks in its histograms */
 	uint64_t *overflow; /* by target: ticks in its overflow bins */
 	uint64_t *split; /* by target: ticks in its splits */
-	uint64_t *called; /* by target: ticks with callers, or with a root alone */
+	uint64_t *called; /* by target: ticks in its callers, including roots */
 };
 
 static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
@@ -40,7 +40,7 @@ static bool matches_pattern(const char *text, const char *pattern)
 	return true;
 }
 
-/* RFC 3339 with capital T and Z, as we write it. */
+/* RFC 3339 with capital T and Z, as in our own output. */
 static bool is_time(const char *text)
 {
 	size_t digits;
@@ -132,7 +132,7 @@ static const char *judge_histogram(const struct check *c, const struct profile_h
 	return NULL;
 }
 
-/* The last bin may reach beyond the text if the text's size is not a multiple of bytes_per_bin. */
+/* The last bin may exceed the text, if the size is not a multiple of bytes_per_bin. */
 static const char *judge_bins(const struct profile_histogram *h, uint64_t *sum)
 {
 	uint64_t nr = h->size / h->bytes_per_bin + !!(h->size % h->bytes_per_bin);
@@ -238,7 +238,7 @@ static int check_node(const struct check *c, size_t i)
 	return 0;
 }
 
-/* What siblings must differ in, such that the nodes of a sum ascend by it. */
+/* A key that differs between siblings. In a sum, nodes ascend by it. */
 static uint64_t sibling_key(const struct profile_callers *callers, size_t i)
 {
 	const struct profile_node *node = &callers->nodes[i];
@@ -298,7 +298,7 @@ static int add_called(const struct check *c)
 	return 0;
 }
 
-/* What the account calls total - filtered - lost. A program's own call has no callers. */
+/* Ticks with callers must equal total - filtered - lost. A program's own call has no callers. */
 static int check_called(const struct check *c, size_t i)
 {
 	const struct profile_target *target = &c->profile->targets[i];
@@ -310,7 +310,7 @@ static int check_called(const struct check *c, size_t i)
 	return 0;
 }
 
-/* Called after the histograms: the ticks in bins must be what the account says. */
+/* Call it after the histograms: the sums of their bins must agree with the account. */
 static int check_sum(const struct check *c, size_t i)
 {
 	const struct profile_account *ticks = &c->profile->targets[i].ticks;
@@ -323,8 +323,8 @@ static int check_sum(const struct check *c, size_t i)
 }
 
 /*
- * A split's histograms may have more ticks than the split: a sum may contain those of a part that
- * was not split but did tell JIT text apart by process.
+ * A split's histograms may have more ticks than the split: a sum may include a part that was not
+ * split, but whose JIT text belongs to processes.
  */
 static const char *judge_split(const struct check *c, const struct profile_split *split)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Lists of a sum, in which what the parts have in common becomes one element. */
+/* Folds the lists of a sum: equal elements of its parts become one. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +12,9 @@
 #include "profile/profile_notes.h"
 #include "profile/profile_splits.h"
 
-/* A list in which equal elements are combined. */
+/* A list to fold. */
 struct folding {
-	void *list; /* where the pointer to the list is, of whatever type */
+	void *list; /* address of the pointer to the list, of any type */
 	size_t *nr;
 	size_t size;
 	int (*compare)(const void *left, const void *right);
@@ -23,7 +23,7 @@ struct folding {
 	 */
 	void (*fill_key)(const void *element, uint64_t key[2]);
 	/*
-	 * Adds all others to the first element and zeroes what it released. -ENOMEM: all elements
+	 * Adds all others to the first element, and zeroes what it released. -ENOMEM: all elements
 	 * are still valid.
 	 */
 	int (*combine)(void *first, size_t nr);
@@ -67,8 +67,8 @@ static int compare_elements(const void *left, const void *right, void *context)
 }
 
 /*
- * Most elements with the same key are equal, so one comparison each usually shows that they need no
- * sorting.
+ * Elements with equal keys are mostly equal, so one comparison each usually shows that they are
+ * sorted.
  */
 static void sort_equal_keys(const struct folding *folding, struct element *elements, size_t nr)
 {
@@ -115,7 +115,7 @@ static int sort(const struct folding *folding, uint32_t *was)
 	return 0;
 }
 
-/* Sets first[i] to whether element i differs from the one before it. */
+/* Combines equal elements. Sets first[i] if element i differs from the previous one. */
 static int combine(const struct folding *folding, bool *first)
 {
 	size_t nr = *folding->nr, size = folding->size, i, end;
@@ -134,7 +134,7 @@ static int combine(const struct folding *folding, bool *first)
 	return ret;
 }
 
-/* ids, unless it is NULL, receives the new index for each old one. */
+/* ids, unless NULL, receives the new index of each old one. */
 static void compact(const struct folding *folding, const bool *first, const uint32_t *was,
 		    uint32_t *ids)
 {
@@ -151,8 +151,8 @@ static void compact(const struct folding *folding, const bool *first, const uint
 }
 
 /*
- * Sorts the list and combines equal elements. ids, unless it is NULL, gets the new index of each
- * element by its old one. -ENOMEM: every element is still there.
+ * Sorts the list and combines equal elements. ids, unless NULL, receives the new index of each
+ * element by its old one. -ENOMEM: all elements are still there.
  */
 static int folding_fold(struct folding folding, uint32_t *ids)
 {
@@ -193,7 +193,7 @@ static int compare_folded_targets(const void *left, const void *right)
 	return order ? order : compare_u64(a->period_ns, b->period_ns);
 }
 
-/* What one part does not know, the sum does not either. */
+/* If a part lacks a figure, the sum lacks it, too. */
 static void add_figures(struct profile_target *sum, const struct profile_target *part)
 {
 	sum->cpu_known = sum->cpu_known && part->cpu_known;
@@ -251,7 +251,7 @@ static int combine_splits(void *first, size_t nr)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-/* An object whose addresses mean nothing on other hosts, with the host that it belongs to. */
+/* An object with its host, if its addresses are only valid there. */
 struct placed_object {
 	struct profile_object object;
 	const char *host;
@@ -277,8 +277,8 @@ static int compare_texts(const struct profile_object *a, const struct profile_ob
 }
 
 /*
- * A file is the same if its build id is, wherever its path. The kernel's offsets are addresses,
- * which change with each boot, so its text must be the same too.
+ * Files with equal build ids are equal, at any path. The kernel's offsets are addresses, which
+ * change at each boot, so its text must be equal, too.
  */
 static int compare_folded_objects(const void *left, const void *right)
 {
@@ -296,7 +296,7 @@ static int compare_folded_objects(const void *left, const void *right)
 	return order ? order : compare_text(x->host, y->host);
 }
 
-/* Of several paths of a file the alphabetically first one stays, with its text. */
+/* If a file has several paths, keep the alphabetically first, with its text. */
 static int combine_objects(void *first, size_t nr)
 {
 	struct placed_object *objects = first;
@@ -331,7 +331,7 @@ static void place_object(struct placed_object *at, const char *host)
 		at->host = host;
 }
 
-/* Text that only called others is in no histogram. */
+/* Text of callers without ticks is in no histogram. */
 static int place_callers(const struct profile *profile, struct placed_object *placed)
 {
 	const struct profile_callers *callers = profile->callers;
@@ -428,7 +428,7 @@ static size_t add_bins_up(const struct profile_histogram *a, const struct profil
 	const struct profile_bin *y = b->bins, *y_end = y + b->nr_bins;
 	size_t nr = 0;
 
-	/* Without branches, which nobody could predict: half of the time of a merge was spent here. */
+	/* Use no branches: mispredictions took half of the time of a merge here. */
 	while (x < x_end && y < y_end) {
 		const uint64_t left = x->index, right = y->index;
 		const bool takes_left = left <= right, takes_right = right <= left;
@@ -446,7 +446,7 @@ static size_t add_bins_up(const struct profile_histogram *a, const struct profil
 	return nr;
 }
 
-/* Counts cannot overflow if the accounts do not, which profile_merger_finish() ensures. */
+/* Counts cannot overflow if the accounts do not, as profile_merger_finish() ensures. */
 static int absorb_histogram(struct profile_histogram *a, struct profile_histogram *b)
 {
 	struct profile_bin *bins = malloc((a->nr_bins + b->nr_bins + 1) * sizeof(*bins)), *exact;
@@ -547,7 +547,7 @@ static int compare_labels(const void *left, const void *right)
 	return order ? order : strcmp(a->key, b->key);
 }
 
-/* The value that comes first as a text is kept, so that the order of a merge does not matter. */
+/* Keeps the alphabetically first value, so that the order of a merge does not matter. */
 static int combine_labels(void *first, size_t nr)
 {
 	struct profile_label *labels = first, kept;
@@ -595,7 +595,7 @@ static int compare_folded_roots(const void *left, const void *right)
 	return profile_root_compare(left, right);
 }
 
-/* These cannot overflow if the accounts do not, and neither can nodes. */
+/* Roots and nodes cannot overflow if the accounts do not. */
 static int combine_roots(void *first, size_t nr)
 {
 	struct profile_root *roots = first;
@@ -610,24 +610,24 @@ static int combine_roots(void *first, size_t nr)
 }
 
 /*
- * Equal nodes are known by equal parents, so the tree is folded level by level from its roots. The
- * nodes of the sum are in the order of their levels, and within one by parent and site. All that they
- * are sorted by are small numbers, so it is done by counting: comparisons took most of a merge's time.
+ * Nodes are equal only if their parents are, so fold the tree level by level from its roots. In the
+ * sum, nodes are ordered by level, then parent and site. All of these are small numbers, so sort by
+ * counting: comparisons took most of a merge's time.
  */
 struct tree {
 	struct profile_callers *callers;
-	uint32_t *sites; /* the new index of each site, */
+	uint32_t *sites; /* new index of each site, */
 	uint32_t *roots; /* each root, */
 	uint32_t *ids; /* and each node */
-	uint32_t *keys; /* what nodes are sorted by */
+	uint32_t *keys; /* keys to sort by */
 	uint32_t *order; /* their indices in order */
-	uint32_t *sorted; /* for the sort, as are the counts */
+	uint32_t *sorted; /* for the sort, like the counts */
 	uint32_t *counts;
 	struct profile_node *sum;
 	size_t nr;
 };
 
-/* Sorts nr nodes of the order by their keys, all below nr_keys, and keeps the order of equal ones. */
+/* Sorts nr nodes of the order by keys below nr_keys, and keeps the order of equal ones. */
 static void sort_nodes(struct tree *tree, uint32_t *order, size_t nr, size_t nr_keys)
 {
 	uint32_t *counts = tree->counts;
@@ -675,7 +675,7 @@ static void sort_by_level(struct tree *tree)
 	sort_nodes(tree, tree->order, callers->nr_nodes, (size_t)deepest + 1);
 }
 
-/* A node with the new indices of its parent and site. */
+/* Returns a node with the new indices of its parent and site. */
 static struct profile_node renumbered(const struct tree *tree, uint32_t i)
 {
 	struct profile_node node = tree->callers->nodes[i];
@@ -689,7 +689,7 @@ static struct profile_node renumbered(const struct tree *tree, uint32_t i)
 	return node;
 }
 
-/* Adds a level, whose parents in the sum begin at `above`, or are roots. */
+/* Adds a level. In the sum, its parents begin at `above`, or are roots. */
 static void fold_level(struct tree *tree, uint32_t *order, size_t nr, size_t above)
 {
 	size_t begin = tree->nr, nr_parents = begin - above, i;
@@ -818,7 +818,7 @@ int profile_fold(struct profile *profile)
 
 	if (!ret)
 		ret = profile_notes_forget_cpus(profile);
-	/* Objects come first, because their hosts are still named by the targets' old ids. */
+	/* Fold objects first, because their hosts depend on the targets' old ids. */
 	if (!ret)
 		ret = fold_objects(profile, object_ids);
 	if (!ret)
@@ -854,7 +854,9 @@ static int compare_copies(const void *left, const void *right)
 	return order ? order : compare_u64(a->id, b->id);
 }
 
-/* Sets for each object the first one that is the same file, and returns how many have another one. */
+/*
+ * Finds the first object that is the same file as each object. Returns how many objects are copies.
+ */
 static size_t find_copies(const struct profile *profile, struct file_copy *files, uint32_t *first)
 {
 	const struct profile_object *object;
@@ -876,7 +878,7 @@ static size_t find_copies(const struct profile *profile, struct file_copy *files
 	return found;
 }
 
-/* Frees the objects that have another one, and makes ids of what is left. */
+/* Frees copies, and makes ids for the remaining objects. */
 static void drop_copies(struct profile *profile, uint32_t *ids)
 {
 	size_t i, nr = 0;

@@ -23,7 +23,7 @@ static int64_t read_clock(clockid_t clock)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* The clocks are read one after the other; where that took long, as on a busy CPU, it is done again. */
+/* Reads one clock after another. If that took long, as on a busy CPU, reads them again. */
 struct wall_clock wall_clock_read(void)
 {
 	int64_t before, boot, real;
@@ -46,8 +46,8 @@ struct timespec wall_clock_at(const struct wall_clock *clock, uint64_t at_ns)
 }
 
 /*
- * What differs by less than two readings may is left as it was, so that a profile ends where the next
- * one begins, and has the second that its file is named by.
+ * Ignores differences within the error of two readings. Otherwise a profile would not end where the
+ * next one begins, and its start could differ from its file's name.
  */
 static int64_t follow(int64_t *offset, int64_t now)
 {
@@ -68,7 +68,10 @@ struct wall_clock wall_clock_follow(struct wall_clock *clock, const struct wall_
 	return change;
 }
 
-/* "2026-11-21T07:30:00.125Z": a service may make several profiles in a second. */
+/*
+ * "2026-11-21T07:30:00.125Z": with milliseconds, because a service may make several profiles in a
+ * second.
+ */
 static char *rfc3339(const struct timespec *when)
 {
 	struct tm tm;

@@ -9,23 +9,22 @@
 #include "profile/profile.h"
 
 /*
- * Version of the document. Within a version, changes only add keys, and readers skip keys they do
- * not know.
+ * Version of the document. Within a version, changes only add keys, and readers skip unknown keys.
  */
 #define PROFILE_VERSION 1
 
-/* The JSON Schema of the document, made from profile.schema.json at build time. */
+/* The document's JSON Schema; the build makes it from profile.schema.json. */
 extern const char profile_schema[];
 
 /*
- * Writes the JSON document, one record per line, without allocating memory for any number of bins.
- * A string that is NULL but required in the document is written as "".
+ * Writes the JSON document, one record per line, without allocating memory. A required string that
+ * is NULL becomes "".
  */
 int profile_write(const struct profile *profile, FILE *stream, struct error *err);
 
 /*
- * profile_write() into a file; flags are those of output_open_as(), OUTPUT_CONFIDENTIAL besides where
- * the profile is.
+ * profile_write() into a file; flags as for output_open_as(). OUTPUT_CONFIDENTIAL is added if the
+ * profile is confidential.
  */
 int profile_save(const struct profile *profile, const char *path, unsigned int flags,
 		 struct error *err);
@@ -33,12 +32,11 @@ int profile_save(const struct profile *profile, const char *path, unsigned int f
 /* Reads and checks a document. The caller frees *result with profile_free(). */
 int profile_read(struct input *in, struct profile **result, struct error *err);
 
-/* profile_read() for a file, compressed or not; "-" is standard input. */
+/* profile_read() for a file, maybe compressed; "-" is standard input. */
 int profile_load(const char *path, struct profile **result, struct error *err);
 
 /*
- * Checks what the document promises beyond its types. name begins the message. -EBADMSG: the check
- * failed.
+ * Checks rules of the document beyond types. Messages begin with name. -EBADMSG: a rule is broken.
  */
 int profile_check(const struct profile *profile, const char *name, struct error *err);
 

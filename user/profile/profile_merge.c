@@ -10,8 +10,8 @@
 #include "base/util.h"
 
 /*
- * Bins, of 16 bytes each, below which a sum is not folded. A thousand files of 18,000 bins take 2.7 s of
- * CPU and 28 MiB, and from 64 MiB on, beyond the caches, 3.2 s and 106 MiB.
+ * Smaller sums, in bins of 16 bytes, are not folded. A thousand files of 18,000 bins need 2.7 s of
+ * CPU time and 28 MiB. With a limit of 64 MiB, beyond the caches, they need 3.2 s and 106 MiB.
  */
 #define FOLD_MIN (256 << 10)
 
@@ -24,7 +24,7 @@ static int no_memory(struct error *err)
 
 /* An array of one profile that is appended to the other's. */
 struct list {
-	void *to; /* where the pointer to the array is, of whatever type */
+	void *to; /* address of the pointer to the array, of any type */
 	size_t *to_nr;
 	void *from;
 	size_t *from_nr;
@@ -115,7 +115,7 @@ static int extend_callers(struct profile_callers *into, struct profile_callers *
 {
 	if (!into || !from)
 		return 0;
-	/* All indices fit their members. */
+	/* Indices must fit their types. */
 	if (into->nr_nodes + from->nr_nodes > INT32_MAX ||
 	    into->nr_roots + from->nr_roots > INT32_MAX ||
 	    into->nr_sites + from->nr_sites >= PROFILE_SITE_KERNEL)
@@ -166,9 +166,7 @@ int profile_append(struct profile *profile, struct profile *other)
 
 /* --- one part ----------------------------------------------------------------------------------- */
 
-/*
- * Copies to each target and label what the head says for all, because it may differ within a sum.
- */
+/* Copies values of the head to each target and label, because they may differ within a sum. */
 static int label(struct profile *profile)
 {
 	const char *host = profile->host.name ? profile->host.name : "";
@@ -195,7 +193,7 @@ static int label(struct profile *profile)
 	return 0;
 }
 
-/* Makes a list of a part's host; a sum has a list already. */
+/* Turns the host of a part into a list. A sum has one already. */
 static int list_hosts(struct profile *profile)
 {
 	if (profile->nr_hosts)
@@ -217,7 +215,7 @@ static int two_digits(const char *text)
 	return (text[0] - '0') * 10 + text[1] - '0';
 }
 
-/* Seconds since 1970 of a time that profile_check() accepted; *fraction points to its digits. */
+/* Seconds since 1970 of a time that profile_check() accepted. *fraction points to its digits. */
 static int64_t instant(const char *text, const char **fraction)
 {
 	struct tm tm = {
@@ -240,7 +238,7 @@ static int64_t instant(const char *text, const char **fraction)
 	return *zone == '+' ? seconds - ahead : seconds + ahead;
 }
 
-/* Compares digits behind the point: 5 is above 49, and equal to 50. */
+/* Compares digits after the point: 5 is above 49, and equal to 50. */
 static int compare_fractions(const char *a, const char *b)
 {
 	size_t i, nr_a = strspn(a, "0123456789"), nr_b = strspn(b, "0123456789");
@@ -287,8 +285,8 @@ static bool same_command(char *const *a, char *const *b)
 }
 
 /*
- * A part that is a sum itself is named by its own parts; hierarchy_of is the part whose hierarchy
- * this is.
+ * If a part is a sum itself, messages name its own parts. hierarchy_of: the part with this
+ * hierarchy.
  */
 static int check_sampling(const struct profile_sampling *sum, const struct profile_sampling *part,
 			  const char *name, const char *hierarchy_of, struct error *err)
@@ -307,8 +305,8 @@ static int check_sampling(const struct profile_sampling *sum, const struct profi
 }
 
 /*
- * CPU numbers mean the same in all profiles of one host, but nothing across several hosts. Once the
- * figures are removed they stay removed, so that the order does not matter.
+ * CPU numbers mean the same in all profiles of one host, but nothing across hosts. Removed figures
+ * stay removed, so that the order does not matter.
  */
 static void join_delivered(struct profile *sum, struct profile *part)
 {
@@ -330,7 +328,7 @@ static void join_delivered(struct profile *sum, struct profile *part)
 		into->delivered[i] += from->delivered[i];
 }
 
-/* The sum does not say what differs between its parts. */
+/* The sum has no value if its parts differ. */
 static void join_word(char **sum, const char *part)
 {
 	if (!*sum || (part && !strcmp(*sum, part)))
@@ -339,7 +337,7 @@ static void join_word(char **sum, const char *part)
 	*sum = NULL;
 }
 
-/* The sum gets the finest period, which tells its ticks apart best. */
+/* The sum gets the finest period, the most precise one. */
 static void join_sampling(struct profile_sampling *sum, struct profile_sampling *part)
 {
 	if (part->period_ns < sum->period_ns ||
@@ -347,14 +345,14 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 		sum->period_ns = part->period_ns;
 		sum->requested_hz = part->requested_hz;
 	}
-	/* Rates do not add up, and their mean would depend on the order. 0: unknown. */
+	/* Rates cannot be added, and their mean would depend on the order. 0: unknown. */
 	if (sum->measured_hz != part->measured_hz)
 		sum->measured_hz = 0;
 	join_word(&sum->split, part->split);
 	join_word(&sum->cpus, part->cpus);
 	if (!sum->hierarchy)
 		swap(&sum->hierarchy, &part->hierarchy);
-	/* These describe a single run. Each target has the period that it was sampled with. */
+	/* These describe a single run. Each target keeps its own period. */
 	sum->nr_segments = 0;
 	sum->cost = (struct profile_cost){ 0 };
 }
@@ -405,8 +403,8 @@ size_t profile_elements(const struct profile *profile)
 }
 
 /*
- * The sum is folded whenever it has doubled, so that each bin is moved only a few times, however
- * many parts there are, and memory is that of the sum and not of its parts. Each thread of a merge
+ * Folds the sum whenever it has doubled. Each bin is then moved only a few times, however many
+ * parts there are, and memory is that of the sum rather than of its parts. Each thread of a merge
  * has its own sum.
  */
 static int fold_when_large(struct profile_merger *merger, struct error *err)
@@ -441,7 +439,7 @@ static void drop_callers(struct profile *profile)
 	profile->callers = NULL;
 }
 
-/* In a sum of both kinds nobody could say whom the ticks without callers would count for. */
+/* If only some parts have callers, nobody could tell whose callees the other ticks are. */
 static int check_callers(const struct profile_merger *merger, const struct profile_merger *part,
 			 struct error *err)
 {
@@ -530,7 +528,7 @@ static char *common(const char *a, const char *b)
 	return strdup(a && b && !strcmp(a, b) ? a : "");
 }
 
-/* The head has what the hosts have in common. A single host needs no list. */
+/* Puts the hosts' common values into the head. A single host needs no list. */
 static int name_hosts(struct profile *profile)
 {
 	const struct profile_host *first = &profile->hosts[0];
@@ -568,7 +566,7 @@ static void forget_host(char **host, const struct profile *profile)
 	*host = NULL;
 }
 
-/* Removes from targets and labels what the head says already. */
+/* Removes values from targets and labels that the head has. */
 static void unlabel(struct profile *profile)
 {
 	size_t i;

@@ -14,15 +14,15 @@
 	"parts of the sum are of some CPUs only; their CPU time is ticks times the period, for the " \
 	"scheduler's accounts are of all CPUs"
 
-/* A note is what it begins with, what differs in each part, and the rest. */
+/* A note: a beginning, a value that differs between parts, and the rest. */
 struct note {
 	const char *text;
 	size_t begins; /* bytes */
 	const char *rest;
-	size_t same; /* bytes of the rest that are alike in all; what follows is of the object */
-	bool counts; /* what differs is a number, else an object */
-	uint64_t number; /* this, or how many other objects there are */
-	size_t name; /* bytes of the object's name */
+	size_t same; /* bytes of the rest that all parts share; more is specific to the object */
+	bool counts; /* the value is a number; else an object */
+	uint64_t number; /* the value, or the number of other objects */
+	size_t name; /* length of the object's name */
 };
 
 static const struct {
@@ -35,7 +35,7 @@ static const struct {
 static const char *const of_counts[] = { "", "the kernel withheld ", NOTE_CLOCK_BACK,
 					 NOTE_CLOCK_FORWARD, NOTE_SUSPENDED };
 
-/* Parses "NAME", "NAME and 1 other" or "NAME and N others", all perhaps with a share. */
+/* Parses "NAME", "NAME and 1 other" or "NAME and N others", with or without a share. */
 static void read_objects(struct note *note)
 {
 	const char *at = note->text + note->begins, *other;
@@ -140,8 +140,8 @@ static int compare_objects(const struct note *a, const struct note *b)
 }
 
 /*
- * How many objects there are in all is not known, for the parts may have the same ones: there are
- * as many as a part has, and two where parts name different ones.
+ * The total of objects is unknown, because parts may share them. Use the highest number of a part,
+ * or two if parts name different ones.
  */
 static char *name_one(const struct note *a, const struct note *b)
 {

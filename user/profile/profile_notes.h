@@ -7,32 +7,35 @@
 #include "profile/profile.h"
 
 /*
- * The notes of a sum. Those of its parts that say the same of other figures or other objects become
- * one, whatever the order of the parts.
+ * The notes of a sum. If notes of its parts only differ in figures or objects, they become one,
+ * whatever the order of the parts.
  */
 
-/* How notes begin that name an object, "NAME and N others", and what follows that. */
+/* Notes that name an object, "NAME and N others": beginnings, and what follows. */
 #define NOTE_NAMELESS_FUNCTIONS "no names of some functions of "
 #define NOTE_NAMELESS_CODE "no names of JIT code of "
-#define NOTE_AFTER_FUNCTIONS ": " /* and what to do, for this object */
-#define NOTE_AFTER_CODE ": " /* and who writes it down, for this object */
-#define NOTE_SHARE ", with " /* N% of the ticks; a sum does not say it */
+#define NOTE_AFTER_FUNCTIONS ": " /* then advice for this object */
+#define NOTE_AFTER_CODE ": " /* then how to write its names, for this object */
+#define NOTE_SHARE ", with " /* N% of the ticks; not in a sum */
 
-/* How those begin that say what became of the clock, before a number of seconds. */
+/* Beginnings of notes on the clock; a number of seconds follows. */
 #define NOTE_CLOCK_BACK "the clock was set back by "
 #define NOTE_CLOCK_FORWARD "the clock was set forward by "
 #define NOTE_SUSPENDED "the host was suspended for "
 
-/* How one begins that says which CPUs were sampled. */
+/* Beginning of the note on sampled CPUs. */
 #define NOTE_CPUS "only CPU"
 
-/* Before the fold: a sum of several does not say which CPUs were sampled. Returns 0 or -ENOMEM. */
+/*
+ * Call it before the fold: a sum of several parts does not name the sampled CPUs. Returns 0 or
+ * -ENOMEM.
+ */
 int profile_notes_forget_cpus(struct profile *profile);
 
-/* For qsort(), of char *: notes that say the same compare equal. */
+/* For qsort(), of char *: notes with the same meaning compare equal. */
 int profile_notes_compare(const void *left, const void *right);
 
-/* Folds nr notes that compare equal into the first. Returns 0 or -ENOMEM. */
+/* Combines nr equal notes into the first. Returns 0 or -ENOMEM. */
 int profile_notes_combine(void *first, size_t nr);
 
 #endif

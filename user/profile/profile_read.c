@@ -14,8 +14,8 @@
 #include "profile/profile_io.h"
 
 /*
- * Reads JSON objects into structures by tables of their keys. All functions return 0, or a negative
- * errno after they have described the failure in the reader's struct error.
+ * Reads JSON objects into structures by tables of keys. All functions return 0, or a negative errno
+ * with a description in the reader's struct error.
  */
 
 struct reader {
@@ -23,23 +23,23 @@ struct reader {
 	struct input *in;
 	struct error *err;
 	struct profile *profile;
-	uint64_t id; /* id of the target or object that is being read */
-	bool is_ours; /* "format" has been read */
-	bool has_cpu_ns; /* the head had a "cpu_ns", */
-	uint64_t cpu_ns; /* with this value */
+	uint64_t id; /* of the current target or object */
+	bool is_ours; /* "format" was read */
+	bool has_cpu_ns; /* the head has "cpu_ns" */
+	uint64_t cpu_ns; /* its value */
 };
 
-/* A key of an object and where its value goes: mostly to the member of that name. */
+/* A key of an object, and the member for its value, mostly of the same name. */
 struct field {
 	const char *key;
 	int (*read)(struct reader *r, void *member);
 	size_t offset;
 	bool optional;
-	size_t size; /* of the elements that read reads; 0: the value is no list */
-	size_t nr_offset; /* where a list's number of elements goes */
+	size_t size; /* of an element; 0: the value is not a list */
+	size_t nr_offset; /* member for the list's length */
 };
 
-/* Behind these three may stand .optional = true. */
+/* .optional = true may follow these. */
 #define FIELD(type, member, reader, ...)                                                           \
 	{                                                                                          \
 		.key = #member, .read = reader, .offset = offsetof(struct type, member),           \
@@ -57,14 +57,14 @@ static int read_no_memory(struct reader *r)
 	return error_errno(r->err, -ENOMEM, "%s", input_name(r->in));
 }
 
-/* Copies a string that was read, such as a key, to keep it. */
+/* Copies a string from the reader. */
 static int read_copy(struct reader *r, const char *text, char **result)
 {
 	*result = strdup(text);
 	return *result ? 0 : read_no_memory(r);
 }
 
-/* The search begins at the next field, because our own writer has the keys in the table's order. */
+/* Starts with the next field, because our own writer uses the table's order. */
 static size_t find_field(const struct field *fields, const char *key, size_t next)
 {
 	size_t i = 0;
@@ -85,8 +85,9 @@ static int read_field(struct reader *r, const struct field *field, char *base)
 }
 
 /*
- * Reads an object into the structure at base. Unknown keys come from a later writer and are
- * skipped; a known key may occur only once. The table ends with a NULL key and has at most 64 keys.
+ * Reads an object into the structure at base. Unknown keys come from a later version, and are
+ * skipped. A known key may occur only once. The table ends with a NULL key, and has at most 64
+ * keys.
  */
 static int read_fields(struct reader *r, const struct field *fields, void *base)
 {
@@ -119,8 +120,8 @@ static int read_fields(struct reader *r, const struct field *fields, void *base)
 }
 
 /*
- * Reads an array of elements of size bytes into *list, which must be empty. An element is zeroed
- * and counted before it is read, so that after a failure profile_free() finds a partly read one.
+ * Reads an array of elements of size bytes into *list, which must be empty. Elements are zeroed and
+ * counted before they are read, so that profile_free() finds a partial one after a failure.
  */
 static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
 		     int (*read)(struct reader *r, void *element))
@@ -145,7 +146,7 @@ static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
 	return ret;
 }
 
-/* For the tables: member has the type in the name, or int64_t for a pid. */
+/* For the tables. member has the type in the function's name, or int64_t for a pid. */
 static int read_u64(struct reader *r, void *member)
 {
 	return json_reader_u64(r->json, member);
@@ -213,7 +214,7 @@ static int read_pid(struct reader *r, void *member)
 	return 0;
 }
 
-/* Reads an array of nr whole numbers, of which the first nr_signed may be below 0. */
+/* Reads an array of nr whole numbers. The first nr_signed may be negative. */
 static int read_tuple(struct reader *r, uint64_t *numbers, size_t nr, size_t nr_signed,
 		      const char *meaning)
 {
@@ -278,8 +279,8 @@ static int read_bins(struct reader *r, void *member)
 			return ret;
 	}
 	/*
-	 * Shrinks the array, because doubling leaves up to half of it unused, and bins are most of
-	 * a profile.
+	 * Shrink the array, because doubling leaves up to half of it unused, and bins are most of a
+	 * profile.
 	 */
 	if (!ret && histogram->nr_bins) {
 		exact = realloc(histogram->bins, histogram->nr_bins * sizeof(*exact));
@@ -360,7 +361,7 @@ static int read_lost_cause(struct reader *r, struct profile_account *account, si
 	return ret ? ret : json_reader_u64(r->json, &lost->ticks);
 }
 
-/* Later writers may add causes; unknown ones are counted too. */
+/* Later versions may add causes. Unknown ones count, too. */
 static int read_lost(struct reader *r, void *member)
 {
 	struct profile_account *account = member;
@@ -581,9 +582,7 @@ static int read_function(struct reader *r, void *element)
 	return read_fields(r, fields, element);
 }
 
-/*
- * The list ends in NULL. After a failure in the middle, the zeroed element of read_list() ends it.
- */
+/* The list ends with NULL. After a failure, the zeroed element of read_list() ends it. */
 static int read_command(struct reader *r, void *member)
 {
 	struct profile *profile = member;
@@ -707,7 +706,7 @@ static int read_version(struct reader *r, void *member)
 	return 0;
 }
 
-/* The targets hold these times; this value is only compared with them. */
+/* This only checks the sum of the targets' times. */
 static int read_whole_cpu_time(struct reader *r, void *member)
 {
 	(void)member;
@@ -753,10 +752,7 @@ static int read_document(struct reader *r)
 {
 	int ret;
 
-	/*
-	 * Finds the end of an empty file, or something else and then reports it; the first is no
-	 * failure.
-	 */
+	/* Finds the end of an empty file, or reports that there is more, which is fine. */
 	ret = json_reader_end(r->json);
 	if (!ret)
 		return error_set(r->err, -ENODATA, "%s: empty", input_name(r->in));
@@ -765,7 +761,7 @@ static int read_document(struct reader *r)
 	ret = read_fields(r, document, r->profile);
 	if (!ret)
 		ret = json_reader_end(r->json);
-	/* A file without "format" is reported as foreign rather than damaged. */
+	/* Report a file without "format" as foreign rather than damaged. */
 	if (ret == -EBADMSG && !r->is_ours)
 		return not_ours(r);
 	if (!ret)

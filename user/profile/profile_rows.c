@@ -8,9 +8,11 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 
-/* --- what is chosen ----------------------------------------------------------------------------- */
+/*
+ * --- choosing -----------------------------------------------------------------------------------
+ */
 
-/* seen: by node, those whose callers were marked for another chain. */
+/* seen: by node, those whose callers were marked already. */
 static void mark_calls(struct profile_rows *rows, uint32_t node, bool *seen)
 {
 	const struct profile_node *nodes = rows->profile->callers->nodes;
@@ -110,7 +112,7 @@ static bool is_by_place(const struct profile_rows *rows)
 	return rows->order & PROFILE_ROWS_BY_PLACE;
 }
 
-/* The first place of calls that is chosen, from one on. */
+/* Returns the first chosen place of calls, from `site` on. */
 static size_t next_site(const struct profile_rows *rows, size_t site)
 {
 	const size_t nr = rows->profile->callers->nr_sites;
@@ -131,7 +133,7 @@ void profile_rows_start(struct profile_rows *rows, enum profile_rows_order order
 	rows->nr_heap = rows->nr_chains = 0;
 }
 
-/* Finds the places of calls in the next object, which may come before that of the next histogram. */
+/* Finds the places of calls in the next object, which may come before the next histogram's. */
 static void find_calls(struct profile_rows *rows)
 {
 	const size_t nr = rows->profile->callers->nr_sites;
@@ -350,7 +352,7 @@ static int add_text(const struct profile_frames *frames, const struct profile_ro
 	return 0;
 }
 
-/* Parents are numbered before their children. */
+/* Parents have lower numbers than their children. */
 uint32_t profile_rows_above(const struct profile_rows *rows, uint32_t node)
 {
 	const struct profile_callers *callers = rows->profile->callers;

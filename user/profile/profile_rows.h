@@ -6,37 +6,37 @@
 #include "profile/profile_weights.h"
 
 /*
- * The way from a profile to tables, pages, exports and samples: each bin of the chosen histograms, with the
- * place of its text, its ticks and whose they are; with callers, by the chains that the ticks came by. It
- * needs far less memory than the bins.
+ * Iterates over a profile, for tables, pages, exports and samples: each bin of the chosen
+ * histograms, with its text, ticks and owner; with callers, each chain of a bin. It needs far less
+ * memory than the bins.
  *
- *	ret = profile_rows_begin(&rows, profile, &choice);
- *	if (!ret)
- *		profile_rows_start(&rows, PROFILE_ROWS_BY_PLACE);
- *	while (!ret && (row = profile_rows_of_all(&rows)))
- *		...
- *	profile_rows_end(&rows);
+ * ret = profile_rows_begin(&rows, profile, &choice);
+ * if (!ret)
+ * 	profile_rows_start(&rows, PROFILE_ROWS_BY_PLACE);
+ * while (!ret && (row = profile_rows_of_all(&rows)))
+ * 	...
+ * profile_rows_end(&rows);
  */
 struct profile_row {
 	const struct profile_histogram
-		*histogram; /* says whose; NULL: a place of calls, without ticks */
+		*histogram; /* the owner; NULL: a place of calls, without ticks */
 	size_t number; /* of the bin in the histogram, or of the place of calls in the profile */
 	uint32_t object;
-	uint64_t offset, size; /* its text; of a call, the last byte of it */
+	uint64_t offset, size; /* its text; of a call, the last byte */
 	uint64_t ticks;
-	uint32_t node; /* of its chain; PROFILE_NO_NODE: unknown, or not asked for */
-	bool in_kernel; /* the kernel was at work for that frame */
-	bool again; /* the row before was at this offset too */
+	uint32_t node; /* of its chain; PROFILE_NO_NODE: unknown, or not requested */
+	bool in_kernel; /* the kernel ran on behalf of that frame */
+	bool again; /* the previous row has the same offset */
 };
 
-/* Whether rows know chains, if the profile has callers, and which places of calls are rows. */
+/* Whether rows have chains, if the profile has callers, and which places of calls are rows. */
 enum profile_rows_callers {
 	PROFILE_ROWS_FLAT,
 	PROFILE_ROWS_WITH_CALLERS,
-	PROFILE_ROWS_WITH_OWN_CALLERS, /* only places of calls that the chosen ticks came by */
+	PROFILE_ROWS_WITH_OWN_CALLERS, /* only places of calls in the chosen ticks' chains */
 };
 
-/* Which histograms are meant. */
+/* The chosen histograms. */
 struct profile_choice {
 	bool (*chosen)(const struct profile *profile, const void *of,
 		       const struct profile_histogram *histogram); /* NULL: all */
@@ -45,19 +45,19 @@ struct profile_choice {
 };
 
 enum profile_rows_order {
-	PROFILE_ROWS_BY_HISTOGRAM, /* as they are in the profile; a part is a histogram */
+	PROFILE_ROWS_BY_HISTOGRAM, /* in the order of the profile; a part is a histogram */
 	/*
-	 * By object and offset; a part is an object. Of rows at one offset those of the earlier histogram come
-	 * first. With callers, places of calls are rows too.
+	 * By object and offset; a part is an object. At one offset, rows of earlier histograms come
+	 * first. With callers, places of calls are rows, too.
 	 */
 	PROFILE_ROWS_BY_PLACE,
-	PROFILE_ROWS_OF_CHAINS = 2, /* beside one of these: a row for each chain of a bin */
+	PROFILE_ROWS_OF_CHAINS = 2, /* with one of these: a row for each chain of a bin */
 };
 
-/* What the rows of a part come from. */
+/* A source of the part's rows. */
 struct profile_rows_source {
 	const struct profile_histogram *histogram; /* NULL: the places of calls in an object */
-	size_t next, end; /* bins, or places of calls, that are still to come */
+	size_t next, end; /* remaining bins or places of calls */
 	uint64_t offset; /* of the next one */
 };
 
@@ -65,30 +65,30 @@ struct profile_rows {
 	const struct profile *profile;
 	struct profile_index *index;
 	struct profile_weights *weights;
-	bool is_split; /* the ticks of some were split by process */
-	bool ends[WALK_END_COUNT + 1]; /* with their own callers: how the walks of ticks ended */
-	uint32_t object; /* of the part, */
-	const struct profile_histogram *histogram; /* and by histogram, this */
-	/* The rest is its own. */
-	struct profile_chains *chains; /* NULL: nobody asked for them */
-	bool *called; /* by site: it is a row. NULL: there are none */
+	bool is_split; /* some histograms were split by process */
+	bool ends[WALK_END_COUNT + 1]; /* with own callers: how walks of ticks ended */
+	uint32_t object; /* of the part */
+	const struct profile_histogram *histogram; /* of the part, by histogram */
+	/* The rest is private. */
+	struct profile_chains *chains; /* NULL: not requested */
+	bool *called; /* by site: it is a row. NULL: none are */
 	uint32_t *contexts; /* by node: of the frames down to it */
-	uint32_t cuts[WALK_END_COUNT + 1]; /* what chains of an end are below */
+	uint32_t cuts[WALK_END_COUNT + 1]; /* by end: the context of its marker */
 	const struct profile_histogram **sorted;
 	size_t nr;
 	enum profile_rows_order order;
 	size_t first, end; /* the part's histograms, */
 	size_t site, end_site; /* and its places of calls, */
-	struct profile_text calls; /* and where these begin and end */
-	struct profile_rows_source *heap; /* the next row's is on top */
+	struct profile_text calls; /* and the range of these */
+	struct profile_rows_source *heap; /* the source of the next row is on top */
 	size_t nr_heap;
 	struct profile_row row; /* the last one */
 	const struct profile_chain *chain; /* the next one of its bin, */
-	size_t nr_chains; /* and how many there are */
-	struct profile_row named; /* the row that was looked up last, */
-	uint64_t last_named; /* up to where text has the same function, */
+	size_t nr_chains; /* and how many remain */
+	struct profile_row named; /* the last row that was looked up, */
+	uint64_t last_named; /* the last offset with the same function, */
 	const struct profile_function *function; /* and that function */
-	const struct profile_histogram *weighed; /* the histogram of which these are: */
+	const struct profile_histogram *weighed; /* histogram of these: */
 	double weight, variance;
 };
 
@@ -97,34 +97,34 @@ int profile_rows_begin(struct profile_rows *rows, const struct profile *profile,
 		       const struct profile_choice *choice);
 void profile_rows_end(struct profile_rows *rows);
 
-/* Begins to go through all rows, in that order. */
+/* Starts an iteration over all rows, in that order. */
 void profile_rows_start(struct profile_rows *rows, enum profile_rows_order order);
 
-/* Goes to the next part that has rows; false: there is no other. */
+/* Advances to the next part with rows; false: there is none. */
 bool profile_rows_next_part(struct profile_rows *rows);
 
-/* Goes back to the first row of the part. */
+/* Returns to the first row of the part. */
 void profile_rows_restart(struct profile_rows *rows);
 
-/* The next row of the part, or of all parts; NULL: there are no more. It is valid until the next call. */
+/*
+ * Returns the next row of the part, or of all parts; NULL: there are no more. Valid until the next
+ * call.
+ */
 const struct profile_row *profile_rows_next(struct profile_rows *rows);
 const struct profile_row *profile_rows_of_all(struct profile_rows *rows);
 
-/* Where the histograms and places of calls of the part begin and end. */
+/* The range of the part's histograms and places of calls. */
 struct profile_text profile_rows_extent(const struct profile_rows *rows);
 
-/* The function that has the text of a row; NULL: unknown. */
+/* The function of a row's text; NULL: unknown. */
 const struct profile_function *profile_rows_function(struct profile_rows *rows,
 						     const struct profile_row *row);
 
-/*
- * The CPU time that a row's ticks stand for, and its variance: the sum of the squares of what each tick stands
- * for.
- */
+/* The CPU time of a row's ticks, and its variance: the sum of the squares of each tick's time. */
 void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
 			double *variance);
 
-/* The next whole nanoseconds for the ticks of a row: see profile_weights_take(). */
+/* The next whole nanoseconds for a row's ticks: see profile_weights_take(). */
 static inline uint64_t profile_rows_take(struct profile_rows *rows, const struct profile_row *row)
 {
 	return profile_weights_take(rows->weights, row->histogram, row->ticks);
@@ -135,22 +135,25 @@ static inline uint64_t profile_rows_take(struct profile_rows *rows, const struct
 /* How chains become contexts of a tree. */
 struct profile_frames {
 	struct chain_tree *tree;
-	/* Sets the frames that a row's text is, outermost first, at most PROFILE_FRAMES_MAX. Returns how many. */
+	/* Returns the frames of a row's text, outermost first, at most PROFILE_FRAMES_MAX. */
 	size_t (*of_text)(void *of, const struct profile_row *row, uint32_t *frames);
-	uint32_t (*of_cut)(void *of, enum walk_end end); /* above the first frame of such a chain */
-	uint32_t kernel; /* at work for a frame */
+	uint32_t (*of_cut)(void *of, enum walk_end end); /* above the first frame of a cut chain */
+	uint32_t kernel; /* on behalf of a frame */
 	void *of;
 };
 
 #define PROFILE_FRAMES_MAX 64
 
-/* Makes the contexts of all chains, the kernel's being those of what it worked for. 0 or -ENOMEM. */
+/*
+ * Makes the contexts of all chains. The kernel counts for the frame on whose behalf it ran. 0 or
+ * -ENOMEM.
+ */
 int profile_rows_add_callers(struct profile_rows *rows, const struct profile_frames *frames);
 
-/* The context of the frames above a node, once they are made; 0: the top. */
+/* Then returns the context of the frames above a node; 0: the top. */
 uint32_t profile_rows_above(const struct profile_rows *rows, uint32_t node);
 
-/* The context of a row with its own frames, and the kernel if that is at work for these. -ENOMEM. */
+/* Returns the context of a row with its own frames, and the kernel's on their behalf. -ENOMEM. */
 int profile_rows_context(const struct profile_rows *rows, const struct profile_frames *frames,
 			 const struct profile_row *row, uint32_t *context);
 

@@ -79,7 +79,8 @@ const struct profile_split **profile_splits_by_name(const struct profile *profil
 }
 
 /*
- * Of the splits of one owner, the one with the same name; else the only one, or one without a name.
+ * Of an owner's splits, returns the one with the same name; else the only one, or one without a
+ * name.
  */
 static const struct profile_split *find_profile_split(const struct profile_split *const *sorted,
 						      size_t nr, const struct profile_split *key)
@@ -94,7 +95,7 @@ static const struct profile_split *find_profile_split(const struct profile_split
 	named = BISECT(i, nr, profile_split_compare(sorted[i], key) < 0);
 	if (named < nr && !profile_split_compare(sorted[named], key))
 		return sorted[named];
-	/* Without a pid the name says all that is known. */
+	/* Without a pid, only the name identifies it. */
 	if (key->pid < 0 && !key->cgroup)
 		return NULL;
 	if (first + 1 == nr || compare_owners(sorted[first + 1], key) != 0)
@@ -102,7 +103,7 @@ static const struct profile_split *find_profile_split(const struct profile_split
 	return !sorted[first]->process || !key->process ? sorted[first] : NULL;
 }
 
-/* JIT text has a process even in a profile that was split by cgroup. */
+/* JIT text has a process, even in a profile that is split by cgroup. */
 static struct profile_split split_key_of(const struct profile_histogram *histogram)
 {
 	struct profile_split key = { .target = histogram->target, .pid = -1 };

@@ -12,31 +12,31 @@ typedef unsigned __int128 u128;
 struct stratum {
 	uint64_t ns; /* CPU time of `ticks`; if only the period is known, of one tick */
 	uint64_t ticks;
-	u128 taken; /* ticks already given out, */
+	u128 taken; /* ticks that have got their time, */
 	u128 given; /* and the nanoseconds for them */
 };
 
 /*
- * Each target has a stratum for what is in no split, and after these each split has one. Small splits
- * of one name share that of the first of them.
+ * Each target has a stratum for ticks outside its splits. Then each split has one. Small splits of
+ * one name share the stratum of the first of them.
  */
 struct profile_weights {
 	const struct profile *profile;
-	bool by_place; /* small splits of one name are one stratum */
+	bool by_place; /* small splits of one name share a stratum */
 	struct stratum *strata;
 	uint64_t *unseen; /* by target */
-	uint64_t *unknown; /* by target: time of splits for ticks that are in none */
-	uint64_t *ns; /* by split: its CPU time; 0 where it is its name's */
-	uint64_t *ticks; /* by split: all its ticks, */
+	uint64_t *unknown; /* by target: time of splits for ticks of unknown splits */
+	uint64_t *ns; /* by split: its CPU time; 0: its name has it */
+	uint64_t *ticks; /* by split: all of its ticks, */
 	uint64_t *binned; /* and those in bins */
-	size_t *of_split; /* by split: the index of its stratum */
-	size_t *of_histogram; /* by histogram: the same; at first the index of its split */
+	size_t *of_split; /* by split: index of its stratum */
+	size_t *of_histogram; /* by histogram: likewise; at first the index of its split */
 };
 
-/* The small splits of a name. */
+/* The small splits of one name. */
 struct weight_pool {
-	size_t first; /* the split whose stratum is theirs */
-	uint64_t seen; /* nanoseconds of splits with a tick */
+	size_t first; /* the split with the common stratum */
+	uint64_t seen; /* nanoseconds of splits with ticks */
 	uint64_t rest; /* nanoseconds of the others */
 	uint64_t ticks;
 };
@@ -101,7 +101,7 @@ static u128 many_periods(const struct profile *profile, uint32_t target, uint64_
 	return (u128)PROFILE_STRATUM_TICKS * profile_target_period(profile, target) * ticks;
 }
 
-/* In a sum, a split's histograms may have more ticks than the split; profile_check() says why. */
+/* In a sum, a split's histograms may have more ticks than the split; see profile_check(). */
 static void count_ticks(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
@@ -120,7 +120,10 @@ static void count_ticks(struct profile_weights *weights)
 					    profile->splits[i].ticks;
 }
 
-/* Leaves in each target's own stratum what is in none of its splits. Splits never have more. */
+/*
+ * Leaves in each target's own stratum the time outside its splits. Splits never have more than the
+ * target.
+ */
 static void divide_time(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
@@ -141,7 +144,7 @@ static void divide_time(struct profile_weights *weights)
 	}
 }
 
-/* Whether a split's time is known; the ticks of others are the target's. */
+/* Whether a split's time is known. Otherwise its ticks count for the target. */
 static bool has_time(const struct profile_weights *weights, size_t i)
 {
 	const struct profile *profile = weights->profile;
@@ -160,8 +163,8 @@ static void place_own(struct profile_weights *weights, size_t i)
 }
 
 /*
- * Whether chance alone decides if a split has a tick, or which of several with its name. A sum of
- * those that had none has its name and no pid.
+ * Whether chance alone decides if a split has a tick, or which of several of its name. A sum of
+ * splits without ticks has their name and no pid.
  */
 static bool is_small(const struct profile_weights *weights, size_t i)
 {
@@ -232,14 +235,14 @@ static void place_splits(struct profile_weights *weights, const struct profile_s
 	fill_pool(weights, &pool);
 }
 
-/* Ticks of a target in bins of which nobody knows the process. */
+/* Ticks of a target in bins whose process is unknown. */
 struct unknown {
 	uint64_t ticks;
-	uint64_t lack; /* what they stand for, less the time that is in no split */
-	u128 spare; /* what all strata of the target have beyond their ticks */
+	uint64_t lack; /* their time, less the time outside of splits */
+	u128 spare; /* time of all strata of the target beyond their ticks */
 };
 
-/* Time of a stratum that its ticks, at the rate of all the target's ticks, do not stand for. */
+/* The stratum's time beyond its ticks, at the average time of all the target's ticks. */
 static uint64_t beyond_ticks(const struct stratum *stratum, const struct profile_target *target)
 {
 	uint64_t ticks = profile_timed_ticks(target);
@@ -276,7 +279,7 @@ static void find_unknown(const struct profile_weights *weights, struct unknown *
 	}
 }
 
-/* Moves the part of `ns` that its `spare` is of all that can be spared. */
+/* Moves a share of `ns`, in proportion to its `spare`, to the target's stratum. */
 static void spare(struct profile_weights *weights, const struct unknown *unknown, uint32_t target,
 		  uint64_t spare, uint64_t *ns)
 {
@@ -291,10 +294,10 @@ static void spare(struct profile_weights *weights, const struct unknown *unknown
 }
 
 /*
- * Ticks in bins of which nobody knows the process have their time in the times of processes. By place
- * they stand for as much as any other tick. It is taken from time that no known tick stands for, so
- * that a process whose ticks are all known keeps its own. By process they stand for what is in no
- * split.
+ * If the process of a tick is unknown, its time is included in the times of processes. By place,
+ * such a tick gets as much as any other tick. That is moved from time without known ticks, so that
+ * a process whose ticks are all known keeps its time. By process, such ticks get the time outside
+ * of splits.
  */
 static int share_with_unknown(struct profile_weights *weights)
 {
@@ -315,14 +318,17 @@ static int share_with_unknown(struct profile_weights *weights)
 	}
 	for (target = 0; target < profile->nr_targets; target++) {
 		spare(weights, unknown, target, weights->unseen[target], &weights->unseen[target]);
-		/* Lost ticks that are nobody's have their time in the times of processes too. */
+		/*
+		 * The time of lost ticks of unknown processes is included in the times of
+		 * processes, too.
+		 */
 		if (unknown[target].lack)
 			weights->strata[target].ticks = unknown[target].ticks;
 	}
 	return 0;
 }
 
-/* What no tick stands for; if the scheduler was not asked, a tick stands for a period. */
+/* Sets the time without ticks. Without the scheduler's time, a tick is a period. */
 static void finish_targets(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
@@ -442,7 +448,7 @@ static uint64_t take(struct stratum *stratum, uint64_t ticks)
 
 	if (!stratum->ticks)
 		return 0;
-	/* In a profile whose ticks do not add up, taken may exceed the stratum's ticks. */
+	/* In a profile whose ticks do not add up, `taken` may exceed the stratum's ticks. */
 	stratum->taken = taken;
 	stratum->given = to_u64(taken) == taken ? stratum->ns * taken / stratum->ticks : before;
 	return to_u64(stratum->given - before);

@@ -5,27 +5,27 @@
 #include "profile/profile.h"
 
 /*
- * How much CPU time a tick stands for. Ticks are samples, and miss much of what programs use that
- * sleep when the clock comes. The scheduler knows that time, but not where in the text it was
- * spent. So the time of each stratum (the term of survey statistics) is shared among the stratum's
- * own ticks, and no time goes from one process or cgroup to another:
+ * The CPU time of a tick. Ticks are samples, and miss much of programs that sleep when the clock
+ * fires. The scheduler knows the time of such programs, but not where it was spent. Therefore the
+ * time of each stratum (a term of survey statistics) is divided among the stratum's own ticks. No
+ * time moves from one process or cgroup to another:
  *
- * - A target that was not split is one stratum: its CPU time, all its ticks.
+ * - A target that is not split is one stratum: its CPU time, and all of its ticks.
  * - Each split is one.
- * - The ticks of a target that are in none of its splits are one. Its time is what the splits leave.
- *   For sums by place it also gets time that the splits have beyond their ticks, until a tick whose
- *   process is unknown stands for as much as any other.
+ * - The ticks of a target outside its splits are one. Its time is what the splits leave. For sums by
+ *   place, it also gets time that the splits have beyond their ticks, until a tick of an unknown
+ *   process has as much as any other.
  *
- * For sums by place, processes of one name that are small (less than PROFILE_STRATUM_TICKS ticks, and
- * periods of CPU time) are one stratum, including those without a tick: of short processes it is
- * chance alone which one has the tick. None of their ticks stands for more than PROFILE_STRATUM_TICKS
- * periods because of those without.
+ * For sums by place, small processes of one name (with less than PROFILE_STRATUM_TICKS ticks, and
+ * periods of CPU time) are one stratum, including those without ticks: for short processes, chance
+ * alone decides which one has the tick. Those without ticks do not raise the time of a tick above
+ * PROFILE_STRATUM_TICKS periods.
  *
- * Ticks that the kernel withheld stand for no time: it is that of the ticks that it let pass.
+ * Ticks that the kernel withheld get no time: it belongs to the ticks that it delivered.
  *
- * The time of a stratum without a tick is at no place: it is unseen. If the scheduler's time is
- * unknown, a tick stands for its target's period. The sum of what all ticks of a target stand for,
- * and of its unseen time, is its CPU time.
+ * The time of a stratum without ticks has no place: it is unseen. Without the scheduler's time, a
+ * tick has its target's period. The times of all ticks of a target and its unseen time add up to
+ * its CPU time.
  */
 #define PROFILE_STRATUM_TICKS 10
 
@@ -34,43 +34,46 @@ struct profile_weights;
 /* The profile must outlive the result, and its histograms must not move. NULL: out of memory. */
 struct profile_weights *profile_weights_new(const struct profile *profile);
 
-/* The same for sums by process, thread or cgroup: each of them is a stratum. */
+/* The same for sums by process, thread or cgroup: each is a stratum. */
 struct profile_weights *profile_weights_of_splits(const struct profile *profile);
 void profile_weights_free(struct profile_weights *weights); /* NULL is fine */
 
-/* How many nanoseconds a tick in one of the profile's histograms stands for. */
+/* Nanoseconds of a tick in one of the profile's histograms. */
 double profile_weight(const struct profile_weights *weights,
 		      const struct profile_histogram *histogram);
 
 /*
- * Whole nanoseconds for the next ticks of a histogram. Fractions carry over to the following ticks,
- * so that all ticks of a stratum get all its time, in whatever portions they are taken.
+ * Returns whole nanoseconds for the next ticks of a histogram. Fractions carry over, so that all
+ * ticks of a stratum get all of its time, in any portions.
  */
 uint64_t profile_weights_take(struct profile_weights *weights,
 			      const struct profile_histogram *histogram, uint64_t ticks);
 
-/* Nanoseconds of a target's CPU time for which no tick stands. */
+/* Nanoseconds of a target's CPU time without ticks. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);
 
-/* Nanoseconds of the CPU time of a target's splits for which ticks stand whose process is unknown. */
+/* Nanoseconds of a target's splits that ticks of unknown processes stand for. */
 uint64_t profile_weights_unknown(const struct profile_weights *weights, uint32_t target);
 
-/* Nanoseconds of a split's CPU time that belong to no bin: it had no tick, or some that are in none. */
+/*
+ * Nanoseconds of a split's CPU time outside of bins: it has no ticks, or only ticks outside of
+ * bins.
+ */
 uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split);
 
 /*
- * The variance of sums of a target's ticks, relative to that of independent ticks: the ticks of a
- * sample that stands for several are not independent.
+ * The variance of sums of a target's ticks, relative to independent ticks. If a sample stands for
+ * several ticks, these are not independent.
  */
 double profile_tick_variance(const struct profile *profile, uint32_t target);
 
 /* CPU time between two ticks of a target. */
 uint64_t profile_target_period(const struct profile *profile, uint32_t target);
 
-/* Ticks of a target among which its CPU time is shared: all but those that the kernel withheld. */
+/* Ticks of a target that share its CPU time: all but those that the kernel withheld. */
 uint64_t profile_timed_ticks(const struct profile_target *target);
 
-/* CPU time of a target in nanoseconds, from the scheduler or else from its ticks. */
+/* CPU time of a target in nanoseconds, from the scheduler, or else from its ticks. */
 double profile_target_time(const struct profile *profile, uint32_t target);
 
 /* The same for all targets that count. */

@@ -14,7 +14,7 @@ static const char *const lost_keys[] = { LOST_CAUSES(LOST_KEY) };
 
 #define TUPLES_A_LINE 16
 
-/* before is the text in front of the value: a separator and the key. */
+/* before: the text before the value, a separator and the key. */
 static void put_string(FILE *stream, const char *before, const char *value)
 {
 	fputs(before, stream);
@@ -64,7 +64,7 @@ static bool is_known_cause(const char *cause)
 	return false;
 }
 
-/* Writes every cause of ours in order, even those with no loss, then unknown ones. */
+/* Writes our own causes in order, even if they are 0, then unknown ones. */
 static void put_lost(FILE *stream, const struct profile_account *account)
 {
 	const char *separator = "";
@@ -190,7 +190,7 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 	fputs("}", stream);
 }
 
-/* In the head and in targets, behind the ticks of the account. */
+/* In the head and in targets, after the account. */
 static void put_cpu_time(FILE *stream, const char *before, bool known, uint64_t ns)
 {
 	if (known)
@@ -397,7 +397,7 @@ static void put_node(FILE *stream, const struct profile *profile, size_t i)
 	fputs("]", stream);
 }
 
-/* There are a hundred thousand of them, so a line has several. */
+/* Several per line, because there are a hundred thousand. */
 static void put_tuples(FILE *stream, const struct profile *profile, size_t nr,
 		       void (*put)(FILE *, const struct profile *, size_t))
 {
