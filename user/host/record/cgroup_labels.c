@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "host/targets/container_names.h"
 
-#define LOGS "/var/log" /* where a kubelet has its containers' */
+#define LOGS "/var/log" /* where kubelet puts containers' logs */
 #define PATIENCE_MS 1000
 
 int cgroup_labels_begin(struct cgroup_labels *labels, const struct sampling_options *options,
@@ -37,7 +37,7 @@ static bool is_labelled(const struct profile *profile, const char *cgroup)
 	return false;
 }
 
-/* The next cgroup from the split at *i on that has no label, or NULL. */
+/* Returns the next cgroup without a label, from the split at *i on, or NULL. */
 static const char *next_cgroup(const struct profile *profile, size_t *i)
 {
 	const char *cgroup;

@@ -10,22 +10,22 @@
 #include "profile/profile.h"
 #include "host/record/options.h"
 
-/* What the containers and pods are called that the cgroups of a profile belong to. */
+/* Names of the containers and pods that a profile's cgroups belong to. */
 struct cgroup_labels {
-	struct container_names *names; /* NULL: cgroups are not told apart */
-	size_t seen; /* how many cgroups the session had announced when the runtimes were asked */
+	struct container_names *names; /* NULL: the profile is not split by cgroup */
+	size_t seen; /* number of cgroups at the last request to the runtimes */
 };
 
-/* Begins to ask the runtimes, if cgroups are told apart. */
+/* If the profile is split by cgroup, starts to ask the runtimes. */
 int cgroup_labels_begin(struct cgroup_labels *labels, const struct sampling_options *options,
 			struct error *err);
 
-/* Call after the session was polled: asks again if there are new cgroups. */
+/* Call after polling the session: asks again if there are new cgroups. */
 void cgroup_labels_look(struct cgroup_labels *labels, const struct session *session);
 
 /*
- * Adds what is known to a profile of the session, which has no labels yet; last: waits for answers
- * that are still out, though not long. -ENOMEM.
+ * Adds labels to a profile of the session, which has none yet. last: waits briefly for missing
+ * answers. -ENOMEM.
  */
 int cgroup_labels_add(struct cgroup_labels *labels, struct profile *profile, bool last);
 

@@ -14,8 +14,8 @@
 #include "base/output.h"
 
 /*
- * Opens the FIFO for both reading and writing, so that it never reports end of file and a writer
- * never has to wait for us.
+ * Opens the FIFO for reading and writing, so that it never reports end of file, and writers need
+ * not wait for us.
  */
 static int open_fifo(const char *path, struct error *err)
 {
@@ -60,7 +60,7 @@ int control_open(struct control *control, const char *names, struct error *err)
 	return answers && control->answer_fd < 0 ? control->answer_fd : 0;
 }
 
-/* True: a whole line was read, without its newline. A line that is too long is skipped. */
+/* True: a line was read, without its newline. A line that is too long is skipped. */
 static bool next_line(struct control *control, unsigned int *reads, char *result)
 {
 	char *end;
@@ -93,13 +93,13 @@ void control_answer(const struct control *control, int failed)
 {
 	const char *answer = failed ? "error\n" : "ok\n";
 
-	/* Nobody has read the last few thousand answers, so the FIFO is full. */
+	/* The FIFO is full: nobody has read the last few thousand answers. */
 	if (control->answer_fd >= 0 &&
 	    write(control->answer_fd, answer, strlen(answer)) != (ssize_t)strlen(answer))
 		return;
 }
 
-/* Whoever may write to the FIFO may do so without end, and a log would be full of it. */
+/* Limit messages: whoever can write to the FIFO could fill a log. */
 static void refuse(struct control *control, const char *line)
 {
 	if (control->refused++ < CONTROL_REFUSALS)

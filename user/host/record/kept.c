@@ -11,7 +11,7 @@
 #include "profile/profile_io.h"
 #include "host/record/result.h"
 
-/* 64 MiB, because watching a host shall not take more than what is watched. */
+/* 64 MiB, because a viewer should not need more than the programs that it watches. */
 #define ELEMENTS_MAX (4 << 20)
 
 int kept_init(struct kept *kept, const char *pattern, struct error *err)
@@ -20,7 +20,7 @@ int kept_init(struct kept *kept, const char *pattern, struct error *err)
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
-/* JIT text is told apart by process in every profile, so its pids stay, but not its threads. */
+/* JIT text belongs to processes in every profile, so its pids stay, but not its threads. */
 static void unsplit(struct profile *profile)
 {
 	const char *split = profile->sampling.split;
@@ -63,7 +63,7 @@ static int fold_oldest(struct kept *kept, struct error *err)
 	return ret;
 }
 
-/* Called before a part is added, so that there always is a part. */
+/* Call it before adding a part, so that there is always one. */
 static int limit_kept(struct kept *kept, struct error *err)
 {
 	int ret;
@@ -105,7 +105,7 @@ int kept_add(struct kept *kept, struct profile *last, struct error *err)
 	return 0;
 }
 
-/* Copies by writing and reading a file's contents, because this runs only when a key is pressed. */
+/* Copies by writing and reading a file, because this only runs when a key is pressed. */
 static int copy_profile(const struct profile *profile, struct profile **result, struct error *err)
 {
 	int fd = memfd_create("profile", MFD_CLOEXEC), ret;
@@ -160,7 +160,8 @@ static int write_kept_sum(struct kept *kept, struct profile *sum, struct error *
 }
 
 /*
- * The sum gets the profile that has the ticks, because names that are not UTF-8 change in a copy.
+ * Adds the profile with the ticks to the sum, and keeps the copy, because names that are not UTF-8
+ * change in a copy.
  */
 static int add_last(struct kept *kept, struct profile **last, struct error *err)
 {
@@ -176,7 +177,7 @@ static int add_last(struct kept *kept, struct profile **last, struct error *err)
 	return add_part_kept(kept, part, err);
 }
 
-/* The sum goes on, whatever becomes of it here. */
+/* The sum continues, whatever happens to it here. */
 int kept_show(struct kept *kept, struct profile **last,
 	      int (*show)(struct profile *sum, void *of, struct error *err), void *of,
 	      struct error *err)

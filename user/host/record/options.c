@@ -36,7 +36,7 @@ void sampling_options_free(struct sampling_options *options)
 
 int sampling_check_cost(const struct sampling_options *options, struct error *err)
 {
-	/* With a budget the user has allowed the cost, even if it is more than a fifth of a CPU. */
+	/* With a budget, the user has allowed the cost, even above a fifth of a CPU. */
 	if (options->source != SOURCE_CLOCK || options->force || options->budget_percent > 0)
 		return 0;
 	return calibrate_check(options->requested_hz, err);

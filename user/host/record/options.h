@@ -13,43 +13,43 @@
 /* No source was given: the clock is used, unless a budget chooses another. */
 #define SOURCE_UNTOLD (SOURCE_TICK + 1)
 
-/* What the user can choose for run, attach and top. */
+/* The options of run, attach and top. */
 struct sampling_options {
 	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
-	double budget_percent; /* per cent of a busy CPU; 0: no budget */
-	double duty_percent; /* how many of the ticks count; 0: all */
-	bool adapt_duty; /* at first; from then on as many as the budget allows */
-	double interrupt_ns; /* cost of an interrupt; set with a budget, once its rate is chosen */
+	double budget_percent; /* of one busy CPU; 0: no budget */
+	double duty_percent; /* share of ticks that count; 0: all */
+	bool adapt_duty; /* duty_percent is only the start; later the budget decides */
+	double interrupt_ns; /* cost of an interrupt; with a budget, once the rate is chosen */
 	uint64_t period_ns;
 	double requested_hz;
 	unsigned int mode; /* enum tick_mode */
-	const char *cpus; /* the only ones sampled, as a list like 0,2-3; NULL: all */
+	const char *cpus; /* sampled CPUs, like 0,2-3; NULL: all */
 	unsigned int split; /* enum split */
-	bool callers; /* count the chains of callers too */
+	bool callers; /* count chains of callers, too */
 	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
 	uint64_t memory; /* bytes of kernel memory for histograms */
-	const char *output; /* as typed; -, %p %t %h and .gz are not yet interpreted */
-	uint64_t interval_ns; /* a new FILE is written this often; 0: only one, at the end */
-	uint64_t keep; /* how many of the newest files stay; 0: all */
+	const char *output; /* as given; -, %p %t %h and .gz are not yet interpreted */
+	uint64_t interval_ns; /* how often to write a new FILE; 0: only one, at the end */
+	uint64_t keep; /* number of newest files to keep; 0: all */
 	struct region *regions;
 	size_t nr_regions;
-	const char *user; /* NULL: do not change the user */
+	const char *user; /* NULL: our own user */
 	int verbosity; /* -1: -q; 0; 1 and more: -v */
 	bool force;
 	/* See struct session_options. */
 	enum told (*judge)(void *context, const char *cgroup);
 	void (*meet)(void *context, const char *cgroup);
 	void *judge_context;
-	/* What was typed, for settings that have two options. */
+	/* Given options, for settings with two options. */
 	bool has_frequency, has_period, has_bytes_per_bin, has_scale, has_duty;
 };
 
-/* When run and attach take samples. */
+/* The times at which run and attach sample. */
 struct phase_options {
 	uint64_t delay_ns; /* before sampling begins */
-	uint64_t duration_ns; /* how long it lasts, without pauses; 0: until the end */
-	bool paused; /* sampling begins when a command or signal says so */
-	const char *control; /* FIFO[,ANSWERS] for commands; NULL: only signals are used */
+	uint64_t duration_ns; /* total, without pauses; 0: until the end */
+	bool paused; /* wait for a command or signal to start */
+	const char *control; /* FIFO[,ANSWERS] for commands; NULL: signals only */
 };
 
 /* Sets the defaults: 997 Hz, charged, one byte per bin, 64 MiB, bpfprofil.json. */
@@ -57,18 +57,18 @@ void sampling_options_init(struct sampling_options *options);
 void sampling_options_free(struct sampling_options *options);
 
 /*
- * Cuts the regions that were asked for out of a profile and finds its functions. This reads the
- * objects' files, so the opener must still be able to open them.
+ * Applies --region to a profile, and finds its functions. This reads the objects' files, so the
+ * opener must still be able to open them.
  */
 int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
 			 struct profile *profile, struct error *err);
 
 /*
- * Called before a session is opened: refuses a rate that costs too much here, unless it is forced.
+ * Call it before opening a session: refuses a rate that costs too much here, unless it is forced.
  */
 int sampling_check_cost(const struct sampling_options *options, struct error *err);
 
-/* The options that concern the engine. */
+/* The options for the engine. */
 struct session_options sampling_session_options(const struct sampling_options *options);
 
 #endif

@@ -16,7 +16,7 @@
 #define LIBRARY "libbpfprofil-preload.so"
 #define VARIABLE "LD_PRELOAD"
 
-/* Beside the program in a build tree, or below lib/ where it is installed. */
+/* Beside the program in a build tree, or below lib/ if it is installed. */
 static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/bpfprofil/" LIBRARY };
 
 static int find_preload_library(char **result, struct error *err)
@@ -55,7 +55,7 @@ static int find_preload_user(const char *user, uid_t *result, struct error *err)
 
 /*
  * An abstract name leaves no file behind, however we end. It has no permissions either, so the
- * server checks who connects, and clients check who listens: client/exchange.c recognises the
+ * server checks its clients, and clients check the server: client/exchange.c recognises the
  * beginning of this name.
  */
 static int make_name(struct preload *preload, struct error *err)
@@ -72,7 +72,7 @@ static int make_name(struct preload *preload, struct error *err)
 	return 0;
 }
 
-/* Puts our library before others that are preloaded, so that a program finds ours first. */
+/* Put our library before other preloaded ones, so that programs find ours first. */
 static int set_environment(const struct preload *preload, const char *library, struct error *err)
 {
 	const char *before = getenv(VARIABLE);

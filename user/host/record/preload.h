@@ -9,33 +9,31 @@
 #include "calls/server.h"
 
 /*
- * run --preload: a server for COMMAND and its descendants only, and the preloaded library through
- * which their profil(), sprofil(), pcsample() and -pg start-up use it.
+ * run --preload: a server for COMMAND and its descendants only. Their profil(), sprofil(),
+ * pcsample() and -pg start-up reach it through the preloaded library.
  */
 struct preload {
-	struct calls *calls; /* NULL: not used */
+	struct calls *calls; /* NULL: no server */
 	struct server *server;
-	char *socket; /* its abstract name */
+	char *socket; /* abstract name */
 };
 
 enum { PRELOAD_FDS = 2 };
 
 /*
- * Opens the server and sets the environment that COMMAND inherits; call it before the fork. user is
- * who runs COMMAND; NULL: our own user.
+ * Opens the server, and sets the environment for COMMAND. Call it before the fork. user runs
+ * COMMAND; NULL: our own user.
  */
 int preload_open(struct preload *preload, const char *user, struct error *err);
 
-/* COMMAND has its environment now, so ours is restored. */
+/* Restores our environment, because COMMAND has its own now. */
 void preload_started(const struct preload *preload);
 
-/*
- * Fills in the descriptors to wait for, or -1 for those not needed. Call preload_poll afterwards.
- */
+/* Fills in the descriptors to wait for, or -1. Call preload_poll() afterwards. */
 void preload_watch(const struct preload *preload, struct pollfd fds[PRELOAD_FDS]);
 int preload_poll(struct preload *preload, const struct pollfd fds[PRELOAD_FDS], struct error *err);
 
-/* The calls as targets of a profile; NULL if there is no server. */
+/* The calls as targets of a profile; NULL: no server. */
 int preload_finish(struct preload *preload, struct profile **result, struct error *err);
 
 void preload_close(struct preload *preload);

@@ -39,7 +39,6 @@ static void keep_elsewhere(const struct profile *profile, const char *path, int 
 	}
 }
 
-/* Writes FILE; one that is written repeatedly gets another name each time. */
 int save_last_profile(const struct profile *profile, const char *path, struct error *err)
 {
 	int ret = profile_save(profile, path, OUTPUT_KEEP_OLD, err);
@@ -49,7 +48,7 @@ int save_last_profile(const struct profile *profile, const char *path, struct er
 	return ret;
 }
 
-/* Tables of files that are kept between profiles. */
+/* Limit for tables of files that are kept between profiles. */
 #define SYMBOLS_BYTES (4 << 20)
 
 static int set_command(struct profile *profile, char **argv, struct error *err)
@@ -87,7 +86,7 @@ void result_measure_rate(struct profile *profile)
 	struct profile_sampling *sampling = &profile->sampling;
 	uint64_t cpu_ns;
 
-	/* With several periods there is no single rate. */
+	/* With several periods, there is no single rate. */
 	if (!sampling->nr_segments && profile_cpu_time(profile, &cpu_ns) && cpu_ns)
 		sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
 }
@@ -112,7 +111,10 @@ static int add_result_part(struct result *result, const struct profile *part)
 	return 0;
 }
 
-/* Of a series, the tables of one profile are those of most of the next. Without memory there are none. */
+/*
+ * Most tables of one profile in a series are useful for the next. Without memory, there is no
+ * cache.
+ */
 static struct symbol_cache *symbols_of(struct result *result)
 {
 	if (result->options->interval_ns && !result->symbols)
@@ -121,8 +123,8 @@ static struct symbol_cache *symbols_of(struct result *result)
 }
 
 /*
- * Takes what the session counted and finds its names while the session can still open the objects.
- * *result is set even after a failure.
+ * Takes a profile from the session, and finds its names while the session can still open the
+ * objects. *result is set even after a failure.
  */
 static int take_part(struct result *result, struct session *session, struct profile **profile,
 		     bool last, struct error *err)
@@ -144,7 +146,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 	return ret;
 }
 
-/* Fewer ticks cannot keep a budget that is taken by other programs. */
+/* If other programs exceed the budget, fewer ticks cannot help. */
 static int note_cost(const struct result *result, struct profile *profile)
 {
 	const struct profile_cost *cost = &profile->sampling.cost;
@@ -155,7 +157,7 @@ static int note_cost(const struct result *result, struct profile *profile)
 				     "more, however little is sampled");
 }
 
-/* Fills in what only the whole profile has. */
+/* Fills in values for the whole profile. */
 static int complete(struct result *result, struct profile *profile, struct error *err)
 {
 	int ret = set_command(profile, result->argv, err);
@@ -168,14 +170,16 @@ static int complete(struct result *result, struct profile *profile, struct error
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
-/* When the next profile begins, which may have parts that are put aside. */
+/* The start of the next profile, including parts that were put aside. */
 static struct timespec begins(const struct result *result, const struct session *session)
 {
 	return session_time(session, result->segments.nr ? result->segments.since_ns :
 							   session_since_ns(session));
 }
 
-/* Chooses the next file's name, unless it needs none. The first has one by the clock of the start. */
+/*
+ * Chooses the next file's name, if it needs one. The first file is named by the clock at the start.
+ */
 static int name_next(struct result *result, const struct session *session, struct error *err)
 {
 	struct series *series = &result->series;
@@ -186,7 +190,7 @@ static int name_next(struct result *result, const struct session *session, struc
 	return series->path ? series_start(series, now, err) : series_next(series, now, err);
 }
 
-/* The first of several parts may be dated by another clock than the last. */
+/* The first of several parts may have a date by another clock than the last. */
 static int join_parts(struct result *result, struct session *session, struct profile **profile,
 		      uint64_t since_ns, struct error *err)
 {
@@ -209,7 +213,7 @@ static int make_file(struct result *result, struct session *session, struct prof
 	uint64_t since_ns = session_since_ns(session);
 	int ret;
 
-	/* The name is chosen first, so that after a failure the ticks are still there to take. */
+	/* Choose the name first, so that after a failure the ticks can still be taken. */
 	ret = name_next(result, session, err);
 	if (ret)
 		return ret;
@@ -268,9 +272,7 @@ int result_put_aside(struct result *result, struct session *session)
 	return ret;
 }
 
-/*
- * Prints the account of all profiles of a series. With a budget it uses the mean period of a tick.
- */
+/* Prints the account of all profiles of a series. With a budget, it uses the mean period. */
 static void print_sum(const struct result *result, const struct profile *last)
 {
 	struct profile_target all = { .kind = (char *)"all", .name = (char *)"targets" };

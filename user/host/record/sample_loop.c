@@ -18,15 +18,15 @@
 #include "report/name_fit.h"
 
 /*
- * Threads take turns with a profile: one names it, one for each sink sends it, others answer scrapes.
- * glibc gives each an arena, which keeps the most that was ever used in it; as threads come and go, that
- * becomes the most of naming in several. In a single arena a thread uses what another has freed.
+ * Several threads use a profile in turn: one finds names, one for each sink sends it, others answer
+ * scrapes. glibc gives each thread an arena, which keeps its peak of memory, so that several arenas
+ * would soon keep the peak of naming each. In a single arena, threads reuse each other's memory.
  */
 #define ARENAS 1
 
 /*
- * Anything larger is mapped, and goes back to the kernel when it is freed. To say so also keeps glibc
- * from raising the limit to the largest block that was ever freed, up to 32 MiB.
+ * Map larger blocks, so that they return to the kernel when freed. A fixed limit also stops glibc
+ * from raising it to the largest freed block, up to 32 MiB.
  */
 #define MAPPED_BYTES (128 << 10)
 
@@ -42,7 +42,7 @@ void memory_keep_little(void)
 
 #define PROGRESS_MS 1000
 
-/* Names need symbol tables, which take some ms each time, so they are shown at 1 s, 2 s, 4 s ... */
+/* Names need symbol tables, which take some ms each time, so show them at 1 s, 2 s, 4 s ... */
 static bool name_now(unsigned int updates)
 {
 	return !(updates & (updates - 1));
@@ -88,7 +88,7 @@ static void progress_update(struct progress *progress, bool paused)
 	fflush(stderr);
 }
 
-/* The signals that end sampling. */
+/* Signals that end sampling. */
 static sigset_t ending_signals(void)
 {
 	sigset_t signals;
@@ -174,7 +174,7 @@ static int go_on(struct sample_loop *loop)
 	struct error err;
 	int ret = session_resume(loop->session, loop->spending.period_ns, &err);
 
-	/* The first file is named by the time when its ticks begin. */
+	/* Name the first file by the time of its first tick. */
 	if (!ret && !loop->result->sum.total && !loop->result->series.written)
 		ret = result_started(loop->result, loop->session, &err);
 	if (ret) {
@@ -199,7 +199,7 @@ static void hold(struct sample_loop *loop)
 	loop->end_ns = 0;
 }
 
-/* Begins or ends a phase, unless that has been done already. */
+/* Starts or ends a phase, unless that is done already. */
 static int change_phase(struct sample_loop *loop, bool sample)
 {
 	int ret = 0;
@@ -242,8 +242,8 @@ static enum sample_event read_loop_signal(struct sample_loop *loop)
 }
 
 /*
- * A signal comes first, because ended_fd can be readable again and again. When nothing is sampled any
- * more, it is the end that is waited for.
+ * Check signals first, because ended_fd can stay readable. After sampling has ended, the caller
+ * waits for ended_fd.
  */
 static enum sample_event what_happened(struct sample_loop *loop, bool ended, bool signalled)
 {
@@ -254,7 +254,7 @@ static enum sample_event what_happened(struct sample_loop *loop, bool ended, boo
 	return event == SAMPLE_NONE && ended ? SAMPLE_ENDED : event;
 }
 
-/* Sleeps until something happens. Ticks do not wake it. */
+/* Sleeps until an event. Ticks do not wake it. */
 static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 {
 	struct pollfd fds[4 + PRELOAD_FDS] = {
@@ -272,7 +272,7 @@ static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 		return SAMPLE_NONE;
 	if (loop->preload && preload_poll(loop->preload, fds + 4, &err))
 		print_error(&err);
-	/* The session comes first, while the process that a new file belongs to may still exist. */
+	/* Poll the session first, while the process of a new file may still exist. */
 	if (fds[2].revents && session_poll(loop->session, &err))
 		print_error(&err);
 	if (fds[2].revents)
@@ -305,7 +305,7 @@ static int sooner(int timeout, uint64_t due_ns, uint64_t now)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-/* A file waits no longer than this, or a tenth of the interval. */
+/* A file waits for names no longer than this, or a tenth of the interval. */
 #define NAMES_NS (2 * SECOND_NS)
 
 uint64_t sample_due(const struct sample_loop *loop)
@@ -318,7 +318,7 @@ uint64_t sample_due(const struct sample_loop *loop)
 	return loop->cut_ns && due > loop->cut_ns ? due : loop->cut_ns;
 }
 
-/* A timeout for poll() until the next file, the next progress line or the end. */
+/* The timeout for poll() until the next file, progress line or end. */
 static int timeout_of(const struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();
@@ -330,7 +330,7 @@ static int timeout_of(const struct sample_loop *loop)
 	return sooner(sooner(timeout, sample_due(loop), now), loop->end_ns, now);
 }
 
-/* Reports the cost, if it is known. */
+/* Copies the cost to the result, if it is known. */
 static void tell_cost(struct sample_loop *loop)
 {
 	if (loop->spending.cost.handler_ns > 0)
@@ -338,8 +338,8 @@ static void tell_cost(struct sample_loop *loop)
 }
 
 /*
- * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between, so
- * that none stands for the time of another duty.
+ * Takes a profile, and continues with the duty that the budget then allows. No tick may come in
+ * between, because it would have the weight of another duty.
  */
 static void cut(struct sample_loop *loop)
 {
@@ -348,7 +348,10 @@ static void cut(struct sample_loop *loop)
 
 	if (changes)
 		session_mute(loop->session);
-	/* What could not be taken is still in the counters, so the old duty must stay. */
+	/*
+	 * If the profile could not be taken, its ticks are still counted, so the old duty must
+	 * stay.
+	 */
 	if (!result_cut(loop->result, loop->session) && changes) {
 		spending_change_duty(&loop->spending, duty);
 		tell_cost(loop);
@@ -357,14 +360,14 @@ static void cut(struct sample_loop *loop)
 		session_unmute(loop->session, loop->spending.duty_percent);
 }
 
-/* Files are due at multiples of the interval; if writing one took longer, some are skipped. */
+/* Files are due at multiples of the interval. If writing one took longer, some are skipped. */
 static void cut_when_due(struct sample_loop *loop)
 {
 	uint64_t interval = loop->options->interval_ns, now = monotonic_ns();
 
 	if (!loop->cut_ns || now < sample_due(loop))
 		return;
-	/* What was counted before a pause goes into the same file as what comes after it. */
+	/* Ticks from before a pause go into the same file as those after it. */
 	if (!loop->paused)
 		cut(loop);
 	if (loop->then_ns)
@@ -376,8 +379,8 @@ static void cut_when_due(struct sample_loop *loop)
 }
 
 /*
- * Changes the period if the budget requires it, after putting aside what was counted with the old
- * one.
+ * If the budget requires it, puts aside what was counted with the old period, and changes the
+ * period.
  */
 static enum sample_event spend(struct sample_loop *loop)
 {
@@ -396,7 +399,7 @@ static enum sample_event spend(struct sample_loop *loop)
 			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
 			loop->spending.cost.handler_ns / 1000);
 	session_pause(loop->session);
-	/* What could not be put aside is still in the counters, so the old period must stay. */
+	/* If it could not be put aside, it is still counted, so the old period must stay. */
 	if (result_put_aside(loop->result, loop->session))
 		period = before;
 	spending_change(&loop->spending, period);
@@ -429,7 +432,7 @@ static void begin_sampling(struct sample_loop *loop)
 			phases->control ? ", or start in --control" : "");
 }
 
-/* Does what is due by the clock. */
+/* Handles everything that is due. */
 static enum sample_event look_at_clock(struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();
@@ -442,7 +445,7 @@ static enum sample_event look_at_clock(struct sample_loop *loop)
 	return spend(loop);
 }
 
-/* COMMAND has the same terminal, and a line that is redrawn would wipe out what it wrote there. */
+/* COMMAND uses the same terminal, and a line that is redrawn would overwrite its output. */
 static bool wants_progress(const struct sample_loop *loop)
 {
 	return loop->options->verbosity >= (loop->result->argv ? 1 : 0);
@@ -452,7 +455,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 {
 	enum sample_event event = SAMPLE_NONE;
 
-	/* Whoever calls it again and again has done something else meanwhile. */
+	/* Between two calls, the caller may have taken some time. */
 	if (loop->begun)
 		event = look_at_clock(loop);
 	else

@@ -14,9 +14,7 @@
 #include "host/record/result.h"
 #include "host/record/spending.h"
 
-/*
- * The progress line on a terminal while a session runs. Without a terminal it causes no wake-ups.
- */
+/* The progress line on a terminal during a session. Without a terminal, it causes no wake-ups. */
 struct progress {
 	struct session *session;
 	bool shown;
@@ -25,8 +23,8 @@ struct progress {
 };
 
 /*
- * What run and attach do while ticks fall: sleep, look at new text while its process may still
- * exist, write the files of a series when they are due, and show progress.
+ * The main loop of run and attach: sleeps, handles new text while its process may still exist,
+ * writes files of a series when they are due, and shows progress.
  */
 struct sample_loop {
 	const struct sampling_options *options;
@@ -35,20 +33,20 @@ struct sample_loop {
 	struct result *result;
 	struct preload *preload; /* NULL: none */
 	int signal_fd;
-	int ended_fd; /* readable when there is nothing left to sample; -1: never */
+	int ended_fd; /* readable when all targets have ended; -1: never */
 	struct control control;
 	struct progress progress;
 	struct spending spending;
-	struct signalfd_siginfo signal; /* the last one received */
+	struct signalfd_siginfo signal; /* the last one */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
-	uint64_t then_ns; /* when the one after it is; 0: an interval later */
-	uint64_t named_ns; /* names that it needs are there by then */
+	uint64_t then_ns; /* when the one after it is due; 0: an interval later */
+	uint64_t named_ns; /* when its names are expected to be known */
 	bool begun; /* the loop has been started */
 	bool paused; /* between phases, or before the first one */
 	bool over; /* it will not sample again */
-	uint64_t begin_ns; /* when the delay is over; 0: there is none, or it has passed */
-	uint64_t end_ns; /* when the duration is over; 0: never, or paused */
-	uint64_t left_ns; /* while paused, what is left of the duration; 0: it is unlimited */
+	uint64_t begin_ns; /* end of the delay; 0: none, or it has passed */
+	uint64_t end_ns; /* end of the duration; 0: never, or paused */
+	uint64_t left_ns; /* rest of the duration while paused; 0: unlimited */
 };
 
 enum sample_event {
@@ -59,47 +57,44 @@ enum sample_event {
 };
 
 /*
- * From here on SIGINT, SIGTERM and SIGHUP are delivered on the returned descriptor, and writing to
- * a closed pipe returns an error. Call it after COMMAND was forked.
+ * From here on SIGINT, SIGTERM and SIGHUP arrive on the returned descriptor, and writing to a
+ * closed pipe returns an error. Call it after the fork of COMMAND.
  */
 int sample_open_signals(struct error *err);
 
-/* The same with SIGUSR1 and SIGUSR2, which begin and end phases. */
+/* The same with SIGUSR1 and SIGUSR2, which start and end phases. */
 int sample_open_phase_signals(struct error *err);
 
 /*
- * Called at the end, so that another signal ends the process at once, even while files are written.
+ * Call it at the end: another signal then ends the process at once, even while files are written.
  */
 void sample_let_signals_through(void);
 
 /*
- * Opens a session on the targets, starts it and names the first file. If the host lacks something
+ * Opens a session on the targets, starts it, and names the first file. If the host lacks something
  * that explains a failure, the error names that.
  */
 int sample_start(struct sample_loop *loop, const struct target *targets, size_t nr_targets,
 		 const char *controller, struct error *err);
 
-/*
- * Why something failed: names what the host lacks, if anything, because that says more than an
- * errno.
- */
+/* Explains a failure: if the host lacks a feature, names that rather than the errno. */
 int sample_explain(int failure, struct error *err);
 
-/* Runs until the end or a signal that ends it. A further call continues. */
+/* Runs until the end, or a signal that ends it. Another call continues. */
 enum sample_event sample_run(struct sample_loop *loop);
 
-/* After the session's end: waits for one event, without limit. */
+/* Waits for one event after the session's end, without limit. */
 enum sample_event sample_wait(struct sample_loop *loop);
 
-/* When the next file is made, which waits a little for names; 0: no series. */
+/* When the next file is made, including a short wait for names; 0: no series. */
 uint64_t sample_due(const struct sample_loop *loop);
 
 /* Closes the loop's session and descriptors. */
 void sample_close(struct sample_loop *loop);
 
 /*
- * Makes the C library keep little of what is freed, for the agent is left on each host, and needs
- * most of its memory only while a profile is made or sent. Call it before there is another thread.
+ * Makes the C library return freed memory. The agent runs all the time, but needs most of its
+ * memory only while a profile is made or sent. Call it before starting any thread.
  */
 void memory_keep_little(void);
 

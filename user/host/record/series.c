@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* Extends the last segment; false if that has another period. */
+/* Extends the last segment; false: it has another period. */
 static bool extend_segment(struct segments *segments, const struct profile *part, uint64_t since_ns)
 {
 	struct profile_segment *last = segments->nr ? &segments->list[segments->nr - 1] : NULL;
@@ -53,7 +53,7 @@ int segments_finish(struct segments *segments, struct profile **profile, uint64_
 	ret = segments_add(segments, last, since_ns, err);
 	if (!ret)
 		ret = profile_merger_finish(&segments->merger, profile, err);
-	/* With a single period there are no segments to list. */
+	/* A single period needs no list of segments. */
 	if (!ret && segments->nr > 1) {
 		(*profile)->sampling.segments = segments->list;
 		(*profile)->sampling.nr_segments = segments->nr;
@@ -70,7 +70,9 @@ void segments_free(struct segments *segments)
 	*segments = (struct segments){ 0 };
 }
 
-/* Seconds by which names may be ahead of the clock, when several files are written in one. */
+/*
+ * If several files are written in one second, names may be ahead of the clock by this many seconds.
+ */
 #define JITTER 2
 
 static int expand_series(struct series *series, struct error *err)
@@ -80,10 +82,7 @@ static int expand_series(struct series *series, struct error *err)
 	struct tm tm;
 	int ret;
 
-	/*
-	 * Memory is reserved before the file is written, because afterwards nothing may fail any
-	 * more.
-	 */
+	/* Reserve memory before writing the file, because nothing may fail afterwards. */
 	ret = GROW(series->kept, series->capacity, series->nr_kept + 1);
 	if (ret)
 		return error_errno(err, ret, "%s", series->pattern);
@@ -123,7 +122,7 @@ int series_next(struct series *series, time_t now, struct error *err)
 
 	series->second = set_back || now > series->second ? now : series->second + 1;
 	ret = expand_series(series, err);
-	/* One of ours may have that second, by the clock as it was. */
+	/* After the clock was set back, one of our own files may have that second. */
 	while (!ret && series->second <= series->latest && !access(series->path, F_OK)) {
 		series->second++;
 		ret = expand_series(series, err);

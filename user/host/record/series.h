@@ -14,19 +14,19 @@
 
 /*
  * The names of a run's files, and which of the files still exist. Names are distinct and ascend
- * with time, even if summer time changes: each name has its own second, and all use the time zone
- * offset of the first. When the clock is set back they follow it, and are distinct still.
+ * with time, even if summer time changes: each name has its own second, and all use the first one's
+ * time zone offset. If the clock is set back, names follow it, and stay distinct.
  */
 struct series {
-	const char *pattern; /* FILE as typed */
+	const char *pattern; /* FILE as given */
 	pid_t pid;
-	uint64_t keep; /* how many files stay; 0: all */
-	char *path; /* of the next file; NULL: not named yet */
-	time_t second; /* the time in that name */
-	time_t latest; /* of all names */
+	uint64_t keep; /* number of files to keep; 0: all */
+	char *path; /* of the next file; NULL: no name yet */
+	time_t second; /* in that name */
+	time_t latest; /* latest second in any name */
 	long zone; /* seconds east of Greenwich */
 	uint64_t written;
-	char **kept; /* oldest first: with keep all names, otherwise the first and the last */
+	char **kept; /* oldest first: all names if `keep` is set, else the first and the last */
 	size_t nr_kept;
 	size_t capacity;
 };
@@ -34,48 +34,48 @@ struct series {
 int series_begin(struct series *series, const char *pattern, pid_t pid, time_t now, uint64_t keep,
 		 struct error *err);
 
-/* Names the first file again, by the time when its ticks begin. */
+/* Renames the first file by the time of its first tick. */
 int series_start(struct series *series, time_t now, struct error *err);
 
-/* Names the next file by this second, or the next one after it that no file has. */
+/* Names the next file by this second, or by the next one that is free. */
 int series_next(struct series *series, time_t now, struct error *err);
 
 /*
- * Call after the file at path was written: sets path to NULL and deletes the oldest file if there
- * are more than keep. -errno: it could not be deleted, and is left to the user.
+ * Call it after writing the file at path: sets path to NULL, and deletes the oldest file if there
+ * are more than keep. -errno: it could not be deleted, and stays.
  */
 int series_written(struct series *series, struct error *err);
 
-/* Call if the file at path was not written: its name is not used. */
+/* Call it if the file at path was not written: its name is not used. */
 void series_skip(struct series *series);
 
-/* Prints "profile: FILE", or how many files there are and which. */
+/* Prints "profile: FILE", or the number of files and their names. */
 void series_print(const struct series *series, FILE *out);
 
 void series_free(struct series *series);
 
 /*
- * A profile of several segments of time, each with its own period. Each becomes separate targets in
- * the sum, so that no tick is weighed by another segment's period.
+ * A profile of several segments of time, each with its own period. In the sum, each has separate
+ * targets, so that no tick gets another segment's period.
  */
 struct segments {
 	struct profile_merger merger;
 	struct profile_segment *list;
 	size_t nr;
 	size_t capacity;
-	uint64_t since_ns; /* when the first segment began */
+	uint64_t since_ns; /* start of the first segment */
 };
 
 /*
- * Adds a segment that began at since_ns, on the clock of monotonic_ns(). The list takes over part,
- * even on failure.
+ * Adds a segment that began at since_ns, a time of monotonic_ns(). The list owns part, even on
+ * failure.
  */
 int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err);
 
 /*
- * Adds *profile as the last segment, sets *profile to the whole and empties the list. With no
- * earlier segment it changes nothing. After a failure *profile is NULL.
+ * Adds *profile as the last segment, sets *profile to the whole, and empties the list. Without
+ * earlier segments it changes nothing. After a failure *profile is NULL.
  */
 int segments_finish(struct segments *segments, struct profile **profile, uint64_t since_ns,
 		    struct error *err);

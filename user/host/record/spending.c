@@ -13,15 +13,15 @@
 #define STEPS_PER_OCTAVE 4
 
 /*
- * The share of the budget that is planned with, because measured costs are means and a host may get
+ * Plan with this share of the budget, because measured costs are averages, and a host may get
  * busier.
  */
 #define PLANNED 0.85
 
-/* Above this share a longer period is needed. */
+/* Above this share, choose a longer period. */
 #define NEARLY_USED 0.95
 
-/* So much more of the time, or of ticks, must fit into what is planned with to be worth a change. */
+/* Change only if this much more time, or so many more ticks, fit into the plan. */
 #define WORTH 1.5
 
 static uint64_t grid(int step)
@@ -62,7 +62,9 @@ uint64_t budget_adapt(double percent, double tick_ns, double max_hz, uint64_t pe
 	return period_ns;
 }
 
-/* The largest duty of a grid like that of the periods, of two digits, that is not above most. */
+/*
+ * The largest duty that is not above `most`, on a grid like that of the periods, with two digits.
+ */
 static double duty_below(double most)
 {
 	double duty = 100;
@@ -88,10 +90,10 @@ double budget_duty(double percent, double fixed, double ticks, double now)
 #define REST_NS UINT64_C(9000000000)
 #define SETTLED_NS UINT64_C(10000000000)
 
-/* At first all text is new to the programs, so that a tick takes several times as long as later. */
+/* At first all text is new to the programs, so a tick takes several times as long as later. */
 #define COLD_NS UINT64_C(5000000000)
 
-/* With fewer runs the cost of one is too uncertain. */
+/* With fewer runs, the cost of one is too uncertain. */
 #define LOOK_RUNS 200
 
 static void choose_clock(struct sampling_options *options, uint64_t period_ns)
@@ -121,8 +123,8 @@ static void choose_tick(struct sampling_options *options)
 }
 
 /*
- * Whether the scheduler's tick is available and its programs stay within the budget, even at the
- * most that a run may take.
+ * Whether the scheduler's tick is available, and its programs stay within the budget, even at the
+ * highest cost of a run.
  */
 static bool tick_fits(const struct sampling_options *options)
 {
@@ -143,10 +145,7 @@ static int too_small(const struct sampling_options *options, const char *command
 	return -ERANGE;
 }
 
-/*
- * On a host that is too busy to measure a tick's cost, the rate is chosen as if a tick were
- * expensive.
- */
+/* If the host is too busy to measure the cost of a tick, assume an expensive one. */
 static void measure_tick(struct sampling_options *options)
 {
 	options->interrupt_ns = calibrate_busy_tick_ns();
@@ -168,7 +167,7 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 	if (!options->budget_percent)
 		return 0;
 	if (options->source == SOURCE_TICK) {
-		/* The user chose it, so its cost is only watched and reported. */
+		/* The user chose it, so only watch and report its cost. */
 		choose_tick(options);
 		return 0;
 	}
@@ -219,18 +218,21 @@ static double duty_of(const struct spending *spending)
 	return spending->duty_percent > 0 ? spending->duty_percent : 100;
 }
 
-/* What ticks take of all the time while they are wanted. */
+/* The cost of ticks in per cent, while they are on. */
 static double ticking_percent(const struct spending *spending)
 {
 	return budget_share(spending->cost.interrupt_ns + spending->ticking_ns,
 			    spending->period_ns);
 }
 
-/* The time of the other programs is of all the time, and that of ticks of what is sampled. */
+/*
+ * Sets the total cost: the other programs' cost applies all the time, that of ticks only to the
+ * sampled part.
+ */
 static void tell_spent(struct spending *spending)
 {
 	struct profile_cost *cost = &spending->cost;
-	/* The time of a busy CPU for each of its ticks. */
+	/* CPU time for each counted tick. */
 	double time_ns = (double)spending->period_ns * 100 / duty_of(spending);
 
 	cost->percent =
@@ -238,7 +240,7 @@ static void tell_spent(struct spending *spending)
 	cost->handler_ns = spending->ticking_ns + cost->fixed_percent * time_ns / 100;
 }
 
-/* What a tick takes while ticks are wanted, of which time the budget of the clock is. */
+/* The cost of a tick while ticks are on, for the clock's budget. */
 static double tick_ns(const struct spending *spending)
 {
 	const struct profile_cost *cost = &spending->cost;
@@ -247,7 +249,7 @@ static double tick_ns(const struct spending *spending)
 	       cost->fixed_percent / 100 * (double)spending->period_ns;
 }
 
-/* Returns whether there were enough runs to tell. */
+/* Returns whether there were enough runs to measure. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
 	struct session_cost *seen = &spending->seen;
@@ -262,7 +264,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 	if (!seen->runs || !seen->time_ns)
 		return false;
 	spending->ticking_ns = (double)seen->ticking_ns / (double)seen->runs;
-	/* Each of them stands for so much of a busy CPU. */
+	/* Each run stands for so much CPU time. */
 	busy_ns = (double)seen->runs * (double)spending->period_ns * 100 / duty_of(spending);
 	spending->cost.fixed_percent = 100 * (double)(seen->ns - seen->ticking_ns) / busy_ns;
 	tell_spent(spending);
@@ -287,8 +289,8 @@ void spending_change_duty(struct spending *spending, double percent)
 }
 
 /*
- * The rate of the scheduler's tick is what it is, so that its cost changes nothing before the next
- * profile: a second in ten tells it.
+ * The rate of the scheduler's tick is fixed, so its cost only matters for the next profile: one
+ * second in ten is enough to measure it.
  */
 static void look_at_tick(struct spending *spending, struct session *session)
 {
@@ -346,6 +348,6 @@ void spending_finish(struct spending *spending, struct session *session)
 	if (!spending->due_ns)
 		return;
 	session_cost(session, &now);
-	/* A few runs are only used if there is no better figure. */
+	/* Use a few runs only if there is no better figure. */
 	weigh(spending, &now, spending->cost.handler_ns > 0 ? LOOK_RUNS : 1);
 }

@@ -10,98 +10,94 @@
 #include "host/record/options.h"
 #include "profile/profile.h"
 
-/* --budget: how much of a CPU sampling takes, and which rate the budget allows. */
+/* --budget: measures the cost of sampling, and chooses a rate within the budget. */
 
 /*
- * Measures what a tick costs here, chooses source and rate by it, and says what it chose unless -q.
- * Without a budget it does nothing. It takes 40 ms of two CPUs.
+ * Measures the cost of a tick, chooses source and rate accordingly, and reports the choice unless
+ * -q. Takes 40 ms of two CPUs. Does nothing without a budget.
  */
 int spending_choose(struct sampling_options *options, const char *command, struct error *err);
 
-/* The cost of the session, watched while it runs. */
+/* The cost of a running session. */
 struct spending {
 	const struct sampling_options *options;
 	uint64_t period_ns;
-	double duty_percent; /* how much of the time is sampled; 0: all */
-	uint64_t due_ns; /* when to look again; 0: there is no budget */
+	double duty_percent; /* share of sampled time; 0: all */
+	uint64_t due_ns; /* when to measure again; 0: no budget */
 	uint64_t changed_ns;
-	bool resting; /* nothing is measured at the moment */
+	bool resting; /* measuring is off */
 	struct session_cost last;
-	struct session_cost seen; /* in the last look, or since the duty was decided */
-	double ticking_ns; /* what the program on the tick takes for one */
-	struct profile_cost cost; /* handler_ns 0: not known yet */
+	struct session_cost seen; /* since the last look, or since the duty changed */
+	double ticking_ns; /* cost of a tick's program */
+	struct profile_cost cost; /* handler_ns 0: not measured yet */
 };
 
-/*
- * Begins to watch session: what its programs have taken so far does not count. session NULL: they
- * have taken nothing yet.
- */
+/* Starts to watch session, ignoring earlier costs. session NULL: there are none yet. */
 void spending_begin(struct spending *spending, const struct sampling_options *options,
 		    struct session *session);
 
 /*
- * If it is due, looks at what the programs took since the last time. Returns the period to go on
- * with, which is usually the same.
+ * If it is due, measures the cost since the last time. Returns the next period, which is usually
+ * the same.
  */
 uint64_t spending_look(struct spending *spending, struct session *session);
 
-/* What the programs took during a pause does not count. */
+/* Ignores costs during a pause. */
 void spending_skip(struct spending *spending, struct session *session);
 
-/* The duty_percent for the next profile: what the budget allows by what was seen in this one. */
+/* The duty_percent for the next profile, by the cost of this one. */
 double spending_next_duty(struct spending *spending);
 
-/* From here on the period is period_ns. */
+/* Changes the period to period_ns. */
 void spending_change(struct spending *spending, uint64_t period_ns);
 
-/* From here on so much of the time is sampled. */
+/* Changes the share of sampled time. */
 void spending_change_duty(struct spending *spending, double percent);
 
-/* Completes the cost for a profile that ends here. */
+/* Completes the cost of a profile that ends here. */
 void spending_finish(struct spending *spending, struct session *session);
 
 /*
- * Which sampling period a budget allows. Periods are on a grid of four to an octave, so that a long
- * run that adapts uses few of them. None of them beats slowly against a scheduler tick, as a period
- * would of which a whole number make a millisecond.
+ * The sampling period for a budget. Periods are on a grid of four per octave, so that a long
+ * adaptive run uses few of them. None of them divides a millisecond, so that none beats slowly
+ * against the scheduler's tick.
  */
 #define BUDGET_PERIOD_MIN UINT64_C(10700)
 #define BUDGET_PERIOD_MAX UINT64_C(1000000000)
 
 /*
- * A tick's assumed cost before the programs have run: the measured cost of an interrupt, plus this
- * for the handler.
+ * The assumed cost of a tick's program, before it has run. The measured cost of an interrupt is
+ * added.
  */
 #define BUDGET_HANDLER_NS 2000.0
 
 /*
- * The shortest period at which ticks of that cost take at most the budget, which is in per cent of
- * a busy CPU, with a sixth to spare; max_hz limits it too. 0: even the longest period costs more.
+ * The shortest period at which ticks of that cost stay within the budget, in per cent of one busy
+ * CPU, minus a reserve of a sixth. max_hz is another limit. 0: even the longest period costs more.
  */
 uint64_t budget_period(double percent, double tick_ns, double max_hz);
 
-/* The cost of such ticks in per cent of a busy CPU. */
+/* The cost of such ticks in per cent of one busy CPU. */
 double budget_share(double tick_ns, uint64_t period_ns);
 
 /*
- * The period to go on with, which is the same one unless a change is worth it. A longer period is
- * worth it as soon as the budget is nearly used up; a shorter one if it is two steps of the grid
- * away and settled is true, which means that the last change is long past.
+ * The next period, usually the same. A longer one is chosen as soon as the budget is nearly used
+ * up. A shorter one is chosen if it is at least two steps shorter, and settled is true: the last
+ * change was long ago.
  */
 uint64_t budget_adapt(double percent, double tick_ns, double max_hz, uint64_t period_ns,
 		      bool settled);
 
 /*
- * The smallest duty that a budget leads to. Of 250 ticks a second it leaves 25, which is what other
- * agents take; with 1 of a hundred most containers of a storm had no tick.
+ * The smallest duty for a budget. Of 250 ticks a second it leaves 25, like the rates of other
+ * agents. With 1 % most containers of a storm had no tick.
  */
 #define BUDGET_DUTY_MIN 10.0
 
 /*
- * How much of the time to sample next, in per cent, where a tick's rate is not ours to choose. Of a
- * busy CPU sampling would take `ticks` per cent all the time, and `fixed` whatever the duty. It is
- * now: nearly the whole budget must be used before it is lowered, and much be left before it is
- * raised, to twice as much at most.
+ * The next duty in per cent, if the tick's rate is fixed. Sampling all the time would cost `ticks`
+ * per cent of a busy CPU, plus `fixed` at any duty. `now` is the current duty. It is lowered only
+ * if nearly the whole budget is used, and raised only if much is left, at most to double.
  */
 double budget_duty(double percent, double fixed, double ticks, double now);
 

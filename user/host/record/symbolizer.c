@@ -18,17 +18,17 @@
 #include "reader/reader.h"
 #include "symbol/symbol_cache.h"
 
-/* How long the names of a profile are looked for, and how often is looked whether to end. */
+/* Limit for finding the names of a profile, and how often to check for the end. */
 #define NAMES_MOST_NS (30 * SECOND_NS)
 enum { LOOK_MS = 100 };
 
-/* An object's file, opened by the thread that owns the session. */
+/* An object's file, opened by the session's thread. */
 struct symbolizer_source {
-	int fd; /* or -errno */
+	int fd; /* -errno: none */
 	bool far; /* fd only pins it: see session_is_far() */
 	uint64_t owner;
-	int places_fd; /* or -errno */
-	uint64_t limit; /* how many bytes of a perf map to read */
+	int places_fd; /* -errno: none */
+	uint64_t limit; /* bytes of a perf map to read */
 	char *root;
 };
 
@@ -162,7 +162,7 @@ static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 {
-	/* While the thread is at work, only it may use the tables. */
+	/* While the thread works, only it may use the tables. */
 	return (struct object_opener){ .open = open_object_source,
 				       .open_places = open_places,
 				       .is_trusted = is_trusted,
@@ -188,7 +188,9 @@ static void describe_files_of(struct symbolized *named, bool trusted)
 	}
 }
 
-/* In this thread, because it may have to wait for a reader, and for users' programs. */
+/*
+ * Describe files in this thread, because it may have to wait for a reader and for users' programs.
+ */
 static void describe_files(struct symbolized *named)
 {
 	describe_files_of(named, true);
@@ -223,7 +225,7 @@ static int start_symbolizing(struct symbolizer *symbolizer, struct profile *prof
 		return error_no_memory(err, "names");
 	session_let_go(symbolizer->session);
 	symbolizer->has_thread = !pthread_create(&symbolizer->thread, NULL, name, symbolizer);
-	/* If no thread can be started, names are found here, however long it takes. */
+	/* Without a thread, find names here, however long it takes. */
 	if (!symbolizer->has_thread)
 		name(symbolizer);
 	return 0;
@@ -265,7 +267,7 @@ int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
 	return 0;
 }
 
-/* What is asked to end, or to do something else, has no more time for names. */
+/* A signal to end leaves no time for names. */
 static bool is_interrupted(void)
 {
 	sigset_t pending;
@@ -274,7 +276,7 @@ static bool is_interrupted(void)
 	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
 }
 
-/* Of a series, what comes next must not wait long. */
+/* In a series, the next profile must not wait long. */
 static uint64_t time_for_names(const struct sampling_options *options)
 {
 	const uint64_t ns = options->interval_ns;
@@ -285,8 +287,7 @@ static uint64_t time_for_names(const struct sampling_options *options)
 }
 
 /*
- * Serves the session until the names are found. An error of the session is seen again at the next
- * poll.
+ * Serves the session until the names are found. The next poll sees an error of the session again.
  */
 static void hear_session(struct symbolizer *symbolizer)
 {

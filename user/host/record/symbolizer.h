@@ -15,17 +15,16 @@
 struct symbol_cache;
 
 /*
- * Finds regions and names of a profile in a thread, because the symbols of a large program take a
- * second. Meanwhile the session must be polled for the memory that new text needs, and keys be
- * answered.
+ * Finds regions and names of a profile in a thread, because symbols of a large program take a
+ * second. Meanwhile the session must be polled for memory for new text, and keys must be handled.
  */
 struct symbolized {
-	struct profile *profile; /* NULL: there is none */
+	struct profile *profile; /* NULL: none */
 	struct symbolizer_source *sources; /* by object */
-	_Atomic uint64_t until_ns; /* what has no name by then gets none; 0: there is no such time */
+	_Atomic uint64_t until_ns; /* gives up on names at this time; 0: no limit */
 };
 
-/* A series of profiles has so much time for the names of one, even if its interval is shorter. */
+/* Least time for the names of a profile in a series, even if its interval is shorter. */
 #define NAMES_LEAST_NS (5 * SECOND_NS)
 
 struct symbolizer {
@@ -33,8 +32,8 @@ struct symbolizer {
 	const struct sampling_options *options;
 	struct symbol_cache *symbols;
 	int done_fd; /* readable when symbolizer_end() would not block */
-	struct symbolized work; /* being symbolized */
-	struct symbolized last; /* symbolized */
+	struct symbolized work; /* in progress */
+	struct symbolized last; /* finished */
 	pthread_t thread;
 	bool has_thread;
 	int result;
@@ -44,29 +43,26 @@ struct symbolizer {
 int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
 		    const struct sampling_options *options, struct error *err);
 
-/* Takes over the last profile of the session. No other one may be taken until symbolizer_end(). */
+/* Owns the last profile of the session. No other profile may be taken until symbolizer_end(). */
 int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err);
 
 /*
- * Waits for the thread. The profile is then symbolizer->last.profile until the next one is done. On
- * failure it is freed.
+ * Waits for the thread. Then symbolizer->last.profile is the profile, until the next one is done.
+ * After a failure it is freed.
  */
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
 
-/*
- * Gives symbolizer->last.profile, which may be NULL, to the caller, and leaves NULL until the next
- * one.
- */
+/* Returns symbolizer->last.profile, which may be NULL, to the caller, and sets it to NULL. */
 struct profile *symbolizer_give(struct symbolizer *symbolizer);
 
-/* Opens the objects' files of symbolizer->last while that exists; not for use by other threads. */
+/* Opens the files of symbolizer->last while that exists; not for other threads. */
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer);
 
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /*
- * Does all of this for one profile, which stays the caller's. Returns when it has its names, and
- * serves the session meanwhile. symbols keeps tables from one profile to the next; it may be NULL.
+ * Does all of this for one profile, which the caller keeps. Returns when it has its names, and
+ * serves the session meanwhile. symbols keeps tables for the next profile; may be NULL.
  */
 int symbolizer_once(struct session *session, const struct sampling_options *options,
 		    struct symbol_cache *symbols, struct profile *profile, struct error *err);

@@ -19,10 +19,10 @@
 #include "host/top/page.h"
 #include "report/report.h"
 
-#define LAST_ROWS 10 /* of the table that is printed when the screen is closed */
+#define LAST_ROWS 10 /* of the table after the screen has closed */
 #define FILE_DEFAULT "bpfprofil-top-%t.json"
 
-/* Of a function's callers, as report shows them. */
+/* Limits for a function's callers, as in report. */
 #define CALLERS_ROWS 40
 #define CALLERS_MIN 0.5
 
@@ -31,7 +31,7 @@ struct callers_page {
 	FILE *out;
 };
 
-/* ^Z is left to ncurses, which restores the terminal while we are stopped. */
+/* Leave ^Z to ncurses, which restores the terminal while we are stopped. */
 static int open_resizes(struct error *err)
 {
 	sigset_t signals;
@@ -60,10 +60,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	loop->plain.choice.callers = loop->ui.choice.callers = options->callers;
 	loop->plain.width = terminal_width(stdout);
 	loop->save = file;
-	/*
-	 * Checked at the start, so that a user who asked for a file learns at once that it cannot
-	 * be written.
-	 */
+	/* Check at the start, so that users learn at once if their file cannot be written. */
 	if (!ret && file)
 		ret = output_check(loop->kept.files.path, err);
 	if (ret)
@@ -75,7 +72,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	return loop->resize_fd < 0 ? loop->resize_fd : 0;
 }
 
-/* Takes out what was counted since the last call, and begins to look for its names. */
+/* Takes the counts since the last call, and starts to find their names. */
 static int begin_top_interval(struct top_loop *loop, struct error *err)
 {
 	struct profile *profile;
@@ -139,7 +136,7 @@ static int show_interval(struct top_loop *loop, struct error *err)
 	return flush(err);
 }
 
-/* Whether the next interval must wait: the display is frozen, or a profile is being named. */
+/* Whether the next interval must wait: the display is frozen, or names are being found. */
 static bool is_waiting(const struct top_loop *loop)
 {
 	return loop->ui.frozen || loop->symbolizer.work.profile;
@@ -161,7 +158,7 @@ static int take_when_due(struct top_loop *loop, struct error *err)
 
 	if (is_waiting(loop) || now < loop->due_ns)
 		return 0;
-	/* If an interval took longer than planned, some are skipped. */
+	/* If an interval took longer than planned, skip some. */
 	loop->due_ns += ((now - loop->due_ns) / loop->delay_ns + 1) * loop->delay_ns;
 	return begin_top_interval(loop, err);
 }
@@ -178,7 +175,7 @@ static int show_when_named(struct top_loop *loop, struct error *err)
 
 enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_SYMBOLIZED, FD_KEYS, FD_NR };
 
-/* The text of a function's page, or the reason why there is none; NULL: out of memory. */
+/* Returns the text of a function's page, or why there is none; NULL: out of memory. */
 static char *annotate(struct top_loop *loop, const struct top_row *function, bool hot)
 {
 	struct object_opener opener = symbolizer_opener(&loop->symbolizer);
@@ -223,7 +220,7 @@ static int put_callers(struct profile *profile, void *of, struct error *err)
 	return report_tree(profile, page->options, page->out, err);
 }
 
-/* Of all that was counted, as report --callers shows them. */
+/* Shows the callers in all counts, like report --callers. */
 static int open_callers(struct top_loop *loop, struct error *err)
 {
 	const struct top_row *row = top_ui_row(&loop->ui);
@@ -321,7 +318,7 @@ static int handle_events(struct top_loop *loop, const struct pollfd *fds, struct
 {
 	int ret = 0;
 
-	/* The session comes first, while the process that a new file belongs to may still exist. */
+	/* Poll the session first, while the process of a new file may still exist. */
 	if (fds[FD_SESSION].revents) {
 		ret = session_poll(loop->session, err);
 		cgroup_labels_look(&loop->labels, loop->session);
@@ -355,7 +352,7 @@ static int watch_top(struct top_loop *loop, struct error *err)
 	int ret = 0;
 
 	loop->due_ns = monotonic_ns() + loop->delay_ns;
-	/* A target that ended before it was watched is only found by looking. */
+	/* Find a target that ended before it was watched. */
 	if (loop->is_over(loop->targets))
 		return 0;
 	if (loop->terminal)
@@ -370,7 +367,7 @@ static int watch_top(struct top_loop *loop, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Shows what was counted but not shown yet. */
+/* Shows the remaining counts. */
 static int end_intervals(struct top_loop *loop, struct error *err)
 {
 	int ret = session_stop(loop->session, err);
@@ -408,7 +405,7 @@ static void close_terminal(struct top_loop *loop)
 	loop->plain.limit = LAST_ROWS;
 }
 
-/* Opens a terminal if stdout is one that can be drawn on and keys can be read. */
+/* Opens a terminal if stdout can be drawn on, and keys can be read. */
 static int open_terminal(struct top_loop *loop, struct error *err)
 {
 	const char *type = getenv("TERM");

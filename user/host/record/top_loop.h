@@ -17,9 +17,9 @@
 #include "host/top/ui.h"
 
 /*
- * A session that is watched while it runs: each interval's profile is taken, named, added to the
- * model, and shown on a terminal or as a table on stdout. All of them are also kept, so that a key
- * can write them to a file.
+ * top: takes each interval's profile from the running session, finds its names, adds it to the
+ * model, and shows it on a terminal, or as a table on stdout. All profiles are also kept, so that a
+ * key can write them to a file.
  */
 struct top_loop {
 	const struct sampling_options *options;
@@ -27,7 +27,7 @@ struct top_loop {
 	struct symbolizer symbolizer;
 	struct cgroup_labels labels;
 	struct kept kept;
-	bool save; /* also at the end */
+	bool save; /* write a file at the end, too */
 	struct top_model model;
 	struct top_ui ui;
 	struct top_plain plain;
@@ -36,25 +36,25 @@ struct top_loop {
 	int signal_fd;
 	int resize_fd; /* for SIGWINCH */
 	int ended_fd; /* readable when a target may have ended; -1: never */
-	bool (*is_over)(void *targets); /* called then: whether all targets have ended */
+	bool (*is_over)(void *targets); /* then called: whether all targets have ended */
 	void *targets;
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of intervals; 0: unlimited */
-	uint64_t due_ns; /* when the current interval ends */
-	time_t ended; /* when the last interval ended */
+	uint64_t due_ns; /* end of the current interval */
+	time_t ended; /* end of the last interval */
 };
 
-/* by is the view to begin with. */
+/* by is the first view. */
 int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
 		  const char *file, struct error *err);
 
 /*
- * Runs on a session that has started, until the user quits, a signal, the targets' end or the last
+ * Runs on a started session, until the user quits, a signal, the targets' end, or the last
  * interval.
  */
 int top_loop_run(struct top_loop *loop, struct error *err);
 
-/* Restores the terminal. session stays the caller's. */
+/* Restores the terminal. The caller keeps session. */
 void top_loop_free(struct top_loop *loop);
 
 #endif
