@@ -25,7 +25,7 @@ static int list_directory(const char *path, struct names *names)
 	return ret;
 }
 
-/* Follows path as far as it exists, and suggests a name there that is near to the next part. */
+/* Follows path as far as it exists, and suggests a name there that is similar to the next part. */
 static bool suggest_sibling(const struct cgroup_mount *mount, const char *path, struct error *err)
 {
 	char directory[PATH_MAX], word[NAME_MAX + 1];
@@ -62,7 +62,7 @@ static bool is_cgroup_named(const char *name, const void *wanted)
 	return !strcmp(name, wanted);
 }
 
-/* Suggests a path if only its last name was typed, or if the way to it is wrong. */
+/* Suggests a path if only its last name was given, or if its beginning is wrong. */
 static bool suggest_path(const struct cgroups *cgroups, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -93,8 +93,8 @@ static int no_cgroup(const struct cgroups *cgroups, const char *path, struct err
 }
 
 /*
- * Version 1 hierarchies are mounted side by side, so a user who looks at /sys/fs/cgroup types
- * memory/x for a path under a mount.
+ * Version 1 hierarchies are mounted side by side. Users who see /sys/fs/cgroup type memory/x for a
+ * path below a mount.
  */
 static int find_beside(const struct cgroups *cgroups, const char *path,
 		       struct cgroup_places *result)
@@ -113,7 +113,7 @@ static int find_beside(const struct cgroups *cgroups, const char *path,
 	return -ENOENT;
 }
 
-/* Takes path as a directory, then as a path under a mount, then as what may have been meant. */
+/* Tries path as a directory, then as a path below a mount, then as a path beside it. */
 static int find_cgroup(const struct cgroups *cgroups, const char *path,
 		       struct cgroup_places *result, struct error *err)
 {
@@ -150,7 +150,7 @@ int targets_add_cgroup(struct targets *targets, const char *path, struct error *
 		cgroup_places_free(&places);
 		return ret;
 	}
-	/* The cgroup may still be empty: then all its places are kept. */
+	/* If the cgroup is still empty, keep all of its places. */
 	cgroup_places_keep_populated(&places);
 	return targets_add_places(targets, "--cgroup", path, &places, false, err);
 }

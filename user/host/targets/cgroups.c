@@ -33,7 +33,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Reads /proc/cgroups, where each line begins with the name of a controller. */
+/* Reads /proc/cgroups. Each line begins with the name of a controller. */
 static char *read_controllers(const char *proc)
 {
 	char path[PATH_MAX], *text = NULL;
@@ -64,8 +64,8 @@ static bool is_controller(const char *controllers, const char *word)
 }
 
 /*
- * Keeps those of a mount's options ("rw,xattr,name=systemd", "rw,cpu,cpuacct") by which
- * /proc/PID/cgroup names the hierarchy, in the same order.
+ * Keeps the options of a mount ("rw,xattr,name=systemd", "rw,cpu,cpuacct") that name the hierarchy
+ * in /proc/PID/cgroup, in their order.
  */
 static int name_hierarchy(struct cgroup_mount *mount, char *options, const char *controllers)
 {
@@ -90,7 +90,7 @@ static int name_hierarchy(struct cgroup_mount *mount, char *options, const char 
 	return 0;
 }
 
-/* False if another mount lies over it. */
+/* False: another mount hides it. */
 static bool can_be_seen(const struct cgroup_mount *mount)
 {
 	struct stat status;
@@ -142,7 +142,7 @@ static int read_mount_line(struct cgroups *cgroups, const char *line, const char
 	}
 	unescape(mount.root);
 	unescape(mount.where);
-	/* All that follows relies on absolute paths. */
+	/* Everything below needs absolute paths. */
 	if (mount.root[0] != '/' || mount.where[0] != '/') {
 		free_mount(&mount);
 		return 0;
@@ -150,7 +150,7 @@ static int read_mount_line(struct cgroups *cgroups, const char *line, const char
 	mount.dev = makedev(major, minor);
 	ret = name_hierarchy(&mount, version[0] == '2' ? options + strlen(options) : options,
 			     controllers);
-	/* A version 1 hierarchy with neither controller nor name cannot be told from others. */
+	/* A version 1 hierarchy with neither controller nor name cannot be identified. */
 	if (ret || (version[0] != '2' && !*mount.key)) {
 		free_mount(&mount);
 		return ret;
@@ -167,10 +167,7 @@ static int compare_mounts(const void *left, const void *right)
 		return v2 ? -1 : 1;
 	if (strlen(a->root) != strlen(b->root))
 		return strlen(a->root) < strlen(b->root) ? -1 : 1;
-	/*
-	 * Before hierarchies are numbered, `hierarchy` holds the order in which the mounts were
-	 * read.
-	 */
+	/* Until hierarchies are numbered, `hierarchy` is the order of reading. */
 	return a->hierarchy < b->hierarchy ? -1 : 1;
 }
 
@@ -236,7 +233,10 @@ const char *cgroup_mount_name(const struct cgroup_mount *mount)
 	return cgroup_mount_is_v2(mount) ? "version 2" : mount->key;
 }
 
-/* The rest of path behind a leading directory, from its '/' on; NULL: path is not below it. */
+/*
+ * Returns the rest of path after a leading directory, beginning with '/'; NULL: path is not below
+ * it.
+ */
 static const char *behind(const char *path, const char *directory)
 {
 	size_t length = strlen(directory);
@@ -289,7 +289,7 @@ int cgroup_places_add(struct cgroup_places *places, const struct cgroup_mount *m
 	return append_place(places, mount, strdup(path), status.st_ino);
 }
 
-/* Adds a directory that a mount shows. realpath() has removed every way out of the mount. */
+/* Adds a directory of a mount. realpath() has removed every way out of the mount. */
 static int add_below(struct cgroup_places *places, const struct cgroup_mount *mount,
 		     const char *directory)
 {
@@ -333,7 +333,7 @@ int cgroup_places_add_directory(struct cgroup_places *places, const struct cgrou
 
 	if (!realpath(directory, real))
 		return errno == ENOTDIR ? -ENOENT : -errno;
-	/* Of nested mounts the innermost is the visible one. */
+	/* Of nested mounts, the innermost is visible. */
 	for (i = 0; i < cgroups->nr; i++)
 		if (behind(real, cgroups->list[i].where) &&
 		    (!best || strlen(cgroups->list[i].where) > strlen(best->where)))
@@ -402,7 +402,9 @@ void cgroup_places_free(struct cgroup_places *places)
 	*places = (struct cgroup_places){ 0 };
 }
 
-/* ID:KEY:PATH; the path may contain colons, and ends in " (deleted)" if the cgroup is gone. */
+/*
+ * Parses ID:KEY:PATH. The path may contain colons, and ends in " (deleted)" if the cgroup is gone.
+ */
 static int add_membership(struct cgroup_places *places, const struct cgroups *cgroups, char *line)
 {
 	char *key = strchr(line, ':'), *path = key ? strchr(key + 1, ':') : NULL;
@@ -441,24 +443,24 @@ int cgroup_places_add_process(struct cgroup_places *places, const struct cgroups
 	return ret;
 }
 
-/* Kubernetes in a container of a container has some ten levels. Each level holds a descriptor. */
+/* Kubernetes in a container of a container has some ten levels. Each level needs a descriptor. */
 #define DEPTH_MAX 32
 
 struct cgroup_descent {
 	/*
-	 * A nonzero result ends the walk. dir is the directory of path, whose last part is its
+	 * A nonzero result ends the walk. dir is the directory of path, whose last component is its
 	 * name.
 	 */
 	int (*visit)(struct cgroup_descent *walk, int dir);
 	char path[PATH_MAX]; /* in the hierarchy */
 	size_t length;
 
-	/* For finding cgroups: */
+	/* To find cgroups: */
 	struct cgroup_places *places;
 	const struct cgroup_mount *mount;
 	cgroup_match match;
 	const void *wanted;
-	/* For processes: */
+	/* To find processes: */
 	int (*each)(pid_t pid, void *argument);
 	void *argument;
 };
@@ -466,8 +468,8 @@ struct cgroup_descent {
 static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth);
 
 /*
- * A directory that was removed or that we may not read is skipped, but not one that fails for lack
- * of memory or descriptors.
+ * Skips a directory that was removed, or that we may not read. A lack of memory or descriptors is
+ * an error.
  */
 static int trouble(void)
 {
@@ -517,7 +519,7 @@ static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth)
 	return ret;
 }
 
-/* Begins at path, without visiting path itself. */
+/* Starts at path, without visiting path itself. */
 static int walk_from(struct cgroup_descent *walk, const struct cgroup_mount *mount,
 		     const char *path)
 {
@@ -575,7 +577,7 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 		if (ret)
 			return error_errno(err, ret, "%s", cgroups->list[i].where);
 	}
-	/* readdir() returns no particular order, but messages about the places should have one. */
+	/* readdir() has no order, but messages should have one. */
 	SORT(places->list, places->nr, compare_cgroup_places);
 	return 0;
 }
@@ -636,10 +638,10 @@ bool cgroup_place_is_there(const struct cgroup_place *place)
 	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
 	struct stat status;
 
-	/* Without memory nothing is known, so the cgroup is assumed to be unchanged. */
+	/* Without memory, assume that the cgroup is unchanged. */
 	if (!directory)
 		return true;
-	/* Nor is it known where its directory could not be looked at; one that is gone has ENOENT. */
+	/* Assume the same if its directory cannot be checked. A removed one has ENOENT. */
 	if (stat(directory, &status))
 		return errno != ENOENT && errno != ENOTDIR && errno != ENODEV;
 	return status.st_ino == place->id;
@@ -662,7 +664,7 @@ bool cgroup_place_is_populated(const struct cgroup_place *place)
 		return true;
 	snprintf(path, sizeof(path), "%s/cgroup.events", directory);
 	file = fopen(path, "re");
-	/* Version 1 does not have that file, nor has a root, which is never empty. */
+	/* Version 1 lacks that file. So does a root, which is never empty. */
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "populated ", 10))
 			return line[10] == '1';

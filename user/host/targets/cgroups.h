@@ -10,26 +10,26 @@
 #include "base/error.h"
 
 /*
- * The cgroup file systems that are visible here, from mountinfo rather than at their usual paths,
- * because in a container or a private mount namespace they are elsewhere.
+ * The visible cgroup file systems, from mountinfo: in a container or a private mount namespace,
+ * they are not at their usual paths.
  */
 struct cgroup_mount {
 	char *where; /* the mount point */
-	char *root; /* the part of the hierarchy that it shows; "/" is all of it */
-	char *key; /* as /proc/PID/cgroup names the hierarchy: "" is version 2, "cpu,cpuacct" */
-	char *controller; /* the first controller; NULL: version 2, or named and without any */
+	char *root; /* the visible part of the hierarchy; "/": all of it */
+	char *key; /* its name in /proc/PID/cgroup: "" is version 2, "cpu,cpuacct" */
+	char *controller; /* the first controller; NULL: version 2, or there is none */
 	dev_t dev;
-	size_t hierarchy; /* number of its hierarchy: the index of the first mount of it */
+	size_t hierarchy; /* index of the first mount of the hierarchy */
 };
 
 struct cgroups {
 	char *proc;
-	struct cgroup_mount *list; /* version 2 first; for each hierarchy the widest view first */
+	struct cgroup_mount *list; /* version 2 first; in a hierarchy, the widest view first */
 	size_t nr;
 	size_t capacity;
 };
 
-/* A cgroup. The path is as in /proc/PID/cgroup. */
+/* A cgroup, with its path as in /proc/PID/cgroup. */
 struct cgroup_place {
 	const struct cgroup_mount *mount;
 	char *path;
@@ -42,26 +42,26 @@ struct cgroup_places {
 	size_t capacity;
 };
 
-/* proc is where procfs is mounted. A host without cgroups has an empty list. */
+/* proc is the mount point of procfs. Without cgroups the list is empty. */
 int cgroups_read(struct cgroups *cgroups, const char *proc, struct error *err);
 void cgroups_free(struct cgroups *cgroups);
 
 bool cgroup_mount_is_v2(const struct cgroup_mount *mount);
 
-/* The name of its hierarchy for messages. */
+/* The name of its hierarchy, for messages. */
 const char *cgroup_mount_name(const struct cgroup_mount *mount);
 
 /*
- * The directory of a path in the mount's hierarchy, or NULL: it is not in the mount's view, or
- * there is no memory.
+ * Returns the directory of a path in the mount's hierarchy; NULL: it is not visible there, or there
+ * is no memory.
  */
 char *cgroup_directory(const struct cgroup_mount *mount, const char *path);
 
-/* -ENOENT, with nothing added: there is no such cgroup. */
+/* -ENOENT: there is no such cgroup, and nothing was added. */
 int cgroup_places_add(struct cgroup_places *places, const struct cgroup_mount *mount,
 		      const char *path);
 
-/* Adds path, as under a mount, in each hierarchy that has it. */
+/* Adds path, relative to a mount, in each hierarchy that has it. */
 int cgroup_places_add_each(struct cgroup_places *places, const struct cgroups *cgroups,
 			   const char *path);
 
@@ -73,14 +73,14 @@ int cgroup_places_add_directory(struct cgroup_places *places, const struct cgrou
 				const char *directory);
 
 /*
- * Adds every cgroup whose directory's name matches, or with NULL every one, sorted by hierarchy and
- * path, so that each comes before those below it. What cannot be read is skipped.
+ * Adds each cgroup whose directory name matches, or with NULL all, sorted by hierarchy and path, so
+ * that parents come first. Skips what cannot be read.
  */
 typedef bool (*cgroup_match)(const char *name, const void *wanted);
 int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,
 		       cgroup_match match, const void *wanted, struct error *err);
 
-/* Adds name() of each such cgroup; what these are is for messages. */
+/* Adds name() of each such cgroup; `what` is for messages. */
 struct names;
 int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
 			const char *(*name)(const struct cgroup_place *place), const char *what,
@@ -90,21 +90,19 @@ int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
 int cgroup_places_add_process(struct cgroup_places *places, const struct cgroups *cgroups,
 			      pid_t pid);
 
-/* The last component of its path. */
 const char *cgroup_place_name(const struct cgroup_place *place);
 
-/* The place in this hierarchy, or NULL. */
+/* The place in this hierarchy; NULL: none. */
 const struct cgroup_place *cgroup_places_in(const struct cgroup_places *places, size_t hierarchy);
 
-/* Removes the places for which keep() is false. */
+/* Removes places for which keep() returns false. */
 void cgroup_places_filter(struct cgroup_places *places,
 			  bool (*keep)(const struct cgroup_place *place, const void *argument),
 			  const void *argument);
 
 /*
- * If any of the places is populated, removes those that are not, and returns whether any was. A
- * runtime may make a directory in a hierarchy and put nobody there, as older ones do with version 2
- * on a hybrid host.
+ * If any place is populated, removes the others, and returns true. A runtime may create a directory
+ * in a hierarchy and leave it empty, as older ones do with version 2 on a hybrid host.
  */
 bool cgroup_places_keep_populated(struct cgroup_places *places);
 
@@ -113,12 +111,12 @@ void cgroup_places_free(struct cgroup_places *places);
 /* Whether the directory is still the same cgroup. */
 bool cgroup_place_is_there(const struct cgroup_place *place);
 
-/* Whether a process is in it or below it. */
+/* Whether there is a process in it or below it. */
 bool cgroup_place_is_populated(const struct cgroup_place *place);
 
 /*
- * Calls visit() for the processes in it and below, ascending in each cgroup, until it returns
- * nonzero, which is returned. pid 0 stands for a process that this pid namespace cannot see.
+ * Calls visit() for each process in it and below, ascending in each cgroup, until it returns
+ * nonzero, which is returned. pid 0 means a process that this pid namespace cannot see.
  */
 int cgroup_place_each_process(const struct cgroup_place *place,
 			      int (*visit)(pid_t pid, void *argument), void *argument);

@@ -27,10 +27,7 @@ static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *
 			container_id_in(cgroup_place_name(b)), CONTAINER_ID_LENGTH);
 }
 
-/*
- * Refuses a prefix that several ids begin with; each is named once, even if it is in several
- * hierarchies.
- */
+/* Refuses a prefix that is ambiguous. Lists each id once, even if it is in several hierarchies. */
 static int refuse_prefix(const struct cgroup_places *places, const char *typed, struct error *err)
 {
 	char list[LISTED_MAX * (CONTAINER_ID_SHORT + 8) + 8];
@@ -51,7 +48,7 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 			       list, nr > LISTED_MAX ? ", ..." : "");
 }
 
-/* The directories of the one container whose id has this prefix; -ENOENT: there is none. */
+/* Finds the directories of the container whose id has this prefix; -ENOENT: there is none. */
 static int find_prefix(const struct cgroups *cgroups, const char *prefix,
 		       struct cgroup_places *result, struct error *err)
 {
@@ -67,8 +64,8 @@ static int find_prefix(const struct cgroups *cgroups, const char *prefix,
 }
 
 /*
- * Cuts the path after the directory made for the container, which may have put itself into one
- * below.
+ * Cuts the path after the container's directory, because the container may have moved itself below
+ * it.
  */
 static void cut_below(struct cgroup_place *place, const char *id)
 {
@@ -94,9 +91,8 @@ static bool is_own(const struct cgroup_place *place, const void *argument)
 }
 
 /*
- * If a runtime made no cgroup for it, as some do not in
- * version 2 on a hybrid host, the process is in the cgroup of whoever started it, which is not the
- * container.
+ * If a runtime made no cgroup, as some do not in version 2 on a hybrid host, the process is in its
+ * parent's cgroup, which is not the container's.
  */
 int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
 			struct cgroup_places *result)
@@ -132,7 +128,7 @@ static int refuse_shared(const char *typed, const struct runtime_container *cont
 	return -ENOENT;
 }
 
-/* Inside a container that shows only cgroups of its own, none of the process's is below a mount. */
+/* In a container that only shows its own cgroups, no cgroup of the process is below a mount. */
 static bool is_out_of_view(const struct cgroups *cgroups, const struct runtime_container *container)
 {
 	struct cgroup_places places = { 0 };
@@ -151,7 +147,7 @@ static int refuse_hidden(const char *typed, struct error *err)
 		"--container '%s': its cgroup is not below a mount that is seen here", typed);
 }
 
-/* Finds the cgroups of a container that a runtime told about. */
+/* Finds the cgroups of a container that a runtime has reported. */
 static int find_told(const struct cgroups *cgroups, const char *typed,
 		     const struct runtime_container *container, struct cgroup_places *result,
 		     struct error *err)
@@ -207,7 +203,7 @@ static int refuse_both(const struct runtime_container *told, const struct cgroup
 	return -ENOTUNIQ;
 }
 
-/* Two runtimes may tell about the same container, because docker may be a wrapper of podman. */
+/* Two runtimes may report the same container, because docker may be a wrapper of podman. */
 static bool are_one(const struct runtime_containers *told)
 {
 	size_t i;
@@ -224,7 +220,7 @@ static bool has_id(const char *directory, const void *wanted)
 	return container_id_in(directory);
 }
 
-/* Of LXC's containers, which no command needs to be asked for; wanted: NULL for all. */
+/* Matches LXC's containers, which need no command; wanted NULL: all. */
 static bool has_name(const char *directory, const void *wanted)
 {
 	const char *name = container_name_in(directory);
@@ -232,7 +228,7 @@ static bool has_name(const char *directory, const void *wanted)
 	return name && container_name_is_valid(name) && (!wanted || !strcmp(name, wanted));
 }
 
-/* Not one that a user made, or somebody inside another container. */
+/* Whether root made it, rather than a user, or somebody inside another container. */
 static bool is_roots(const struct cgroup_place *place, const void *argument)
 {
 	char above[PATH_MAX];
@@ -248,7 +244,7 @@ static bool is_roots(const struct cgroup_place *place, const void *argument)
 	return parts.name[0];
 }
 
-/* The places are sorted by hierarchy. */
+/* Places are sorted by hierarchy. */
 static int check_one(const struct cgroup_places *places, const char *name, struct error *err)
 {
 	const struct cgroup_place *a, *b;
@@ -267,7 +263,10 @@ static int check_one(const struct cgroup_places *places, const char *name, struc
 	return places->nr ? 0 : -ENOENT;
 }
 
-/* Others may call a container as one of root's is called, and then have no say in what is meant. */
+/*
+ * Finds containers by name. If it is a name of root's containers, other users' ones of that name do
+ * not count.
+ */
 static int find_name(const struct cgroups *cgroups, const char *name, bool of_root,
 		     struct cgroup_places *result, struct error *err)
 {
@@ -294,7 +293,7 @@ int container_names_all(const struct cgroups *cgroups, struct names *names, stru
 	return ret ?: cgroup_places_names(cgroups, has_name, name_of, "containers", names, err);
 }
 
-/* Collects the names of containers, and ids cut to the length of the typed one. */
+/* Collects names of containers, and short forms of ids. */
 static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
 {
 	struct cgroup_places places = { 0 };
@@ -310,7 +309,7 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	return ret;
 }
 
-/* Why there may be none: nobody could be asked, or what is seen is a part. */
+/* Explains why there may be none: no runtime can be asked, or only a part is visible. */
 static void hint_at_view(const struct runtime_containers *told, struct error *err)
 {
 	if (own_namespace("cgroup", HOST_CGROUPS))
@@ -345,10 +344,7 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 	return -ENOENT;
 }
 
-/*
- * A long prefix of an id is hardly a name, so it is searched first; a short one is first taken as a
- * name.
- */
+/* A long prefix of an id is hardly a name, so search it first. Try a short one as a name first. */
 static int find_container(const struct cgroups *cgroups, const char *typed,
 			  struct cgroup_places *result, struct error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What docker and podman wrote down of a container when they made it: to read it takes some 50 us and no
- * process, so even a container that is gone in a moment has its name.
+ * Files that docker and podman write when they create a container. Reading them takes some 50 us
+ * and no process, so that even a container that is gone in a moment has its name.
  */
 #include <errno.h>
 #include <glob.h>
@@ -23,10 +23,10 @@
 struct file_search {
 	const char *id;
 	char *found;
-	bool is_it; /* the object that is read has the id */
+	bool is_it; /* the current object has the id */
 };
 
-/* These files belong to root, who alone may write beside them. A file that is not there says nothing. */
+/* Only root can write these files. A missing file is not an error. */
 static int read_file(const char *root, const char *path,
 		     int (*read)(struct json_reader *json, struct file_search *search),
 		     struct file_search *search)
@@ -107,7 +107,7 @@ static int read_names(struct json_reader *json, char **last)
 	return ret;
 }
 
-/* Of one container: its names, of which the last is taken, come before or after its id. */
+/* Reads one container. Its names may come before or after its id; the last one counts. */
 static int read_container(struct json_reader *json, struct file_search *search)
 {
 	cleanup_free char *name = NULL;
@@ -139,7 +139,10 @@ static int read_storage(struct json_reader *json, struct file_search *search)
 	return ret;
 }
 
-/* One list for each storage driver, as overlay, and one of containers that do not outlive the host. */
+/*
+ * There is one list for each storage driver, such as overlay, and one of containers that end with
+ * the host.
+ */
 static char *find_podman(const char *root, const char *id)
 {
 	struct file_search search = { .id = id };

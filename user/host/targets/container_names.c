@@ -21,12 +21,12 @@
 #include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
 
-/* How many entries of a folder are read; a host has some hundred pods. */
+/* Limit of entries to read of a folder; a host has some hundred pods. */
 #define ENTRIES_MAX 20000
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
 
-/* Copies a name of that length; false: it is not one, and *ret is "". */
+/* Copies a name of that length; false: it is invalid, and *ret is "". */
 static bool take_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX])
 {
 	ret[0] = '\0';
@@ -36,7 +36,7 @@ static bool take_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX
 	return true;
 }
 
-/* Calls visit() until it says that it has found what it wants. False: there is no such folder. */
+/* Calls visit() until it returns true. False: there is no such folder. */
 static bool each_entry(const char *path, bool (*visit)(const char *name, void *context),
 		       void *context)
 {
@@ -56,13 +56,13 @@ static bool each_entry(const char *path, bool (*visit)(const char *name, void *c
 struct search {
 	const struct cgroup_parts *parts;
 	struct kubelet_names *names;
-	char folder[NAME_MAX + 1]; /* of the pod */
+	char folder[NAME_MAX + 1]; /* the pod's */
 	char prefix[2 * KUBELET_NAME_MAX + 2]; /* of its containers' names */
 	unsigned int nr; /* number of its containers' folders */
 	bool named; /* the container has a log */
 };
 
-/* NAMESPACE_POD_UID; neither name can contain an underscore. */
+/* Parses NAMESPACE_POD_UID; neither name can contain an underscore. */
 static bool visit_pod(const char *name, void *context)
 {
 	struct search *search = context;
@@ -83,7 +83,7 @@ static bool visit_pod(const char *name, void *context)
 	return true;
 }
 
-/* POD_NAMESPACE_CONTAINER-ID.log */
+/* Parses POD_NAMESPACE_CONTAINER-ID.log. */
 static bool visit_log(const char *name, void *context)
 {
 	struct search *search = context;
@@ -108,8 +108,8 @@ static bool visit_container(const char *name, void *context)
 }
 
 /*
- * Of a kubelet that makes no links to logs. Elsewhere it would be wrong: a container's folder is there
- * before it begins, when the pod's sandbox is all that runs.
+ * For a kubelet that makes no links to logs. With links, this would be wrong: a container's folder
+ * exists before it begins, while only the pod's sandbox runs.
  */
 static bool find_only_container(const char *logs, struct search *search)
 {
@@ -149,7 +149,7 @@ bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
 static const unsigned int
 	rest_ms[] = { [CONTAINERS_FOR_A_WHILE] = 2000, [CONTAINERS_FOR_GOOD] = 60000 };
 
-/* What was heard: "ID NAME", and "NAME PATH" where only the process tells the cgroup. */
+/* Answers of runtimes: "ID NAME", and "NAME PATH" if only the process identifies the cgroup. */
 struct answers {
 	struct names ids;
 	struct names places;
@@ -158,10 +158,10 @@ struct answers {
 struct container_names {
 	enum container_asking how;
 	struct answers latest; /* the thread's, until all runtimes were asked; only for good */
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t changed;
 	struct answers answers;
-	unsigned int asked, answered; /* numbers of questions */
+	unsigned int asked, answered; /* numbers of requests */
 	unsigned int nr_answers;
 	bool closing; /* the thread frees it */
 };
@@ -181,7 +181,7 @@ static void names_close(struct container_names *names)
 	free(names);
 }
 
-/* --- the thread that asks --- */
+/* --- the thread --- */
 
 static void wait_ms(struct container_names *names, unsigned int ms,
 		    bool (*is_over)(const struct container_names *names))
@@ -237,7 +237,7 @@ static void find_places(struct names *places, const struct names *lines)
 	cgroups_free(&cgroups);
 }
 
-/* Moves what is new; the latest comes last. */
+/* Moves new names; the latest come last. */
 static void take(struct names *to, struct names *from)
 {
 	size_t i, j;
@@ -251,7 +251,10 @@ static void take(struct names *to, struct names *from)
 	names_free(from);
 }
 
-/* What fails is not known; a later question may have better luck. False: there is no such runtime. */
+/*
+ * Asks a runtime. After a failure its names are unknown; a later request may succeed. False: there
+ * is no such runtime.
+ */
 static bool hear_runtime(struct container_names *names, size_t number)
 {
 	const bool for_good = names->how == CONTAINERS_FOR_GOOD;
@@ -306,7 +309,7 @@ static void *ask(void *context)
 	return NULL;
 }
 
-/* --- its owner --- */
+/* --- the owner --- */
 
 static int start_thread(struct container_names *names)
 {
@@ -383,7 +386,10 @@ static const char *find_id(const struct names *ids, const char *id)
 	return NULL;
 }
 
-/* The innermost container, whose path is the longest; *length gets that of its name. */
+/*
+ * Finds the innermost container, which has the longest path; *length receives the length of its
+ * name.
+ */
 static const char *find_place(const struct names *places, const char *cgroup, size_t *length)
 {
 	const char *found = NULL, *path;
@@ -411,7 +417,10 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 	bool has_id;
 
 	cgroup_parts_find(cgroup, &parts);
-	/* An id that a user chose may be that of any container, but root's runtimes have none there. */
+	/*
+	 * A user may choose an id that equals any container's. Root's runtimes have no such
+	 * containers.
+	 */
 	has_id = parts.container[0] && !(parts.is_users && !geteuid());
 	if (!has_id && container_name_is_valid(parts.name)) {
 		snprintf(result, CONTAINER_NAME_MAX, "%s", parts.name);
@@ -429,7 +438,9 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 	if (name)
 		snprintf(result, CONTAINER_NAME_MAX, "%.*s", (int)length, name);
 	pthread_mutex_unlock(&names->lock);
-	/* What docker calls a pod's container is made of names that kubelet's folders tell apart. */
+	/*
+	 * docker's names of a pod's containers are composed of names that kubelet's folders have.
+	 */
 	return name ||
 	       (has_id && !parts.pod[0] && container_files_find("", parts.container, result));
 }

@@ -13,16 +13,13 @@
 #include "base/util.h"
 #include "host/targets/targets_impl.h"
 
-/*
- * What is read from /proc to find processes. Pin a process by a descriptor first, then read its
- * files.
- */
+/* Reads /proc to find processes. First pin a process by a descriptor, then read its files. */
 
 #define PROCESS_OF_KERNEL 0x00200000 /* include/linux/sched.h: PF_KTHREAD */
 
 /* Values from /proc/PID/stat. */
 struct proc_stat {
-	char name[64]; /* a kernel worker's name is longer than the usual 15 bytes */
+	char name[64]; /* kernel workers have names longer than the usual 15 bytes */
 	pid_t parent;
 	unsigned int flags;
 };
@@ -100,7 +97,9 @@ static int cannot_open(pid_t pid, int why, struct error *err)
 	return why;
 }
 
-/* Checks what the process's files say. Its descriptor pins the pid, so the files are its own. */
+/*
+ * Checks a process by its files. The descriptor pins the pid, so the files belong to the process.
+ */
 static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
 {
 	int ret = proc_stat_read(pid, process);
@@ -120,7 +119,7 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 	return process_has_ended(fd) > 0 ? ended(pid, process, err) : 0;
 }
 
-/* A descriptor of the process, or an error that says why there is none. */
+/* Returns a descriptor of the process, or an error with the reason. */
 static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 {
 	int fd = process_fd(pid), ret;
@@ -136,7 +135,7 @@ static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 	return ret ? ret : fd;
 }
 
-/* Takes over the descriptor of a process, even on failure. */
+/* Owns the descriptor, even on failure. */
 static int add_process(struct target_origin *origin, int fd, struct error *err)
 {
 	int *grown = reallocarray(origin->pid_fds, origin->nr_pid_fds + 1, sizeof(*grown));
@@ -190,24 +189,24 @@ int targets_add_pids(struct targets *targets, const char *list, bool no_children
 	return ret;
 }
 
-enum { CHOSEN_MAX = 20 }; /* this many processes are listed one by one */
+enum { CHOSEN_MAX = 20 }; /* limit of processes to list */
 
-/* The processes that match a pattern, while they are searched for. */
+/* A search for processes that match a pattern. */
 struct name_search {
 	const char *pattern;
 	pid_t *pids;
 	size_t nr;
 	size_t capacity;
 	struct target_origin origin;
-	struct names names; /* all process names, to suggest one if the pattern was mistyped */
-	pid_t mentions; /* a process that has it elsewhere in its command line, as a script's name; 0: none */
-	bool numbered; /* names are of the form "PID<tab>NAME" */
+	struct names names; /* all process names, to suggest one after a typing error */
+	pid_t mentions; /* one with the name elsewhere in its command line, as scripts; 0: none */
+	bool numbered; /* names are "PID<tab>NAME" */
 	FILE *chosen; /* writes to origin.chosen */
 };
 
-#define MENTION_BYTES 3 /* a shorter word is in too many command lines */
+#define MENTION_BYTES 3 /* shorter words are in too many command lines */
 
-/* Whether a command line has the name, which is no pattern. */
+/* Whether a command line contains the name, which must not be a pattern. */
 static bool mentions(const char *line, size_t size, const char *name)
 {
 	size_t length = strlen(name);
@@ -216,7 +215,7 @@ static bool mentions(const char *line, size_t size, const char *name)
 	       memmem(line, size, name, length);
 }
 
-/* Whether we are that process, or it may have begun us: our own command line has the name. */
+/* Whether we are that process or its descendant. Our own command line contains the name. */
 static bool may_be_above_us(pid_t pid)
 {
 	struct proc_stat process = { .parent = getpid() };
@@ -277,7 +276,7 @@ static int add_name(struct name_search *search, pid_t pid, const char *name)
 	return names_add(&search->names, line, strlen(line));
 }
 
-/* A process that ends meanwhile is skipped. */
+/* Skips a process that ends meanwhile. */
 static int look_at_process(struct name_search *search, pid_t pid, struct error *err)
 {
 	int fd = process_fd(pid);
@@ -375,7 +374,7 @@ static int add_named_target(struct targets *targets, struct name_search *search,
 	target.name = length < 0 ? NULL : name;
 	target.nr_others = search->nr - 1;
 	target.others = search->pids;
-	/* The target takes over the list, without its first element, which is target.pid. */
+	/* The target owns the list, without its first element, which is target.pid. */
 	memmove(search->pids, search->pids + 1, target.nr_others * sizeof(*search->pids));
 	search->pids = NULL;
 	return targets_add(targets, &target, &search->origin, err);

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "host/targets/targets_impl.h"
 
-/* The path as it is under the mount. */
+/* The path relative to the mount. */
 static const char *path_of(const struct cgroup_place *place)
 {
 	const char *root = place->mount->root;
@@ -35,7 +35,7 @@ static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *n
 	return ret;
 }
 
-/* Numbers are compared as such, because shells may keep the order of pids. */
+/* Compares numbers by value, because shells may keep the order of pids. */
 static int compare_proposals(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);

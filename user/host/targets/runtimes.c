@@ -22,23 +22,23 @@
 
 enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
 
-#define ERRORS_MAX (64 << 10) /* a write beyond this size fails */
+#define ERRORS_MAX (64 << 10) /* a larger write fails */
 
-/* How a program that was asked something ended. */
+/* How a command ended. */
 struct tool_answer {
-	int out; /* what it wrote, from the beginning; -1: no such program in PATH */
+	int out; /* its output, from the beginning; -1: not in PATH */
 	int status; /* exit status as in a shell */
-	bool late; /* it was killed after TOOL_PATIENCE_MS */
-	char said[160]; /* the last line of its standard error, which gives the reason */
+	bool late; /* killed after TOOL_PATIENCE_MS */
+	char said[160]; /* last line of its standard error: the reason */
 };
 
 #define TOOL_PATIENCE_MS 5000
 #define TOOL_OUTPUT_MAX (16 << 20)
 
 /*
- * Captures output in a memory file instead of a pipe: nobody has to read it while the program runs,
- * and processes that the program leaves running cannot hold it open. It is sealed at its size, so a
- * program gone wild gets an error from write(), and we do not run out of memory.
+ * Captures output in a memory file instead of a pipe: nobody has to read while the command runs,
+ * and processes that it leaves behind cannot hold it open. It is sealed at its size, so that a
+ * command with endless output gets an error from write(), and we do not run out of memory.
  */
 static int open_capture(size_t size)
 {
@@ -52,7 +52,7 @@ static int open_capture(size_t size)
 	return ret;
 }
 
-/* The program wrote up to the file position, which it shares with us. */
+/* The command shares the file position with us, so its output ends there. */
 static int close_capture(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_CUR);
@@ -99,8 +99,8 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 	answer->late = !ret && !ended_in_time(pid_fd);
 	if (ret || answer->late) {
 		/*
-		 * The first kill is for what it has started, the second in case it has not made its
-		 * group yet.
+		 * First kill the command's process group. Then kill the command itself, in case it
+		 * has not made its group yet.
 		 */
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
@@ -146,9 +146,8 @@ static int run_tool(const char *const *argv, int out, int said, struct tool_answ
 }
 
 /*
- * Runs a program found in PATH, without a shell and with our environment, and waits for it. If it
- * is late, it is killed together with what it started. Fails only for lack of a process or of
- * memory.
+ * Runs a command from PATH, without a shell, in our environment, and waits for it. If it is late,
+ * it is killed with everything that it started. Fails only without memory or processes.
  */
 static int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
 {
@@ -171,7 +170,7 @@ static void tool_answer_free(struct tool_answer *answer)
 	close_fd(&answer->out);
 }
 
-/* A container while it is read, and the words that say where it belongs. */
+/* A container that is being read, and the names that locate it. */
 struct container_reading {
 	struct runtime_container container;
 	char *name;
@@ -209,7 +208,7 @@ static int read_json_pid(struct json_reader *json, pid_t *result)
 	return 0;
 }
 
-/* Takes over the strings of reading. */
+/* Owns the strings of reading. */
 static int keep_container(struct runtime_parse *parse, struct container_reading *reading)
 {
 	struct runtime_containers *containers = parse->containers;
@@ -379,15 +378,17 @@ int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse)
 #define MAX_WORDS 8
 
 struct container_runtime {
-	const char *inspect[MAX_WORDS]; /* the name is appended, unless it lists all of them */
+	const char *inspect[MAX_WORDS]; /* the name is appended, unless this lists all */
 	const char *list[MAX_WORDS]; /* prints a name per line; empty: inspect lists all as JSON */
-	const char *identify[MAX_WORDS]; /* prints an id and a name per line; empty: it cannot */
-	const char *processes[MAX_WORDS]; /* prints an id and a pid per line; empty: it cannot */
+	const char *identify[MAX_WORDS]; /* prints an id and a name per line; empty: not possible */
+	const char *processes[MAX_WORDS]; /* prints an id and a pid per line; empty: not possible */
 	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 	bool lists_all;
 };
 
-/* "--" ends the options in all option parsers used here: cobra's, urfave/cli's and argp's. */
+/*
+ * "--" ends the options in all option parsers of these commands: cobra's, urfave/cli's and argp's.
+ */
 static const struct container_runtime runtimes[] = {
 	{ .inspect = { "docker", "inspect", "--type", "container", "--" },
 	  .list = { "docker", "ps", "--format", "{{.Names}}" },
@@ -402,8 +403,8 @@ static const struct container_runtime runtimes[] = {
 	  .identify = { "nerdctl", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" },
 	  .parse = runtime_parse_docker },
 	/*
-	 * All are listed, because crictl's filter by name is a regular expression, and near names
-	 * need the list.
+	 * List all, because crictl's filter by name is a regular expression, and suggestions need
+	 * the list.
 	 */
 	{ .inspect = { "crictl", "ps", "-o", "json" },
 	  .parse = runtime_parse_cri,
@@ -420,7 +421,7 @@ static const struct container_runtime runtimes[] = {
 
 #define NR_RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
 
-/* What each runtime says of a container that it does not have. */
+/* Whether a runtime says that it has no such container. */
 static bool says_there_is_none(const char *said)
 {
 	return strcasestr(said, "no such") || strcasestr(said, "does not exist") ||
@@ -468,7 +469,7 @@ static bool answered(const struct tool_answer *answer, const char *program,
 }
 
 /*
- * If the answer is not the expected JSON, that is the runtime's problem; only lack of memory is an
+ * If the output is not the expected JSON, the runtime has a problem. Only a lack of memory is our
  * error.
  */
 static int parse(const struct container_runtime *runtime, struct tool_answer *answer,
@@ -542,8 +543,8 @@ static void leave_running(struct runtime_containers *containers)
 }
 
 /*
- * containerd has a folder for each task: TASKS/NAMESPACE/ID/init.pid. ctr's containers are listed by no
- * other command, and their ids are names that a user chose.
+ * containerd has a folder for each task: TASKS/NAMESPACE/ID/init.pid. No other command lists ctr's
+ * containers, whose ids are chosen by users.
  */
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task/"
 
@@ -563,7 +564,7 @@ static int add_task(struct runtime_parse *parsed, const char *path)
 	return ret;
 }
 
-/* The name has only letters, digits, dots, underscores and minus signs. */
+/* The name only has letters, digits, dots, underscores and minus signs. */
 static int add_tasks(struct runtime_parse *parsed, struct error *err)
 {
 	cleanup_free char *pattern = NULL;

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "host/targets/targets_impl.h"
 
-/* Counts the cgroups with processes in them, below the root. */
+/* Counts cgroups with processes, below the root. */
 static size_t count_places(const struct cgroup_places *places, size_t hierarchy)
 {
 	size_t i, nr = 0;
@@ -22,8 +22,8 @@ static size_t count_places(const struct cgroup_places *places, size_t hierarchy)
 }
 
 /*
- * Chooses version 2 if processes are in its cgroups, because a hybrid host may have it without
- * using it. Otherwise it chooses the hierarchy that has the most cgroups with processes.
+ * Chooses version 2 if its cgroups have processes: a hybrid host may have version 2 without using
+ * it. Otherwise chooses the hierarchy with the most cgroups that have processes.
  */
 static const struct cgroup_mount *choose_split_hierarchy(const struct cgroups *cgroups,
 							 const struct cgroup_places *places)
@@ -87,10 +87,7 @@ void target_origin_free(struct target_origin *origin)
 	close_fd(&origin->member_fd);
 }
 
-/*
- * The strings of a target belong to struct targets, so they are freed although readers see them as
- * const.
- */
+/* struct targets owns the strings of a target; they are const only for readers. */
 static void free_target(struct target *target)
 {
 	free((char *)target->name);
@@ -228,7 +225,7 @@ static bool is_before(const struct targets *targets, size_t i)
 	return false;
 }
 
-/* Of several equal targets the first stays, with its name. */
+/* Of equal targets, keeps the first. */
 static void remove_doubles(struct targets *targets)
 {
 	size_t from, to = 0, nr = targets->nr;
@@ -246,7 +243,7 @@ static void remove_doubles(struct targets *targets)
 	targets->nr = to;
 }
 
-/* Whether every cgroup target has a place in this hierarchy. */
+/* Whether all cgroup targets have a place in this hierarchy. */
 static bool holds_all(const struct targets *targets, size_t hierarchy)
 {
 	size_t i;
@@ -296,8 +293,8 @@ __attribute__((format(printf, 2, 3))) static void append(struct line *line, cons
 }
 
 /*
- * A target that is only in a named hierarchy without a controller, such as systemd's own in version
- * 1.
+ * Finds a target that is only in named hierarchies without controllers, such as systemd's own in
+ * version 1.
  */
 static const struct target_origin *find_incomparable(const struct targets *targets)
 {

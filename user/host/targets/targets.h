@@ -10,51 +10,51 @@
 #include "host/targets/target.h"
 
 /*
- * From what a user types to whose ticks are counted. Begin with {0}; add; finish; open a session
- * with list and controller; watch. All functions return 0 or a negative errno: -EINVAL if the text
- * is wrong, another one if the host does not have such a thing.
+ * Turns the user's words into targets. Start with {0}; add; finish; open a session with list and
+ * controller; watch. All functions return 0 or a negative errno: -EINVAL if the text is wrong,
+ * another one if the host has no such target.
  */
 struct targets {
 	struct target *list;
 	size_t nr;
 	size_t capacity;
 	/*
-	 * The hierarchy of the cgroup targets. NULL: version 2, or there are no such targets;
-	 * otherwise the version 1 hierarchy with this controller ("memory").
+	 * The hierarchy of the cgroup targets. NULL: version 2, or there are none; else the version
+	 * 1 hierarchy with this controller ("memory").
 	 */
 	char *controller;
-	struct target_origin *origins; /* one for each element of list */
+	struct target_origin *origins; /* by element of list */
 	size_t origins_capacity;
-	struct cgroups *cgroups; /* of this host; read when first needed */
+	struct cgroups *cgroups; /* of this host; read on first use */
 	struct target_watch *watch;
 };
 
 /*
- * Refuses a pid namespace other than the host's, for all targets but a command of our own: ticks have
- * pids of the host, which cannot be found from inside another, and the kernel walks over only the
- * namespace's threads, so that the CPU time of all others would be missing.
+ * Refuses a pid namespace other than the host's, except for our own command. Ticks have the host's
+ * pids, which are unknown in another namespace. The kernel only lists the namespace's threads, so
+ * the CPU time of all others would be missing.
  */
 int targets_check_namespace(const char *what, struct error *err);
 
-/* PID[,PID...]; no_children: without their descendants. */
+/* PID[,PID...]; no_children: without descendants. */
 int targets_add_pids(struct targets *targets, const char *list, bool no_children,
 		     struct error *err);
 
 /*
- * Adds one target for all processes that run now and match the name, by the kernel's name for them
- * or by the last component of their first argument. It may be a pattern as in glob(7). We ourselves
- * and kernel threads never match.
+ * Adds one target for all current processes whose name matches: the kernel's name, or the last
+ * component of the first argument. It may be a pattern as in glob(7). We ourselves and kernel
+ * threads never match.
  */
 int targets_add_named(struct targets *targets, const char *pattern, bool no_children,
 		      struct error *err);
 
-/* "--name 'web*': webserver (12), webfeed (13)"; NULL for targets that were given one by one. */
+/* "--name 'web*': webserver (12), webfeed (13)"; NULL: not by pattern. */
 const char *targets_chosen(const struct targets *targets, size_t i);
 
 /* "--container 'web'", for messages. */
 const char *targets_typed(const struct targets *targets, size_t i);
 
-/* An absolute path of a directory in a mounted hierarchy, or a path below the mount. */
+/* An absolute path of a directory in a mounted hierarchy, or a path relative to the mount. */
 int targets_add_cgroup(struct targets *targets, const char *path, struct error *err);
 
 /*
@@ -63,32 +63,33 @@ int targets_add_cgroup(struct targets *targets, const char *path, struct error *
  */
 int targets_add_container(struct targets *targets, const char *name, struct error *err);
 
-/* A unit of systemd; without a suffix it is a service. */
+/* A systemd unit; without a suffix, a service. */
 int targets_add_unit(struct targets *targets, const char *name, struct error *err);
 
 int targets_add_all(struct targets *targets, struct error *err);
 
 /*
- * Call after all are added: removes duplicates and finds one hierarchy that has all cgroup targets,
- * because BPF compares in one hierarchy.
+ * Call it after adding all: removes duplicates, and finds a hierarchy with all cgroup targets,
+ * because BPF compares in a single hierarchy.
  */
 int targets_finish(struct targets *targets, struct error *err);
 
 /*
- * Finds the hierarchy for --split cgroup without a cgroup target. *result is like
+ * Finds the hierarchy for --split cgroup without cgroup targets. *result is like
  * targets.controller; the caller frees it. -EOPNOTSUPP: there is none.
  */
 int targets_split_hierarchy(char **result, struct error *err);
 
 /*
- * *ret_fd, which stays the targets', becomes readable when a target may have ended; it is -1 if
- * none can end. A process ends with its last thread; a cgroup when it is removed; a container or
- * unit also when no process is left in it.
+ * *ret_fd, which the targets own, becomes readable when a target may have ended; -1: none can end.
+ * A process ends with its last thread. A cgroup ends when it is removed. A container or unit also
+ * ends when it has no processes.
  */
 int targets_watch(struct targets *targets, int *ret_fd, struct error *err);
 
 /*
- * Call after the watch, and each time its descriptor is readable. Returns how many have not ended.
+ * Call it after the watch, and whenever its descriptor is readable. Returns how many targets have
+ * not ended.
  */
 size_t targets_left(struct targets *targets);
 
@@ -99,12 +100,12 @@ enum proposal {
 	PROPOSE_CONTAINERS,
 	PROPOSE_UNITS,
 	PROPOSE_NAMES,
-	PROPOSE_PIDS /* each followed by a tab and the process's name */
+	PROPOSE_PIDS /* followed by a tab and the process's name */
 };
 
 /*
- * Lists what a target of this kind could be named now, in ascending order, each name once; free it
- * with names_free().
+ * Lists possible names for a target of this kind, ascending, without duplicates; free it with
+ * names_free().
  */
 int proposals_find(enum proposal kind, struct names *result, struct error *err);
 

@@ -29,7 +29,7 @@ static bool is_unit_name(const char *name)
 	return false;
 }
 
-/* systemd puts a '_' before a name that could be taken for one of the kernel's files. */
+/* systemd puts '_' before a name that equals one of the kernel's files. */
 static bool is_unit_named(const char *name, const void *wanted)
 {
 	return !strcmp(name, wanted) || (*name == '_' && !strcmp(name + 1, wanted));
@@ -42,8 +42,8 @@ static bool any_unit(const char *name, const void *wanted)
 }
 
 /*
- * All parents of a unit of the system's own systemd are slices; a user's or a container's units are
- * inside another unit.
+ * Parents of a unit of the system's systemd are slices. Units of a user or container are inside
+ * another unit.
  */
 static bool is_system_unit(const char *path)
 {
@@ -57,7 +57,7 @@ static bool is_system_unit(const char *path)
 	return true;
 }
 
-/* The path that is meant: the system's, or the only one there is; NULL: it is ambiguous. */
+/* Chooses the path: the system's, or the only one; NULL: it is ambiguous. */
 static const char *choose_path(const struct cgroup_places *places)
 {
 	const char *system = NULL, *only = places->list[0].path;
@@ -116,7 +116,7 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 	return -ENOENT;
 }
 
-/* The system's unit is meant, but a user's or a container's of that name shall not go unnoticed. */
+/* The system's unit is used. Mention another one of that name, of a user or a container. */
 static void say_others(const struct cgroup_places *places, const char *unit, const char *chosen)
 {
 	const char *other = NULL;

@@ -13,9 +13,9 @@
 #include "host/targets/targets_impl.h"
 
 struct target_watch {
-	int epoll_fd; /* contains the other descriptors, and one for each watched process */
+	int epoll_fd; /* contains the other descriptors, and those of watched processes */
 	int inotify_fd;
-	int again_fd; /* an eventfd that makes the caller look again at once */
+	int again_fd; /* an eventfd that makes the caller check again at once */
 };
 
 void target_watch_free(struct target_watch *watch)
@@ -35,9 +35,7 @@ static int add_fd(const struct target_watch *watch, int fd)
 	return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/*
- * Removes fd from epoll too, because a forked child may hold it open, and then closing it does not.
- */
+/* Removes fd from epoll, too: closing is not enough if a forked child holds it open. */
 static void remove_fd(const struct target_watch *watch, int *fd)
 {
 	if (*fd < 0)
@@ -57,11 +55,11 @@ static int add_inotify(const struct target_watch *watch, const char *path, uint3
 {
 	int ret;
 
-	/* Siblings share the watch of their parent. */
+	/* Siblings share the watch on their parent. */
 	if (inotify_add_watch(watch->inotify_fd, path, mask | IN_MASK_ADD) >= 0)
 		return 0;
 	ret = -errno;
-	/* The cgroup is gone already, which targets_left() will find. */
+	/* The cgroup is gone already, as targets_left() will find. */
 	if (ret == -ENOENT)
 		return 0;
 	error_errno(err, ret, "inotify: %s", path);
@@ -71,7 +69,7 @@ static int add_inotify(const struct target_watch *watch, const char *path, uint3
 }
 
 /*
- * Found by trying: kernfs reports a removal to a watch on the parent directory, but not
+ * By experiment: kernfs reports a removal to a watch on the parent directory, but not
  * (IN_DELETE_SELF) to one on the directory itself. It also reports changes of cgroup.events, which
  * only version 2 has.
  */
@@ -112,8 +110,8 @@ static int open_member(pid_t pid, void *argument)
 }
 
 /*
- * Version 1 does not report that a cgroup is empty. It is not empty while a process is in it, so we
- * watch one, usually the oldest, and look for another when that ends.
+ * Version 1 does not report that a cgroup is empty. Watch one process in it, usually the oldest,
+ * and when that ends, look for another.
  */
 static void watch_member(const struct target_watch *watch, struct target_origin *origin)
 {
@@ -127,9 +125,7 @@ static void watch_member(const struct target_watch *watch, struct target_origin 
 		add_fd(watch, origin->member_fd);
 }
 
-/*
- * Counts the processes that have not ended, and closes the others, which would keep epoll readable.
- */
+/* Counts processes that have not ended, and closes the others, which would keep epoll readable. */
 static size_t count_watched(const struct target_watch *watch, struct target_origin *origin)
 {
 	size_t i, nr = 0;
@@ -190,7 +186,7 @@ static int watch_all(struct targets *targets, struct error *err)
 		else
 			ret = watch_processes(watch, origin, err);
 	}
-	/* Finds targets that ended before they were watched. */
+	/* Check for targets that ended before they were watched. */
 	look_again(watch);
 	return ret;
 }
@@ -237,10 +233,7 @@ size_t targets_left(struct targets *targets)
 {
 	size_t i, left = 0;
 
-	/*
-	 * The descriptor is drained first, so that what happens during the look makes it readable
-	 * again.
-	 */
+	/* Drain the descriptor first, so that events during the check make it readable again. */
 	if (targets->watch)
 		drain_events(targets->watch);
 	for (i = 0; i < targets->nr; i++) {
