@@ -9,8 +9,8 @@
 #include "client/sys.h"
 
 /*
- * The layouts are the same, so the caller's array is sent as it is, whatever its length, and only
- * the kernel reads it.
+ * The layouts are the same. The caller's array is sent unchanged, whatever its length, and only the
+ * kernel reads it.
  */
 #define SAME_PLACE(a, b)                                                                           \
 	_Static_assert(offsetof(struct prof, a) == offsetof(struct call_entry, b) &&               \
@@ -23,8 +23,8 @@ SAME_PLACE(pr_scale, scale);
 _Static_assert(sizeof(struct prof) == sizeof(struct call_entry), "struct prof");
 
 /*
- * Whether this process believes that it has a call in force. A server that does not know it was
- * restarted, or had no room for this child of a fork: then nothing has been counted.
+ * Whether this process believes that a call of it is in force. The server may not know: it may have
+ * been restarted, or have had no room for this child of a fork. Then nothing has been counted.
  */
 static int counting;
 
@@ -42,7 +42,10 @@ static int exchange_private(uint64_t id, const struct call_request *request,
 	return client_exchange(name, request, entries, reply);
 }
 
-/* Tries the server that was named, else our own, else the host's, else one that is started now. */
+/*
+ * Tries the server that BPFPROFIL_SOCKET names, then our own, then the host's, and at last starts
+ * one.
+ */
 static int find_server(const struct call_request *request, const struct call_entry *entries,
 		       int starts, struct call_reply *reply)
 {
@@ -80,7 +83,7 @@ static void prepare_request(struct call_request *request, uint16_t op, int diale
 		memcpy(request->proof, proof, sizeof(request->proof));
 }
 
-/* starts: the call turns something on. */
+/* starts: the call starts counting. */
 static struct outcome ask_server(struct call_request *request, const struct call_entry *entries,
 				 int starts)
 {
@@ -113,8 +116,8 @@ static struct outcome ask_server(struct call_request *request, const struct call
 }
 
 /*
- * When a call that ends counting, or a sync, returns, every count must be in place; so it fails if
- * the server that counted is gone. Ending what was never on needs no server.
+ * When a call that ends counting, or a sync, returns, every count must be in place. Therefore it
+ * fails if the server that counted is gone. A call that ends nothing needs no server.
  */
 static struct outcome confirm(struct outcome outcome, int ends)
 {
@@ -132,7 +135,7 @@ static struct outcome confirm(struct outcome outcome, int ends)
 	return outcome;
 }
 
-/* The process that shares the address space, vfork's parent, may go on counting. */
+/* The parent of a vfork, which shares the address space, may continue to count. */
 static struct outcome call(struct call_request *request, const struct call_entry *entries,
 			   int starts)
 {
@@ -160,7 +163,10 @@ struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offse
 		    scale && (buf || dialect == DIALECT_BSD44 || dialect == DIALECT_BSD44DOC));
 }
 
-/* A call that ends counting has no tick, so it reports the tick that one would have had. */
+/*
+ * A call that ends counting has no tick. It reports the tick that a call that starts counting would
+ * have had.
+ */
 static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags)
 {
 	if (!period_ns)
@@ -169,7 +175,10 @@ static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags
 	tvp->tv_usec = (suseconds_t)(period_ns % 1000000000 / 1000);
 }
 
-/* For an array or tvp that is not there: the server was not asked, but IRIX ends what was on. */
+/*
+ * For a bad array or tvp. The server did not get the call, but in IRIX such a call ends an earlier
+ * one.
+ */
 static struct outcome refuse_call(int dialect, struct outcome refused)
 {
 	if (dialect == DIALECT_IRIX)
@@ -192,7 +201,7 @@ struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, stru
 	prepare_request(&request, CALL_SPROFIL, dialect);
 	request.profil_flags = flags;
 	request.count = profcnt;
-	/* A count out of range is sent on, because the server says what is wrong with it. */
+	/* Send a count that is out of range anyway: the server knows what is wrong with it. */
 	request.nr_entries = fits ? (uint32_t)profcnt : 0;
 	outcome = profcnt ? ask_server(&request, (const struct call_entry *)profp, fits) :
 			    call(&request, NULL, 0);
@@ -218,7 +227,7 @@ struct outcome client_ask(uint16_t op)
 {
 	struct call_request request;
 	struct outcome outcome;
-	/* A bad name for the next calls does not change what earlier calls asked for. */
+	/* A bad name for the next calls does not change the earlier calls. */
 	int dialect = client_dialect();
 
 	prepare_request(&request, op, dialect < 0 ? 0 : dialect);
@@ -226,7 +235,10 @@ struct outcome client_ask(uint16_t op)
 	return op == CALL_SYNC ? confirm(outcome, 0) : outcome;
 }
 
-/* Without a server the call does not exist, so the error is not one of the socket's path. */
+/*
+ * Without a server the call does not exist. Therefore the errno is ENOSYS, and not that of the
+ * socket's path.
+ */
 long client_return(const struct outcome *outcome)
 {
 	int absent = !outcome->served &&

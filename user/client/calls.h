@@ -8,16 +8,13 @@
 #include "bpfprofil/profil.h"
 #include "shared/call_protocol.h"
 
-/*
- * The calls, before errno is set and before what a drop-in does in addition. They do not touch
- * errno.
- */
+/* The calls themselves. They neither set errno nor do what the drop-in library does in addition. */
 struct outcome {
 	long value; /* what the call returns; valid only without an error */
 	int error; /* 0 or an errno */
-	int served; /* 0: no server could be asked, and error says why */
+	int served; /* 0: no server answered, and error says why */
 	int known; /* the server knows this process, or its parent before the fork */
-	struct call_state state; /* the server's reply, if it was asked */
+	struct call_state state; /* the server's reply, if it answered */
 };
 
 /* Dialect arguments are an enum dialect, or this for the process's. */
@@ -32,13 +29,16 @@ struct outcome client_pcsample(void *samples, long nsamples);
 /* op is CALL_SYNC or CALL_STATUS. */
 struct outcome client_ask(uint16_t op);
 
-/* Returns as a C library function does: value, or -1 and errno; ENOSYS: no server is listening. */
+/*
+ * Returns as a C library function does: value, or -1 and errno. ENOSYS means that no server is
+ * listening.
+ */
 long client_return(const struct outcome *outcome);
 
 /*
- * Sends a request to the server that listens on path, and receives its reply. path is a file, or
- * with a leading '@' an abstract name; if that begins with "bpfprofil-", root or this user must be
- * listening. entries are the request's nr_entries; only the kernel reads them.
+ * Sends a request to the server that listens on path, and receives its reply. path is a file, or,
+ * with a leading '@', an abstract name. If an abstract name begins with "bpfprofil-", the listener
+ * must be root or this user. entries are the request's nr_entries; only the kernel reads them.
  *
  * Returns 0 if there is a reply, whatever it says, else -errno: -EFAULT for the entries, -ETIMEDOUT
  * for a server that does not answer, -EPROTO for a malformed reply, and errors of connect().
@@ -47,16 +47,16 @@ int client_exchange(const char *path, const struct call_request *request,
 		    const struct call_entry *entries, struct call_reply *reply);
 
 /*
- * A program that may load BPF itself needs no server on the host: it starts one of its own,
+ * A program that may load BPF itself needs no server on the host. It starts one of its own:
  *
- *	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
+ * bpfprofil serve --private --socket @NAME --ready-fd N --for PID
  *
- * which writes a byte to N when it is listening, and ends by itself when PID and all processes that
- * profile through it are gone. It is nobody's child: the program gets no SIGCHLD and has nobody to
- * wait for.
+ * The server writes a byte to N when it is listening. It ends by itself when PID and all processes
+ * that profile through it are gone. It is no child of the program: the program gets no SIGCHLD and
+ * need not wait for it.
  *
- * Its socket's name contains a random number that identifies it. A fork's child uses its parent's
- * server.
+ * The socket's name contains a random number that identifies the server. The child of a fork uses
+ * its parent's server.
  */
 enum { PRIVATE_NAME = 40 };
 
@@ -65,14 +65,15 @@ void private_server_name(uint64_t id, char name[PRIVATE_NAME]);
 /* Returns 0 if there is none. */
 uint64_t private_server(void);
 
-/* Call when it does not answer any more. */
+/* Call this when the server does not answer any more. */
 void private_server_forget(uint64_t id);
 
 /* Whether this process may start one. */
 int private_server_allowed(void);
 
 /*
- * Starts one, unless another thread is doing so; returns its number, or 0. Signals must be blocked.
+ * Starts a server, unless another thread is doing so. Returns its number, or 0. Signals must be
+ * blocked.
  */
 uint64_t private_server_start(const char *program);
 

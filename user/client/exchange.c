@@ -42,16 +42,16 @@ static int limit_waiting(int fd)
 	return (int)ret;
 }
 
-/* A socket returns EAGAIN only when the time is up. */
+/* On a socket with a timeout, EAGAIN means that the time is up. */
 static int or_timed_out(long ret)
 {
 	return ret == -EAGAIN ? -ETIMEDOUT : (int)ret;
 }
 
 /*
- * Once its server is gone, anybody can listen on an abstract name they have seen, and a request
- * contains what the kernel gave to this image alone. So for our names, @bpfprofil-..., only root or
- * this user may listen.
+ * Once a server is gone, anybody can listen on an abstract name that they have seen, and a request
+ * contains a secret that the kernel gave to this image alone. Therefore only root or this user may
+ * listen on our names, @bpfprofil-...
  */
 static int check_peer(int fd, const char *path)
 {
@@ -119,8 +119,8 @@ static int receive_reply(int fd, struct call_reply *reply)
 
 	if (got == -EAGAIN) {
 		/*
-		 * From here on the server cannot send, which tells it that its work is not wanted.
-		 * A reply that it has already sent counts.
+		 * From here on the server cannot send, and learns that its work is not wanted. A
+		 * reply that it has already sent counts.
 		 */
 		SYS(shutdown, fd, SHUT_RDWR);
 		got = SYS_RETRY(recvfrom, fd, reply, sizeof(*reply), MSG_TRUNC | MSG_DONTWAIT, NULL,

@@ -2,7 +2,9 @@
 #ifndef BPFPROFIL_CLIENT_EXPORT_H
 #define BPFPROFIL_CLIENT_EXPORT_H
 
-/* All else is built with -fvisibility=hidden. Exported names must also be listed in a map. */
+/*
+ * Everything else is built with -fvisibility=hidden. The linker's map must list exported names too.
+ */
 #define EXPORT __attribute__((visibility("default")))
 
 #endif

@@ -15,7 +15,7 @@ enum {
 	BYTES_PER_BIN = 4,
 };
 
-/* As glibc writes it, with the program's own sizes and byte order, and without alignment. */
+/* As glibc writes it: with the program's own word size and byte order, and without alignment. */
 struct gmon_header {
 	char magic[4];
 	uint32_t version;
@@ -33,7 +33,7 @@ struct gmon_record {
 
 int gmon_open(void)
 {
-	/* O_RDWR, because the histogram's shape is read too. Like glibc, it follows no link. */
+	/* O_RDWR, because we also read the histogram's shape. Like glibc, follow no link. */
 	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC, fd = -1;
 	const char *prefix = secure_getenv("GMON_OUT_PREFIX");
 	struct stat status;
@@ -99,7 +99,7 @@ static int check_shape(int fd, const struct gmon_counts *histogram, struct gmon_
 	return 0;
 }
 
-/* Moves as much as a bin can hold from counts to bins; true if something is left. */
+/* Moves as much as a bin can hold from counts to bins. Returns true if something is left. */
 static int move_counts(uint32_t *counts, uint16_t *bins, uint32_t n)
 {
 	int left = 0;
@@ -116,8 +116,8 @@ static int move_counts(uint32_t *counts, uint16_t *bins, uint32_t n)
 }
 
 /*
- * Fills the bins of the record at this offset; fresh: it has none yet. Returns 1 if some counts are
- * left.
+ * Fills the bins of the record at this offset. fresh: the record has no bins yet. Returns 1 if some
+ * counts are left.
  */
 static int fill_record(int fd, const struct gmon_counts *histogram, off_t at, int fresh)
 {
@@ -141,7 +141,10 @@ static int fill_record(int fd, const struct gmon_counts *histogram, off_t at, in
 	return left;
 }
 
-/* gprof rejects a file that ends within a record, so a record that failed is removed. */
+/*
+ * gprof rejects a file that ends within a record. Therefore remove a record that could not be
+ * written.
+ */
 static int append_record(int fd, const struct gmon_counts *histogram,
 			 const struct gmon_record *record)
 {
@@ -165,7 +168,7 @@ int gmon_add(int fd, struct gmon_counts *histogram)
 
 	if (ret)
 		return ret;
-	/* gprof uses the rate of the first record for all. */
+	/* gprof uses the rate of the first record for all records. */
 	if (histogram->rate)
 		record.rate = histogram->rate;
 	ret = write_at(fd, &record, sizeof(record), sizeof(struct gmon_header));

@@ -12,10 +12,13 @@
 
 static struct real_calls real;
 
-/* Which of libc's functions is counting; each must be ended only once, and by itself. */
+/* Which of libc's functions is counting. Each can be ended only once, and only by itself. */
 static enum { LIBC_OFF, LIBC_PROFIL, LIBC_SPROFIL } libc_counts;
 
-/* Looks in libc and not in the next library: a program linked with libbpfprofil would get ours. */
+/*
+ * Look in libc and not in the next library: in a program that is linked with libbpfprofil the next
+ * library has our own functions.
+ */
 __attribute__((constructor)) static void find_real(void)
 {
 	void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
@@ -30,7 +33,7 @@ __attribute__((constructor)) static void find_real(void)
 	dlclose(libc);
 }
 
-/* The constructor may run too late for a library that makes a call before us. */
+/* If a library before us calls in its constructor, ours has not run yet. */
 const struct real_calls *preload_real(void)
 {
 	if (!real.profil)

@@ -11,11 +11,12 @@
 #include "client/preload.h"
 
 /*
- * A program built with -pg: libc counts its calls and writes gmon.out, and we count its ticks.
- * libc's histogram stays empty, and ours is added when the file exists.
+ * A program that is built with -pg: libc counts its function calls and writes gmon.out, and we
+ * count its ticks. libc's histogram stays empty, and ours is added when the file exists.
  *
- * libc's has 4 bytes of text per counter, but rounds the size of the counters up to 8 bytes, which
- * changes the ratio to 3.99 or so. With a multiple of 16 bytes of text there is nothing to round.
+ * libc's has 4 bytes of text per counter, but libc rounds the size of the counters up to 8 bytes,
+ * which changes the ratio to about 3.99. With a multiple of 16 bytes of text there is nothing to
+ * round.
  */
 enum { TEXT_UNIT = 16, TEXT_PER_BIN = 4, SCALE_4_BYTES = 0x10000, ONE_SECOND_NS = 1000000000 };
 
@@ -25,14 +26,14 @@ void __monstartup(unsigned long low, unsigned long high);
 void _mcleanup(void);
 
 static struct {
-	struct gmon_counts histogram; /* counts NULL: libc does everything */
+	struct gmon_counts histogram; /* counts NULL: libc counts ticks too */
 	unsigned long low;
 	uint64_t period_ns;
 	int on;
 	int lost; /* 0, or why the server did not count to the end */
-	pid_t pid; /* the process these belong to: a child of fork starts anew */
-	double used; /* CPU time during which it was on, */
-	double since; /* and where the current such time began */
+	pid_t pid; /* the process of these counts; the child of a fork starts anew */
+	double used; /* CPU time while counting was on */
+	double since; /* start of the current such time */
 } pg;
 
 static double cpu_seconds(void)
@@ -79,7 +80,10 @@ static struct outcome start_counting(void)
 	return outcome;
 }
 
-/* An empty histogram would look like a program that used no time, so this is reported. */
+/*
+ * An empty histogram would look like a program that used no time. Therefore remember the failure
+ * and report it.
+ */
 static void stop_counting(void)
 {
 	struct outcome outcome = client_profil(DIALECT_GLIBC, NULL, 0, 0, 0);
@@ -95,7 +99,7 @@ static void forget_counts(void)
 	memset(&pg, 0, sizeof(pg));
 }
 
-/* The end of the text that is counted, or 0 if libc must count. */
+/* Returns the end of the text that is counted, or 0 if libc must count. */
 static unsigned long start_own(unsigned long low, unsigned long high)
 {
 	struct outcome outcome;
@@ -112,8 +116,8 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 		return 0;
 	}
 	/*
-	 * A child's gmon.out must have only the child's time, or the sum of the files would count
-	 * twice.
+	 * A child's gmon.out must contain only the child's time, or the sum of the files would
+	 * count some of it twice.
 	 */
 	madvise(counts, counts_size(), MADV_WIPEONFORK);
 	pg.histogram.counts = counts;
@@ -125,7 +129,7 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 	return 0;
 }
 
-/* libc starts its timer if, and only if, it got the memory for its tables. */
+/* libc starts its timer only if it got the memory for its tables. */
 static int libc_started(void)
 {
 	struct itimerval timer = { 0 };
@@ -185,7 +189,8 @@ static const char *reason_of(int error)
 }
 
 /*
- * Text outside of the program is in no histogram, so how much is missing is not known more exactly.
+ * No histogram covers text outside of the program. Therefore only an upper limit of the missing
+ * time is known.
  */
 static void tell_short(void)
 {
@@ -201,7 +206,7 @@ static void tell_short(void)
 		reason_of(pg.lost), pg.used - counted, pg.used);
 }
 
-/* The period as delivered must be read while counting is on. */
+/* Read the real period while counting is on. */
 static void end_counting(void)
 {
 	struct outcome outcome = client_ask(CALL_STATUS);

@@ -18,7 +18,7 @@ enum {
 };
 
 static uint64_t current; /* number of the server */
-static int starting; /* the process that is starting one; a fork may have copied another's */
+static int starting; /* the pid that starts a server; fork copies it */
 
 void private_server_name(uint64_t id, char name[PRIVATE_NAME])
 {
@@ -73,7 +73,7 @@ int private_server_allowed(void)
 	       (effective >> CAPABILITY_BPF & effective >> CAPABILITY_PERFMON & 1);
 }
 
-/* Gives up all that belongs to the program: descriptors, terminal, directory, LD_PRELOAD. */
+/* Detaches from all that belongs to the program: descriptors, terminal, directory, LD_PRELOAD. */
 static int leave_program(int ready)
 {
 	sys_signals none = 0;
@@ -107,8 +107,9 @@ static void become_server(const char *program, uint64_t id, unsigned int pid, in
 }
 
 /*
- * Forks twice, so that init adopts the server, and without an exit signal, so that the program's
- * wait() does not see the process in between. fork() is not used, because its hooks would run.
+ * Forks twice, so that init becomes the server's parent, and without an exit signal, so that the
+ * program's wait() does not see the process in between. It does not use fork(), because fork()
+ * would run the program's hooks.
  */
 static int launch(const char *program, uint64_t id, int ready)
 {
@@ -127,7 +128,7 @@ static int launch(const char *program, uint64_t id, int ready)
 	return 0;
 }
 
-/* The server is listening once it has written; if it failed it has closed the pipe. */
+/* The server writes a byte when it is listening. If it fails it closes the pipe. */
 static int wait_ready(int fd)
 {
 	struct timespec patience = { .tv_sec = READY_MS / 1000 };
@@ -165,7 +166,8 @@ static int take_turn(int pid)
 }
 
 /*
- * Two threads must not start two servers, because then the second call would not replace the first.
+ * Two threads must not start two servers. The calls would reach different servers, and the second
+ * call would not replace the first.
  */
 uint64_t private_server_start(const char *program)
 {

@@ -5,24 +5,25 @@
 #include <stdint.h>
 
 /*
- * What the environment says, as of the program's start: a signal handler must not call getenv(),
- * because it may have interrupted a setenv(). In a set-user-ID program only the dialect is read.
+ * What the environment says, as of the program's start. A signal handler must not call getenv(),
+ * because the signal may have interrupted a setenv(). In a set-user-ID program only the dialect is
+ * read.
  */
 struct settings {
 	const char *socket; /* NULL: not set */
 	const char *server; /* the program to run as a private server */
 	int dialect; /* enum dialect, or -EINVAL: no such name */
 	uint32_t flags; /* CALL_USER_ONLY */
-	int verbose; /* whether to say that libc counts; -1: once */
+	int verbose; /* whether to report that libc counts; -1: once */
 	int secure; /* set-user-ID or the like */
 	int read;
 };
 
-/* The constructor reads the settings; a call from an earlier constructor reads them here first. */
+/* The constructor reads the settings. A call from an earlier constructor reads them here. */
 const struct settings *client_settings(void);
 void client_settings_read(void);
 
-/* The dialect of the process, or -EINVAL. Setting -1 restores the environment's. */
+/* The dialect of the process, or -EINVAL. Setting -1 restores that of the environment. */
 int client_dialect(void);
 void client_dialect_set(int dialect);
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * System calls that return -errno on failure. libc's functions are not used, because they are
- * cancellation points, run hooks (fork), or keep some signals from being blocked.
+ * System calls that return -errno on failure. libc's functions are not used: they are cancellation
+ * points, run hooks (fork), or keep some signals from being blocked.
  */
 static inline long sys_result(long ret)
 {
@@ -18,8 +18,8 @@ static inline long sys_result(long ret)
 #define SYS(name, ...) sys_result(syscall(SYS_##name, __VA_ARGS__))
 
 /*
- * Blocked signals do not interrupt a call, but if a socket has a timeout, stopping and continuing
- * does.
+ * While signals are blocked they do not interrupt a call. But if a socket has a timeout, stopping
+ * and continuing the process interrupts it.
  */
 #define SYS_RETRY(name, ...)                                                                       \
 	({                                                                                         \
@@ -30,7 +30,7 @@ static inline long sys_result(long ret)
 		sys_ret_;                                                                          \
 	})
 
-/* The kernel's signal set; libc's is larger and leaves out libc's own signals. */
+/* The kernel's signal set. libc's is larger and leaves out libc's own signals. */
 typedef unsigned long sys_signals;
 
 static inline sys_signals sys_block_signals(void)
@@ -48,7 +48,7 @@ static inline void sys_restore_signals(sys_signals before)
 
 /*
  * Returns 0 if [at, at + size), at most a page, can be written to, else -EFAULT. The kernel tries
- * it with an atomic "or 0", which a futex call can do; the contents do not change.
+ * it with an atomic "or 0" through a futex call, which does not change the contents.
  */
 int sys_writable(const void *at, unsigned long size);
 

@@ -5,9 +5,9 @@
 #include "client/calls.h"
 
 /*
- * A static program built with -pg calls libc's __profil() from within libc. No library can
- * intercept that, but the linker can: -Wl,--wrap=__profil. This is only in the archive, and linked
- * only then.
+ * A static program that is built with -pg calls libc's __profil() from within libc. No library can
+ * intercept that, but the linker can: -Wl,--wrap=__profil. Only the archive contains this file, and
+ * the linker adds it only with that option.
  */
 int __real___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
 int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
