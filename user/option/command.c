@@ -36,7 +36,9 @@ static void variable_of(const struct command *command, char ret[VARIABLE_MAX])
 		ret[i] = (char)toupper((unsigned char)ret[i]);
 }
 
-/* Splits it at blanks; options keep pointers into it. -E2BIG: it is too long. */
+/*
+ * Splits the value at blanks. Options keep pointers into the copy. -E2BIG: the value is too long.
+ */
 static int split_words(const char *value, char *words[WORDS_MAX + 1], int *nr)
 {
 	static char text[4096];
@@ -53,7 +55,7 @@ static int split_words(const char *value, char *words[WORDS_MAX + 1], int *nr)
 	return 0;
 }
 
-/* Says that it is the variable that is wrong, and not what was typed. */
+/* Says that the variable is wrong, and not the command line. */
 static int blame(const struct command *command, const char *variable, int code, struct error *err)
 {
 	const struct error why = *err;
@@ -66,7 +68,7 @@ static int blame(const struct command *command, const char *variable, int code, 
 	return code;
 }
 
-/* Whoever types a word that is no option means it for this time only. */
+/* An operand in the variable is an error, because operands are for one command line only. */
 static int parse_environment(const struct command *command, void *options,
 			     struct opts_parsed *result, struct error *err)
 {

@@ -15,22 +15,22 @@ struct command_example {
 };
 
 /*
- * A subcommand as data. Dispatch, usage errors, --help and completion all read it, so that they all
- * know the same options.
+ * A subcommand as data. Dispatch, usage errors, --help and completion all read this table and
+ * therefore know the same options.
  */
 struct command {
 	const char *name;
-	const char *summary; /* its line in bpfprofil --help, without a full stop */
+	const char *summary; /* the line in bpfprofil --help, without a full stop */
 	const char *operands; /* what follows [OPTIONS] in the usage line */
-	const char *description; /* sentences for its own --help */
+	const char *description; /* sentences for the command's own --help */
 	const struct opt_group *groups; /* ends with a NULL title; may be NULL */
 	const struct command_example *examples; /* ends with a NULL line */
 	void (*more_help)(FILE *out); /* writes more paragraphs for --help; or NULL */
-	enum opt_value operand; /* kind of its operands, for completion */
+	enum opt_value operand; /* kind of the operands, for completion */
 	const char *const *operand_words; /* instead: all words that an operand can be */
-	/* The first operand ends the options, because what follows belongs to COMMAND. */
+	/* The first operand ends the options; what follows belongs to COMMAND. */
 	bool operands_end_options;
-	/* A unit or a file has its options, so that it takes none from the environment. */
+	/* Its options are in a unit or a file, so it reads none from the environment. */
 	bool is_service;
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(int argc, char **argv);
@@ -56,23 +56,24 @@ extern const struct command command_doctor;
 extern const struct command command_completion;
 
 /*
- * Parses a command's options into *options, first those of BPFPROFIL_COMMAND, for instance
- * BPFPROFIL_RUN in the environment, and then those that were typed. True: continue with the operands, from argv[*ret_first]
- * on. False: --help or --version was answered, or an error was printed; exit with *ret_status.
+ * Parses a command's options into *options: first those of the environment variable
+ * BPFPROFIL_COMMAND, for instance BPFPROFIL_RUN, and then those of the command line. Returns true
+ * to continue with the operands from argv[*ret_first] on. Returns false if it has answered --help
+ * or --version or has printed an error; then exit with *ret_status.
  */
 bool command_parse(const struct command *command, int argc, char **argv, void *options,
 		   int *ret_first, int *ret_status);
 
 /*
- * Prints the version, the libbpf in use and the kernel it sees; returns the exit status. main() sets it,
- * since nothing this low knows libbpf.
+ * Prints the version, the libbpf in use and the kernel that it sees. Returns the exit status.
+ * main() sets this, because this layer does not know libbpf.
  */
 extern int (*command_print_version)(void);
 
 /* Prints the --help of one command. Returns the exit status. */
 int command_print_help(const struct command *command);
 
-/* Prints, for shells, what can complete the last of these words. Returns the exit status. */
+/* Prints, for shells, all completions of the last of these words. Returns the exit status. */
 int command_complete(int nr, char **words);
 
 #endif

@@ -13,7 +13,7 @@
 #include "option/command.h"
 
 struct meant {
-	const char *option; /* whose value it is; NULL in the other tables */
+	const char *option; /* the option that the value is for; NULL in the other tables */
 	const char *typed;
 	const char *hint;
 };
@@ -90,7 +90,10 @@ const char *meant_by_command(const char *typed)
 	return find(meant_commands, NULL, typed);
 }
 
-/* Of an option without its dashes. A hint that begins with -- is right only if there is that one. */
+/*
+ * For an option without its dashes. A hint that begins with -- is right only if the command has
+ * that option.
+ */
 static const char *meant_by_option(const char *typed)
 {
 	return find(meant_options, NULL, typed);
@@ -140,9 +143,7 @@ int opt_set_string(const struct opt *opt, const char *value, void *field, struct
 	return 0;
 }
 
-/*
- * Accepts both "process" and "processes", so that nobody has to know which of them an option has.
- */
+/* Accepts both "process" and "processes", so that nobody must know which of them an option has. */
 static bool is_word(const char *word, const char *typed)
 {
 	size_t length = strlen(word), other = strlen(typed);
@@ -152,7 +153,7 @@ static bool is_word(const char *word, const char *typed)
 	       (!*more || !strcmp(more, "s") || !strcmp(more, "es"));
 }
 
-/* field is an unsigned int, the index of the word */
+/* field is an unsigned int, the index of the word. */
 static int opt_set_word(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	unsigned int *choice = field, i;
@@ -240,7 +241,8 @@ const char *opt_first_given(const struct opt_given *list)
 }
 
 /*
- * The most options of a command, including common ones, and getopt's value for the first of them.
+ * The maximum of options of a command, including the common ones, and getopt's value for the first
+ * of them.
  */
 #define OPTS_MAX 48
 #define OPTS_BASE 256
@@ -294,8 +296,8 @@ const char *opt_word(const struct opt *opt, size_t i)
 }
 
 /*
- * Fills getopt's two tables; a leading ':' makes it distinguish a missing value from a wrong
- * option.
+ * Fills getopt's two tables. With a leading ':' getopt distinguishes a missing value from an
+ * unknown option.
  */
 static size_t getopt_tables(const struct command *command, struct option *longs, char *shorts)
 {
@@ -321,7 +323,7 @@ static size_t getopt_tables(const struct command *command, struct option *longs,
 	return nr;
 }
 
-/* What is meant by an option of another tool; NULL: nothing that the command has. */
+/* The option of ours that replaces an option of another tool. NULL: the command has none. */
 static const char *meant_here(const struct command *command, const char *typed)
 {
 	const char *meant = meant_by_option(typed);
@@ -329,7 +331,9 @@ static const char *meant_here(const struct command *command, const char *typed)
 	const struct opt *opt;
 	size_t i;
 
-	/* What perf record -a COMMAND does, attach does until ^C, and without a command. */
+	/*
+	 * perf record -a COMMAND corresponds to attach, which runs until ^C and without a command.
+	 */
 	if (meant && !strcmp(meant, "--all") && !strcmp(command->name, "run"))
 		return "bpfprofil attach --all";
 	if (!meant || strncmp(meant, "--", 2) != 0)
@@ -376,7 +380,7 @@ static int unknown_long(const struct command *command, const char *typed, struct
 	return -EINVAL;
 }
 
-/* getopt refused the last word that it took. */
+/* getopt refused the last word that it read. */
 static int refused(const struct command *command, const char *word, int code, struct error *err)
 {
 	const struct opt_group *group;
@@ -413,7 +417,7 @@ const struct opt *opts_by_letter(const struct command *command, int letter,
 	return NULL;
 }
 
-/* The word that getopt last took as an option, whether its value was separate or after a '='. */
+/* The word that getopt last read as an option, whether the value was separate or after a '='. */
 static const char *last_word(char **argv)
 {
 	return argv[optarg && optarg == argv[optind - 1] ? optind - 2 : optind - 1];

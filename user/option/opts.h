@@ -11,9 +11,8 @@
 #include "base/output.h"
 
 /*
- * Options as data. argp is not used, because its messages cannot have the fixed form "bpfprofil:
- * what: why / try: ...", and because it accepts abbreviations, which change their meaning when an
- * option is added.
+ * Options as data. We do not use argp: its messages cannot have our form "bpfprofil: what: why /
+ * try: ...", and it accepts abbreviations, which change their meaning when an option is added.
  */
 struct command;
 struct opt;
@@ -21,7 +20,7 @@ struct opt;
 /* Stores value (NULL for a flag) in *field. On failure it fills in err with opt_bad(). */
 typedef int (*opt_setter)(const struct opt *opt, const char *value, void *field, struct error *err);
 
-/* What shells propose for a value; if there are words, these. */
+/* What shells propose for a value. If there are words, shells propose these. */
 enum opt_value {
 	VALUE_ANY, /* nothing: a number, a time, or any word */
 	VALUE_FILE,
@@ -46,15 +45,16 @@ struct opt {
 	const char *fallback; /* the default in words, or NULL */
 	opt_setter set; /* NULL: opt_set_word, or without words opt_set_flag */
 	/*
-	 * Offset in the group's struct of what the setter sets: a bool for a flag, an unsigned int for words,
-	 * a const char * for a string, an uint64_t for a number, a time (ns) or a size (bytes).
+	 * Offset in the group's struct of the field that the setter sets: a bool for a flag, an
+	 * unsigned int for words, a const char * for a string, an uint64_t for a number, a time
+	 * (ns) or a size (bytes).
 	 */
 	size_t field;
 	const char *const *words; /* for opt_set_word: the words; ends with NULL */
 	const char *(*word)(size_t i); /* the same for a setter with its own list, or NULL */
 	enum opt_value value;
 	uint64_t min, max; /* inclusive; 0 for the max of a time or size: any */
-	const char *like; /* for opt_set_time and opt_set_size: what to type, as "10, 90s or 5m" */
+	const char *like; /* for opt_set_time and opt_set_size: examples, such as "10, 90s or 5m" */
 };
 
 /* Options under one heading of --help, all with their fields in one struct. */
@@ -73,21 +73,21 @@ struct opts_parsed {
 };
 
 /*
- * Fills in *options, which the caller has set to the defaults. Operands are moved behind the
- * options, unless for this command the first one ends the options. Parsing stops at --help and
- * --version. *result has the defaults too. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
+ * Fills in *options, which the caller has set to the defaults. It moves operands behind the
+ * options, unless the first operand ends the command's options. It stops at --help and --version.
+ * *result has the defaults too. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
  */
 int opts_parse(const struct command *command, int argc, char **argv, void *options,
 	       struct opts_parsed *result, struct error *err);
 
-/* The i-th option of a command, common ones last; NULL past the end. */
+/* The i-th option of a command, common ones last. NULL: past the end. */
 const struct opt *opts_at(const struct command *command, size_t i,
 			  const struct opt_group **ret_group);
 
 const struct opt *opts_by_letter(const struct command *command, int letter,
 				 const struct opt_group **ret_group);
 
-/* The i-th word that its value may be; NULL past the end, or if any value may be given. */
+/* The i-th word that the value can be. NULL: past the end, or any value is valid. */
 const char *opt_word(const struct opt *opt, size_t i);
 
 /* Prints --help, wrapped to width columns. */
@@ -101,7 +101,10 @@ int opt_set_u64(const struct opt *opt, const char *value, void *field, struct er
 int opt_set_time(const struct opt *opt, const char *value, void *field, struct error *err);
 int opt_set_size(const struct opt *opt, const char *value, void *field, struct error *err);
 
-/* For options that have no effect together: the first that was given of a list that ends with NULL names. */
+/*
+ * For options that have no effect together: returns the first given option of a list that ends with
+ * a NULL name.
+ */
 struct opt_given {
 	const char *name;
 	bool given;
@@ -113,12 +116,12 @@ int opt_bad(const struct opt *opt, const char *value, struct error *err, const c
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * What people type who know other tools: a hint that says what is meant here, or NULL. Such words
- * are not accepted, because each thing has one name.
+ * What users of other tools type: returns a hint with the word of ours, or NULL. We do not accept
+ * such words, because each thing has one name.
  */
 const char *meant_by_command(const char *typed);
 
-/* Of a value of the option. */
+/* The same for a value of the option. */
 const char *meant_by_word(const char *option, const char *typed);
 
 #endif
