@@ -11,12 +11,12 @@
 
 /*
  * Answers a shell's TAB: `bpfprofil __complete WORD...`, with the words after the program's name up
- * to the cursor. The first line of the answer is a kind of values, followed, after a blank, by the
- * part of the last word that comes before the value. The values follow, one per line, each with a
- * description after a tab. Files, users and the like are left to the shell, which knows them.
+ * to the cursor. The first line of the answer is a kind of values and, after a blank, the part of
+ * the last word that precedes the value. The values follow, one per line, each with a description
+ * after a tab. The shell itself completes files, users and the like.
  */
 
-/* As the scripts know them; a shell may show what a value without proposals is. */
+/* The words that the scripts know. For a kind without proposals a shell may show the word. */
 static const char *const kinds[VALUE_KINDS] = {
 	[VALUE_ANY] = "any",	   [VALUE_FILE] = "file",
 	[VALUE_DIR] = "dir",	   [VALUE_PID] = "pid",
@@ -27,8 +27,8 @@ static const char *const kinds[VALUE_KINDS] = {
 };
 
 /*
- * Finds the option of a word that takes a value. *ret_value is the part of the word that is the
- * value, or NULL if the next word is the value.
+ * Finds the option in a word, if the option has a value. *ret_value is the value's part of the
+ * word, or NULL if the next word is the value.
  */
 static const struct opt *with_value(const struct command *command, const char *word,
 				    const char **ret_value)
@@ -59,9 +59,9 @@ static const struct opt *with_value(const struct command *command, const char *w
 }
 
 /*
- * Prints a name, and its description if one follows a tab. Names with control characters, or not in
- * UTF-8, are left out, because shells write them to the terminal as they are, and because each line
- * is one name.
+ * Prints a name, and its description if one follows a tab. It leaves out names with control
+ * characters or invalid UTF-8: shells write them to the terminal unchanged, and each line is one
+ * name.
  */
 static void print_name(char *name, enum proposal kind)
 {
@@ -89,7 +89,7 @@ static void print_names(enum proposal kind)
 	names_free(&names);
 }
 
-/* Prints the values of an option or of operands: given words, or those of a kind. */
+/* Prints the values of an option or of operands: fixed words, or the values of a kind. */
 static void print_proposals(const struct opt *opt, const char *word, const char *value)
 {
 	const char *comma = opt->value == VALUE_PIDS ? strrchr(value, ',') : NULL;
@@ -118,7 +118,7 @@ static void print_proposals(const struct opt *opt, const char *word, const char 
 		print_names(PROPOSE_UNITS);
 }
 
-/* Letters may follow those in the first nr characters of the word. */
+/* More letters may follow the first nr characters of the word. */
 static void print_options(const struct command *command, const char *word, int nr)
 {
 	const struct opt_group *group;
@@ -144,7 +144,7 @@ static void print_commands(bool help)
 		printf("help\t%s\n", "the same as --help, or as COMMAND --help");
 }
 
-/* Completes what follows a command's name; last is the index of the word at the cursor. */
+/* Completes the words behind a command's name. last is the index of the word at the cursor. */
 static void print_behind(const struct command *command, int last, char **words)
 {
 	struct opt operands = { .value = command->operand, .words = command->operand_words };

@@ -15,7 +15,10 @@
 #define TEXT_ROWS 40
 #define PART_ROWS 10 /* of each of several tables */
 
-/* What --by can name besides the first of enum report_by; not given, it is functions, and more as text. */
+/*
+ * More values of --by, besides the first ones of enum report_by. The default is functions, and more
+ * tables as text.
+ */
 enum { BY_CALLS = REPORT_LINES + 1, BY_DEFAULT = UINT_MAX };
 
 /* The values of all --map options. */
@@ -49,7 +52,7 @@ static int set_percent(const struct opt *opt, const char *value, void *field, st
 	return 0;
 }
 
-/* The words stay in the command line's memory, where the '=' is replaced by a NUL. */
+/* The words stay in the memory of the command line, and a NUL replaces the '='. */
 static int set_map(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	char *equals = strchr(value, '=');
@@ -119,7 +122,7 @@ static const struct opt_group diff_groups[] = {
 	{ 0 },
 };
 
-/* The same two profiles in another way. */
+/* Compares the same two profiles with other options. */
 static int build_like(const struct diff *diff, const struct diff_options *options,
 		      struct diff *result)
 {
@@ -208,7 +211,7 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	return EXIT_FAILURE;
 }
 
-/* Whether both have callers. */
+/* Whether both profiles have callers. */
 static bool check_callers(const struct profile *old, const char *old_name,
 			  const struct profile *new, const char *new_name)
 {

@@ -111,7 +111,7 @@ static const struct opt selection_opts[] = {
 	{ 0 }
 };
 
-/* As call_widths, but without eight bytes, which no caller ever had. */
+/* As call_widths, but without eight bytes, because no system had such counters. */
 static const char *const raw_widths[] = { "2", "4", NULL };
 
 static const struct opt buffer_opts[] = { { .name = "width",
@@ -175,7 +175,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 			say_note(arguments->format, profile, options->note);
 		return EXIT_SUCCESS;
 	}
-	/* With EPIPE the reader has left and needs no message. */
+	/* With EPIPE the reader has left, and nobody needs a message. */
 	if (ret != -EPIPE)
 		print_error(&err);
 	return EXIT_FAILURE;
@@ -184,8 +184,8 @@ static int write_output(const struct export_arguments *arguments, const struct p
 /* --- a file for each object --------------------------------------------------------------------- */
 
 /*
- * Length of an object's name in a file name, which leaves room for the rest and for a temporary
- * name.
+ * The maximum length of an object's name in a file name. It leaves room for the rest and for a
+ * temporary name.
  */
 #define BASE_MAX 200
 
@@ -197,10 +197,10 @@ struct export_files {
 	size_t nr;
 	uint64_t ticks; /* ticks of the hottest object that has a file */
 	uint32_t hottest;
-	uint64_t without; /* ticks of objects that have none */
+	uint64_t without; /* ticks of objects without a file */
 };
 
-/* The profile may be from another host, where names may contain anything. */
+/* The profile may be from another host, and names may contain anything. */
 static void clean_base(const struct profile_object *object, char base[BASE_MAX])
 {
 	char *c;
@@ -211,7 +211,10 @@ static void clean_base(const struct profile_object *object, char base[BASE_MAX])
 			*c = '_';
 }
 
-/* If an earlier object has the same name, the object's index in the profile is added. */
+/*
+ * If an earlier object has the same name, the file's name also contains the object's index in the
+ * profile.
+ */
 static void name_file(const struct export_files *files, uint32_t object, char *path, size_t size)
 {
 	char base[BASE_MAX], other[BASE_MAX], part[BASE_MAX + 16], name[NAME_MAX + 1];
@@ -266,7 +269,7 @@ static int write_files(struct export_files *files, struct error *err)
 	return ret;
 }
 
-/* Says how to read the hottest of them. */
+/* Says how to read the file of the hottest object. */
 static void say_files(const struct export_files *files)
 {
 	const char *program = files->profile->objects[files->hottest].path;
@@ -288,7 +291,7 @@ static int make_folder(const char *folder, struct error *err)
 }
 
 /*
- * Writes a format with a file for each object, into folder or, if it is NULL, the current one.
+ * Writes a format that has a file for each object, into folder or, if it is NULL, the current one.
  * options->note must be set. Returns the exit status.
  */
 static int export_files(const struct export_format *format, const struct profile *profile,
@@ -403,7 +406,7 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 	return status;
 }
 
-/* The first option that was given but that the format does not use, or NULL. */
+/* The first given option that the format does not use, or NULL. */
 static const char *stray_option(const struct export_arguments *arguments)
 {
 	unsigned int takes = arguments->format->takes;

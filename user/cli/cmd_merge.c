@@ -31,8 +31,8 @@ static const struct opt_group merge_groups[] = {
 };
 
 /*
- * Consecutive files that one thread adds up: a sum of sums is the same to the byte, and reading
- * takes most of the time.
+ * Consecutive files that one thread adds up. A sum of sums is the same to the byte, and most of the
+ * time is spent on reading.
  */
 struct share {
 	char **files;
@@ -45,7 +45,7 @@ struct share {
 	struct share **failed; /* the first share that failed; NULL: none */
 };
 
-/* Each thread holds a sum in memory, so more of them would gain little for what they take. */
+/* Each thread holds a sum in memory. More threads would cost more than they gain. */
 #define SHARES_MAX 4
 #define SHARE_FILES_MIN 16
 
@@ -91,13 +91,13 @@ static size_t nr_shares(size_t nr_files)
 
 	if (nr > SHARES_MAX)
 		nr = SHARES_MAX;
-	/* This fails if there are more CPUs than a set has room for, and then there are enough. */
+	/* This fails if the host has more CPUs than the set can hold, and then there are enough. */
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && nr > (size_t)CPU_COUNT(&cpus))
 		nr = (size_t)CPU_COUNT(&cpus);
 	return nr ? nr : 1;
 }
 
-/* The first share is run by this thread, and so is one whose thread cannot be started. */
+/* This thread runs the first share, and every share whose thread could not be started. */
 static void add_shares(struct share *shares, size_t nr)
 {
 	size_t i;
@@ -114,8 +114,8 @@ static void add_shares(struct share *shares, size_t nr)
 }
 
 /*
- * Joins all into the first. The failure of the first file is reported, as if files were read one by
- * one.
+ * Joins all shares into the first. It reports the failure of the first file, as if files were read
+ * one by one.
  */
 static int join_shares(struct share *shares, size_t nr, struct error *err)
 {
@@ -155,8 +155,9 @@ static int sum_up(size_t nr_files, char **files, struct profile **result, struct
 }
 
 /*
- * What one file's bins were freed from is for the next file's. glibc gives it back to the kernel, and took 0.6 of
- * 3.6 s of CPU to have it cleared and mapped again for each of 1,000 files; it keeps up to 16 MiB for each thread.
+ * Keeps freed memory for the next file's bins. By default glibc returns it to the kernel, which
+ * then clears and maps it again for each file: with 1,000 files this took 0.6 of 3.6 s of CPU.
+ * glibc keeps up to 16 MiB for each thread.
  */
 static void memory_keep(void)
 {
@@ -170,7 +171,7 @@ static int merge(const char *output, int nr, char *const *operands, struct error
 {
 	struct profile *sum = NULL;
 	struct file_names names = { 0 };
-	/* The output is checked first, so that a thousand files are not read in vain. */
+	/* Check the output first, so that a thousand files are not read in vain. */
 	int ret = output_check(output, err);
 
 	memory_keep();
@@ -203,7 +204,7 @@ static int run(int argc, char **argv)
 	}
 	stdout_begin();
 	code = merge(arguments.output, argc - first, argv + first, &err);
-	/* With EPIPE the reader has left and needs no message. */
+	/* With EPIPE the reader has left, and nobody needs a message. */
 	if (code && code != -EPIPE)
 		print_error(&err);
 	return code ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -280,7 +280,7 @@ static int write_annotation(const struct profile *profile, const struct report_a
 	return ret ? error_errno(err, ret, "annotate") : 0;
 }
 
-/* What a page is made of. */
+/* The contents of a page. */
 struct report_page {
 	const struct profile *profile;
 	struct html_options options;
@@ -320,7 +320,7 @@ static int write_report(const struct profile *profile, struct report_arguments *
 	return pager_end(&arguments->pager, out, ret, "report: standard output");
 }
 
-/* An option without effect is refused, because the user expects one. */
+/* Refuse an option that has no effect, because the user expects one. */
 static bool check_filters(const struct report_arguments *arguments)
 {
 	const struct opt_given not_of_place[] = { { "--function", arguments->function },
@@ -351,7 +351,7 @@ static bool check_filters(const struct report_arguments *arguments)
 	return false;
 }
 
-/* One tree at a time, of functions; a table is not cut by shares. */
+/* Accept one tree at a time, of functions only. A table cannot be cut by shares. */
 static bool check_tree(const struct report_arguments *arguments)
 {
 	const struct opt_given trees[] = {
@@ -413,7 +413,7 @@ static bool check_arguments(const struct report_arguments *arguments)
 	return false;
 }
 
-/* A page has all rows and filters of its own, so options that choose rows are refused. */
+/* A page has all rows, and filters of its own. Refuse options that choose rows. */
 static bool check_page(const struct report_arguments *arguments)
 {
 	const struct opt_given not_of_page[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* All commands, each from the folder that does its work. */
+/* All commands. Each is in the folder that does its work. */
 #include "option/command.h"
 
 #include <string.h>

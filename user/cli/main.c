@@ -83,8 +83,8 @@ int main(int argc, char **argv)
 	const struct command *command;
 
 	/*
-	 * The locale is used only for the width of characters and the language of messages, and not
-	 * for numbers.
+	 * Use the locale only for the width of characters and the language of messages, and not for
+	 * numbers.
 	 */
 	setlocale(LC_CTYPE, "");
 	command_print_version = print_version;

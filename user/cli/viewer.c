@@ -52,8 +52,9 @@ static bool fits(const char *text)
 }
 
 /*
- * Whoever may run bpfprofil as root through sudo, and nothing else, would have root's shell by a key of the
- * pager, or by what they call the pager.
+ * A user may be allowed to run only bpfprofil as root through sudo. With a pager as root they could
+ * start root's shell by a key of the pager, or name a shell as the pager. Therefore run the pager
+ * as the user who called sudo.
  */
 static bool become_caller(void)
 {
@@ -73,7 +74,10 @@ static void run_pager(const char *pager, int from)
 	/* These options keep colours, leave the text on the screen and quit if it fits. */
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
-	/* Ways other than sudo do not say who ran us, so root's less starts no shell unless told to. */
+	/*
+	 * Tools other than sudo do not say who ran us. Therefore forbid root's less to start a
+	 * shell.
+	 */
 	if (!geteuid())
 		setenv("LESSSECURE", "1", 0);
 	if (dup2(from, STDIN_FILENO) >= 0)
@@ -106,7 +110,7 @@ static bool show(const struct pager *pager, const char *command)
 		run_pager(command, ends[0]);
 	close(ends[0]);
 	if (child > 0) {
-		/* ^C is for the pager, which would lose the terminal if we ended before it. */
+		/* ^C is for the pager, which would lose the terminal if we ended first. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
 		feed(ends[1], pager->text, pager->size);
@@ -174,7 +178,7 @@ bool page_check(const char *command, const struct page_arguments *arguments)
 }
 
 /*
- * A browser started by root would read and write files as root, and without a display there is none
+ * A browser of root would read and write files as root, and without a display there is no browser
  * to start.
  */
 static int check_desktop(const char *file, struct error *err)
@@ -192,7 +196,7 @@ static int check_desktop(const char *file, struct error *err)
 	return ret;
 }
 
-/* Starts the browser as a grandchild, so that nobody has to wait for it. */
+/* Starts the browser as a grandchild, so that no process must wait for it. */
 static void run_opener(const char *file, int tell)
 {
 	int null = open("/dev/null", O_RDWR), why;
@@ -221,7 +225,7 @@ static int open_page(const char *file, struct error *err)
 		run_opener(file, ends[1]);
 	why = child < 0 ? errno : 0;
 	close(ends[1]);
-	/* The pipe delivers an errno if there is no xdg-open; a successful exec closes it. */
+	/* The pipe delivers an errno if there is no xdg-open. A successful exec closes it. */
 	if (child > 0 && (read(ends[0], &why, sizeof(why)) < 0 || waitpid(child, NULL, 0) < 0))
 		why = errno;
 	close(ends[0]);
@@ -248,7 +252,7 @@ int write_page(const struct page_arguments *arguments, bool confidential,
 		ret = output_finish(out, put(of, output_stream(out), &err), &err);
 	if (!ret && arguments->open)
 		ret = open_page(file, &err);
-	/* With EPIPE the reader has left and needs no message. */
+	/* With EPIPE the reader has left, and nobody needs a message. */
 	if (ret && ret != -EPIPE)
 		print_error(&err);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -10,17 +10,17 @@
 #include "option/opts.h"
 
 /*
- * Output with more lines than the terminal has rows goes through a pager, as in git:
+ * Sends output with more lines than the terminal has rows through a pager, as git does:
  * $BPFPROFIL_PAGER, else $PAGER, else less. "cat" and "" mean no pager. Output to anything but a
  * terminal goes to standard output.
  */
 struct pager {
 	bool off; /* --no-pager */
-	char *text; /* the output, until its length is known; NULL: it is written at once */
+	char *text; /* the output, until its length is known; NULL: output is written at once */
 	size_t size;
 };
 
-/* The option --no-pager, for a command's table; offset is where struct pager sits. */
+/* The option --no-pager, for a command's table. offset is that of struct pager. */
 #define PAGER_OPT(offset)                                                                          \
 	{                                                                                          \
 		.name = "no-pager", .help = "no pager for more rows than the terminal has",        \
@@ -31,7 +31,7 @@ struct pager {
 FILE *pager_begin(struct pager *pager);
 
 /*
- * Ends the output; if result is not 0, none of it is shown on a terminal. Returns the exit status as
+ * Ends the output. If result is not 0, none of it appears on a terminal. Returns the exit status as
  * stdout_end() does. Leaving the pager early is no failure.
  */
 int pager_end(struct pager *pager, FILE *out, int result, const char *name);
@@ -39,10 +39,10 @@ int pager_end(struct pager *pager, FILE *out, int result, const char *name);
 /* The arguments for a page; file NULL: no page. */
 struct page_arguments {
 	const char *file;
-	bool open; /* open it in a browser after it is written */
+	bool open; /* open it in a browser when it is written */
 };
 
-/* The group for a command's table; offset is that of struct page_arguments. */
+/* The group of options for a command's table. offset is that of struct page_arguments. */
 extern const struct opt page_opts[];
 
 #define PAGE_GROUP(offset)                                                                         \
@@ -51,14 +51,14 @@ extern const struct opt page_opts[];
 	}
 
 /*
- * Whether the options fit together; if not, a message is printed, and the exit status must be
+ * Whether the options fit together. If not, it prints a message, and the exit status must be
  * EXIT_USAGE.
  */
 bool page_check(const char *command, const struct page_arguments *arguments);
 
 /*
- * --html FILE of a command: what put() writes becomes FILE, completely or not at all; if it is
- * confidential only its owner may read it. Returns the exit status after printing any message.
+ * --html FILE of a command: makes FILE from what put() writes, completely or not at all. If it is
+ * confidential only its owner may read it. Prints a message on failure. Returns the exit status.
  */
 int write_page(const struct page_arguments *arguments, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of);
