@@ -7,9 +7,9 @@
 #include "report/name_fit.h"
 #include "base/text.h"
 
-#define WORDS_BYTES 512 /* of a line at most */
+#define WORDS_BYTES 512 /* the longest line */
 
-/* Sets *ret to the columns that are left; false: there are none. */
+/* Sets *result to the number of columns that are left. Returns false if there are none. */
 static bool room(const struct top_line *line, size_t *result)
 {
 	*result = line->width ? line->width - line->used : 0;

@@ -8,8 +8,8 @@
 
 /*
  * A line of a screen, written from left to right and never wider than allowed. Names are escaped,
- * so control characters can be used for styles: if the line has styles, a character below
- * TOP_STYLES sets the style of what follows.
+ * which leaves control characters free for styles: if the line has styles, a character below
+ * TOP_STYLES sets the style of the text that follows.
  */
 enum top_style {
 	TOP_PLAIN = 1,
@@ -35,28 +35,28 @@ struct top_line {
 
 void line_style(struct top_line *line, enum top_style style);
 
-/* Writes any text; what does not fit is cut at the end. */
+/* Writes any text. Text that does not fit is cut at the end. */
 void line_text(struct top_line *line, const char *text);
 
 /* A function's name: see name_write(). */
 void line_name(struct top_line *line, const char *name);
 
-/* The same with so many bytes of it. */
+/* The same with `length` bytes of the text. */
 void line_words(struct top_line *line, const char *text, size_t length);
 
-/* The same in a column of its own: padded to columns, or cut from the left. */
+/* The same in a column of its own: padded to its width, or cut from the left. */
 void line_column(struct top_line *line, const char *text, size_t columns);
 
 /* Writes our own text, which is short and contains no names. */
 void line_print(struct top_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Whether so many columns are left. */
+/* Whether this many columns are left. */
 bool line_has_room(const struct top_line *line, size_t columns);
 
 /*
- * The bytes of text that a line of this width has if it ends where a word does, or all of them; the
- * next line begins behind the blank that follows.
+ * The bytes of text that fit a line of this width if the line ends at a word's end, or the whole
+ * text. The next line begins behind the blank that follows.
  */
 size_t line_fit(const char *text, size_t width);
 

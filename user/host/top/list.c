@@ -62,7 +62,7 @@ static int compare_places(const struct top_row *a, const struct top_row *b, enum
 	return strcasecmp(top_row_place(a, by, left), top_row_place(b, by, right));
 }
 
-/* Rows that compare equal get a fixed order, so that they do not change places by chance. */
+/* Rows that compare equal get a fixed order, or they would change places by chance. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct top_row *a = *(const struct top_row *const *)left;

@@ -8,8 +8,8 @@
 #include "host/top/model.h"
 
 /*
- * By the last interval, by all intervals, by the last one with all that was called, by the first column of
- * names, by the second.
+ * By the last interval, by all intervals, by the last interval including called functions, by the
+ * first column of names, by the second.
  */
 enum top_sort {
 	TOP_SORT_NOW,
@@ -26,11 +26,10 @@ struct top_choice {
 	enum top_sort sort;
 	const char *filter; /* part of a name, in any case; NULL or "": all */
 	bool idle; /* include rows without a tick in the last interval */
-	bool threads; /* what is told apart as processes are threads */
-	bool callers; /* functions and objects have what they called, too */
+	bool threads; /* processes are split into threads */
+	bool callers; /* functions and objects have an inclusive time */
 };
 
-/* Whether rows have an inclusive time. */
 static inline bool top_has_inclusive(const struct top_choice *choice)
 {
 	return choice->callers && choice->by <= TOP_OBJECTS;
@@ -43,14 +42,14 @@ struct top_list {
 	size_t capacity;
 };
 
-/* Replaces the contents of the list; -ENOMEM. */
+/* Replaces the contents of the list. Returns 0 or -ENOMEM. */
 int top_list_choose(struct top_list *list, const struct top_model *model,
 		    const struct top_choice *choice);
 void top_list_free(struct top_list *list);
 
 /*
  * The text of a row's first column, as in a report: a function's object, an object's kind, a
- * process's pid, and "" for a cgroup or a name. buffer is used for a pid.
+ * process's pid, or "" for a cgroup or a name. It writes a pid into buffer.
  */
 enum { TOP_PLACE_BYTES = 24 };
 const char *top_row_place(const struct top_row *row, enum top_by by, char buffer[TOP_PLACE_BYTES]);

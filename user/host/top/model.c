@@ -88,7 +88,9 @@ static struct top_row *new_row(const struct top_row *from)
 	return row;
 }
 
-/* The table's row that is equal to key, which is made if there is none. NULL: out of memory. */
+/*
+ * Returns the table's row that is equal to key, and makes it if there is none. NULL: out of memory.
+ */
 static struct top_row *find_row(struct top_table *table, const struct top_row *key)
 {
 	struct top_row **node = tfind(key, &table->tree, compare_identity), *row;
@@ -114,7 +116,7 @@ uint64_t top_build(const struct profile_object *object)
 	return id ? hash_bytes(HASH_BEGIN, id, strlen(id)) : HASH_BEGIN;
 }
 
-/* Code without any names is one row, and begins where its first tick was. */
+/* Code without any names is one row, which begins at its first tick. */
 static bool is_whole(const struct profile_object *object, const struct profile_function *function)
 {
 	return object->kind == PROFILE_JIT && !strcmp(function->name, profile_object_base(object));
@@ -145,7 +147,7 @@ static struct top_row object_key(const struct profile_object *object)
 				 .build = top_build(object) };
 }
 
-/* The index at which a bin is, or should be inserted, in a row. */
+/* The index of a bin in a row, or the index at which to insert it. */
 static size_t bin_place(const struct top_row *row, uint64_t offset, uint64_t size)
 {
 	const struct top_bin *bins = row->bins;
@@ -197,7 +199,7 @@ static struct top_row key_of(const struct profile *profile, enum top_by table,
 	return (struct top_row){ .name = (char *)(name ?: "-"), .pid = from->pid };
 }
 
-/* A container's name may become known some time after its first tick. */
+/* The name of a container may become known some time after the first tick. */
 static int call_cgroup(struct top_row *row, const char *name)
 {
 	if (!name || !compare_text(row->called, name))
@@ -245,7 +247,7 @@ static int count_rows(struct top_model *model, const struct profile *profile,
 	return ret;
 }
 
-/* Rows that shall be kept come first. */
+/* Rows to keep come first. */
 static int compare_worth(const void *left, const void *right)
 {
 	const struct top_row *a = *(struct top_row *const *)left;
@@ -256,7 +258,7 @@ static int compare_worth(const void *left, const void *right)
 	return compare_u64(b->total, a->total);
 }
 
-/* Removes a quarter of the rows at once, so that not every interval has to sort. */
+/* Removes a quarter of the rows at once. Then not every interval has to sort. */
 static void fold(struct top_model *model, struct top_table *table)
 {
 	size_t keep = model->rows_max - model->rows_max / 4;
@@ -291,7 +293,10 @@ static void begin_interval(struct top_table *table)
 	table->others.ns = 0;
 }
 
-/* Takes the last note of the profile, or else where ticks and CPU time differ most. */
+/*
+ * Uses the last note of the profile, or else the note on the largest difference between ticks and
+ * CPU time.
+ */
 static int take_note(struct top_model *model, const struct profile *profile)
 {
 	struct cpu_time_notes notes;

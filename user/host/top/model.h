@@ -9,15 +9,15 @@
 #include "profile/profile.h"
 
 /*
- * What a live view knows: the profiles of its intervals added up, in rows of each kind. It does not
- * know where the profiles come from.
+ * The data of a live view: the sum of the profiles of its intervals, as rows of each kind. It does
+ * not know where the profiles come from.
  */
 enum top_by { TOP_FUNCTIONS, TOP_OBJECTS, TOP_PROCESSES, TOP_CGROUPS, TOP_COMMS, TOP_BYS };
 
-/* What can be typed for the view of processes, where these are threads. */
+/* A view that the user can name: the processes, split into threads. */
 enum { TOP_THREADS = TOP_BYS };
 
-/* Rows of cgroups, and of processes by name alone, have no place beside their name. */
+/* Rows of cgroups, and of processes by name alone, have only a name. */
 static inline bool top_has_place(enum top_by by)
 {
 	return by != TOP_CGROUPS && by != TOP_COMMS;
@@ -26,7 +26,6 @@ static inline bool top_has_place(enum top_by by)
 /* The words of enum top_by and TOP_THREADS, terminated by NULL. */
 extern const char *const top_by_words[];
 
-/* The ticks at one place of a function. */
 struct top_bin {
 	uint64_t offset; /* in the object */
 	uint64_t size;
@@ -34,19 +33,19 @@ struct top_bin {
 };
 
 struct top_row {
-	char *name; /* of a function, a process or all of that name; for an object or cgroup its path */
+	char *name; /* for an object or cgroup: its path */
 	char *called; /* for a cgroup: its container's name, once it is known; else NULL */
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */
 	int64_t pid; /* for a process; -1: no single one */
-	uint64_t offset; /* for a function: its place in the object; 0: wherever its bins are */
+	uint64_t offset; /* for a function: its offset in the object; 0: its bins say it */
 	uint64_t size; /* of the function; 0: up to its last bin */
-	uint64_t build; /* tells files with the same path apart */
+	uint64_t build; /* identifies the file; several may have the same path */
 	uint64_t ticks; /* in the last interval */
 	uint64_t total; /* in all intervals */
 	double ns; /* CPU time of these ticks in the last interval */
 	double total_ns; /* in all intervals */
-	double inclusive_ns; /* with callers, of functions and objects: with all that it called */
+	double inclusive_ns; /* of functions and objects: including called functions */
 	double total_inclusive_ns;
 	struct top_bin *bins; /* for a function, in all intervals: by size, then offset */
 	size_t nr_bins;
@@ -54,13 +53,12 @@ struct top_row {
 };
 
 /*
- * There are at most TOP_ROWS_MAX rows. Beyond that, rows without a tick in the last interval are
- * removed, the smallest first, and their ticks go to `others`; a row that comes back starts at
- * zero.
+ * There are at most TOP_ROWS_MAX rows. Beyond that, the smallest rows without a tick in the last
+ * interval are removed, and `others` gets their ticks. A row that comes back starts at zero.
  */
 enum { TOP_ROWS_MAX = 8192 };
 
-/* There are at most TOP_BINS_MAX bins of functions: ticks at further places are in none. */
+/* There are at most TOP_BINS_MAX bins of functions. No bin counts ticks at further places. */
 enum { TOP_BINS_MAX = 1 << 20 };
 
 struct top_table {
@@ -92,12 +90,12 @@ void top_model_init(struct top_model *model);
 void top_model_free(struct top_model *model);
 
 /*
- * Adds an interval. The profile's functions are resolved; the profile stays the caller's. -ENOMEM:
- * the model cannot be used any more.
+ * Adds an interval. The profile's functions are resolved; the caller keeps the profile. After
+ * -ENOMEM the model cannot be used any more.
  */
 int top_model_add(struct top_model *model, const struct profile *profile);
 
-/* A number that tells files with the same path apart. */
+/* A number that distinguishes files with the same path. */
 uint64_t top_build(const struct profile_object *object);
 
 /* How many CPUs this CPU time kept busy within ns, for instance 1.5. */

@@ -134,7 +134,7 @@ void top_page_draw(const struct top_page *page, struct top_line *line, size_t ro
 
 #define ROWS 40 /* the number of hottest rows, as in report */
 
-/* The bins of an object's functions as a profile; its names and objects belong to others. */
+/* The bins of an object's functions as a profile. It does not own the names and objects. */
 struct top_view {
 	struct profile profile;
 	uint32_t object;
@@ -156,7 +156,7 @@ static int find_object(const struct profile *last, const struct top_row *row, ui
 	return -ENOENT;
 }
 
-/* Bins are sorted by size first. */
+/* The lowest offset. Bins are sorted by size first. */
 static uint64_t start_of(const struct top_row *row)
 {
 	uint64_t start = row->nr_bins ? row->bins[0].offset : 0;
@@ -228,7 +228,7 @@ static int add_row(struct top_view *view, const struct top_row *row)
 	return ret;
 }
 
-/* Takes all functions of the object, because without symbols a function is more than one row. */
+/* Adds all functions of the object, because without symbols a function has more than one row. */
 static int make_view(struct top_view *view, const struct top_model *model, const struct top_row *of)
 {
 	const struct top_table *table = &model->tables[TOP_FUNCTIONS];

@@ -13,7 +13,7 @@
 #include "profile/profile.h"
 #include "naming/functions.h"
 
-/* Text on top of the table: an annotated function in text order, or hottest first. */
+/* Text that covers the table: an annotated function in text order, or hottest first. */
 struct top_page {
 	char *text; /* NULL: there is no page */
 	char *hot_text; /* or NULL */
@@ -22,7 +22,7 @@ struct top_page {
 	size_t rows; /* of the screen */
 };
 
-/* Takes over the texts, which may contain a terminal's colours. */
+/* Becomes the owner of the texts, which may contain a terminal's colours. */
 void top_page_open(struct top_page *page, char *text, char *hot_text);
 void top_page_close(struct top_page *page);
 
@@ -41,8 +41,8 @@ struct top_annotate_options {
 };
 
 /*
- * Writes the instructions of a function with all its ticks so far, as report writes them. -ENOENT:
- * its object had no tick in the last profile, so its file cannot be opened.
+ * Writes the instructions of a function with all its ticks up to now, as report writes them.
+ * -ENOENT: the object had no tick in the last profile, and therefore its file cannot be opened.
  */
 int top_annotate(const struct top_model *model, const struct top_row *function,
 		 const struct top_annotate_options *options, FILE *out, struct error *err);

@@ -18,9 +18,9 @@
 struct top_columns {
 	enum top_by by;
 	bool threads; /* not processes */
-	bool whole; /* of all intervals and not of the last one */
+	bool whole; /* for all intervals and not only the last one */
 	size_t place; /* width of the first column of names */
-	bool ticks; /* shown if there is room beside the names */
+	bool ticks; /* show ticks: there is room beside the names */
 	bool inclusive;
 };
 
@@ -39,13 +39,12 @@ static double percent(double ns, double all)
 	return all > 0 ? 100 * ns / all : 0;
 }
 
-/* The limits are the same as in a report. */
 static enum top_style heat(double share)
 {
 	return share >= 5 ? TOP_HOT : share >= 0.5 ? TOP_WARM : TOP_PLAIN;
 }
 
-/* The first column of names gets what the second leaves, but at least two fifths of the room. */
+/* The first column of names gets the space that the second leaves, but at least two fifths. */
 static size_t fit_place(const struct top_columns *columns, size_t name, size_t width)
 {
 	size_t figures = SHARE_COLUMNS + 2 + (columns->ticks ? TICK_COLUMNS : 0) +
@@ -58,7 +57,7 @@ static size_t fit_place(const struct top_columns *columns, size_t name, size_t w
 	return max_size(PLACE_MIN, max_size(room * 2 / 5, room - (name < room ? name : room)));
 }
 
-/* Columns for rows[0..nr), in lines that are width columns wide (0: unlimited). */
+/* Returns the columns for rows[0..nr), in lines of this width (0: unlimited). */
 static struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 					  const struct top_row *const *rows, size_t nr,
 					  size_t width)
@@ -109,7 +108,7 @@ static void name_heading(struct top_line *line, const char *name, size_t columns
 	line_blank(line, end);
 }
 
-/* Writes the headings, with a mark at the one that sort names; TOP_SORTS: without a mark. */
+/* Writes the headings and marks the one by which rows are sorted. TOP_SORTS: no mark. */
 static void top_put_headings(struct top_line *line, const struct top_columns *columns,
 			     enum top_sort sort)
 {
@@ -173,7 +172,7 @@ static void top_put_row(struct top_line *line, const struct top_columns *columns
 		line_column(line, top_row_place(row, columns->by, buffer), columns->place);
 		line_text(line, "  ");
 	}
-	/* The end of a path says most, so it is cut from the left. */
+	/* The end of a path is the most useful part. Therefore cut the path from the left. */
 	if (columns->by == TOP_OBJECTS || columns->by == TOP_CGROUPS)
 		line_column(line, top_row_name(row), line->width);
 	else
@@ -196,7 +195,10 @@ static void top_put_others(struct top_line *line, const struct top_columns *colu
 	line_end(line);
 }
 
-/* The identity has the lost ticks too, and on a small screen part of a figure would mislead. */
+/*
+ * Leave a figure out if it does not fit: part of it would mislead. The identity has the lost ticks
+ * too.
+ */
 static void put_if_room(struct top_line *line, const char *format, double figure)
 {
 	char text[64];
@@ -218,7 +220,7 @@ static void put_ticks(struct top_line *line, const struct top_model *model,
 	put_if_room(line, ", %.0f lost", (double)profile_account_lost(account));
 }
 
-/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost": of the last interval, and of all. */
+/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost": for the last interval, and for all. */
 static void top_put_interval(struct top_line *line, const struct top_model *model)
 {
 	put_ticks(line, model, &model->interval, model->interval_ns, model->interval_cpu_ns);
@@ -230,8 +232,9 @@ static void top_put_overall(struct top_line *line, const struct top_model *model
 }
 
 /*
- * The header is a title, two accounts, the identity and the views; below are headings, a note and
- * keys. Small screens have no header, and a note has one line only if it is not of this many rows.
+ * The header has a title, two accounts, the identity and the views. Below the table are a note and
+ * keys. A small screen has no header, and on one with fewer rows than ROWS_FOR_NOTE a note has only
+ * one line.
  */
 enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7, ROWS_FOR_NOTE = 20, NOTE_LINES = 2 };
 
@@ -240,7 +243,7 @@ static bool has_header(const struct top_screen *screen)
 	return screen->rows >= ROWS_FOR_HEADER;
 }
 
-/* The lines of text from here on, at most `most`. */
+/* The number of lines that the text needs, at most `most`. */
 static size_t lines_of(const char *text, size_t width, size_t most)
 {
 	size_t nr;
@@ -309,7 +312,8 @@ static void put_term(struct top_line *line, uint64_t ticks, const char *what)
 }
 
 /*
- * Leaves out terms that are 0, which a report writes: here they would push the causes off the line.
+ * Leaves out terms that are 0. A report writes them, but here they would push the causes off the
+ * line.
  */
 static void put_identity(struct top_line *line, const struct profile_account *account)
 {
@@ -340,7 +344,7 @@ static const char *view_title(const struct top_ui *ui, unsigned int by)
 	return by == TOP_PROCESSES && ui->choice.threads ? "Threads" : titles[by];
 }
 
-/* Where there is no room for all, the first ones are left out, so that the chosen one is seen. */
+/* If there is no room for all views, it leaves out the first ones, to show the chosen one. */
 static unsigned int first_view(const struct top_line *line, const struct top_ui *ui)
 {
 	unsigned int first = ui->choice.by;
@@ -389,7 +393,7 @@ static void put_key(struct top_line *line, const char *key, const char *what)
 	line_print(line, " %s  ", what);
 }
 
-/* Writes so many lines; what does not fit the last is cut. */
+/* Writes this many lines and cuts the last one. */
 static void put_note(struct top_line *line, const char *note, size_t nr)
 {
 	size_t length;
@@ -482,7 +486,7 @@ static void put_table(struct top_line *line, const struct top_screen *screen,
 		line_end(line);
 }
 
-/* They fit a screen of 44 columns and 20 rows. */
+/* The lines fit a screen of 44 columns and 20 rows. */
 static const char *const help_lines[] = {
 	"f o p c n    functions, objects, processes",
 	"1-5 Tab      (threads), cgroups, comm",

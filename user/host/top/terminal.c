@@ -47,7 +47,7 @@ static void choose_colors(attr_t looks[TOP_STYLES])
 	looks[TOP_NOTE] = (attr_t)COLOR_PAIR(PAIR_NOTE);
 }
 
-/* Names are written as UTF-8 whatever the locale, and ncurses would show them byte by byte. */
+/* Names are UTF-8 in every locale, but in others than UTF-8 ncurses would show single bytes. */
 static void use_utf8(void)
 {
 	if (!strcmp(nl_langinfo(CODESET), "UTF-8"))
@@ -56,7 +56,7 @@ static void use_utf8(void)
 	setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* A terminal without these is a printer, whatever its name. */
+/* Without this capability the terminal is a printer, whatever its name. */
 static bool has_cursor(void)
 {
 	const char *move_to = tigetstr("cup");
@@ -72,7 +72,7 @@ int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct term
 	if (!terminal)
 		return error_no_memory(err, "terminal");
 	use_utf8();
-	/* By default ncurses waits a second for what may follow an Esc. */
+	/* By default ncurses waits a second for the rest of a sequence that begins with Esc. */
 	set_escdelay(50);
 	terminal->screen = newterm(type, out, in);
 	if (!terminal->screen || !has_cursor()) {
@@ -156,7 +156,7 @@ bool terminal_key(struct terminal *terminal, uint32_t *result)
 	return true;
 }
 
-/* Writes text of one style, or switches the style. Returns what follows. */
+/* Writes text of one style, or changes the style. Returns the rest. */
 static const char *show_part(const struct terminal *terminal, const char *at)
 {
 	size_t length;

@@ -83,7 +83,7 @@ static void filter_key(struct top_ui *ui, uint32_t key)
 	}
 }
 
-/* May move beyond the ends of the list; top_ui_update() corrects that. */
+/* Moves the selection, perhaps beyond the ends of the list; top_ui_update() corrects that. */
 static void move(struct top_ui *ui, uint32_t key)
 {
 	size_t page = ui->rows ? ui->rows : 1;
@@ -173,7 +173,10 @@ bool top_ui_key(struct top_ui *ui, uint32_t key)
 	return false;
 }
 
-/* Compares only the pointer, because the row may be gone. */
+/*
+ * Finds the selected row in the new list. It compares only the pointer, because the row may be
+ * freed.
+ */
 static void find_again(struct top_ui *ui, const struct top_row *row)
 {
 	size_t i;
