@@ -24,13 +24,13 @@
 #include "host/targets/cgroups.h"
 #include "reader/reader.h"
 
-/* What the kernel's BPF can do, found by loading programs of a few instructions. */
+/* Probes of the kernel's BPF. Each loads programs of a few instructions. */
 
 /*
- * The tick handler needs what these commits brought: 91c960b00566 ("bpf: Rename BPF_XADD and
- * prepare to encode other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs()
- * helper", 5.15), 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). Users are told of 6.1,
- * because it is the oldest kernel that is tested.
+ * The tick handler needs three commits: 91c960b00566 ("bpf: Rename BPF_XADD and prepare to encode
+ * other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs() helper", 5.15),
+ * 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). The hint names 6.1, because it is the
+ * oldest kernel that we test.
  */
 #define NEWER_KERNEL "a newer kernel; 6.1 has it"
 
@@ -44,8 +44,8 @@
 	"outside of the user namespace: docker run --userns=host, podman or lxc as the host's root"
 
 /*
- * What mends a lack of privilege. sudo gives root nothing, and in a user namespace no capability has a say
- * about BPF and whole CPUs.
+ * The fix for a lack of privilege. For root sudo changes nothing, and in a user namespace no
+ * capability gives a right to BPF or to whole CPUs.
  */
 static const char *mend_of(const char *of_users, const char *of_root)
 {
@@ -70,7 +70,7 @@ feature_answer_set(struct feature_answer *answer, enum feature_state state, cons
 
 /*
  * libbpf recognises a missing helper by the verifier's message. Without the right to load programs
- * there is no message and libbpf would answer yes, so then it is not asked.
+ * there is no message, and libbpf would answer yes. Therefore check the right first.
  */
 static bool may_load(struct feature_answer *answer)
 {
@@ -83,7 +83,7 @@ static bool may_load(struct feature_answer *answer)
 	return false;
 }
 
-/* The trial itself failed, so there is no answer about the kernel. */
+/* The trial itself failed and says nothing about the kernel. */
 static void not_tried(struct feature_answer *answer, int err)
 {
 	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "cannot be tried: %s", strerror(-err));
@@ -232,9 +232,7 @@ static void probe_read_kernel(struct feature_answer *answer)
 	probe_helper(answer, BPF_FUNC_probe_read_kernel, "bpf_probe_read_kernel");
 	if (answer->state != FEATURE_MISSING)
 		return;
-	/*
-	 * The helper is older than all others here, so it is missing only when lockdown forbids it.
-	 */
+	/* The helper is older than all others here. If it is missing, lockdown forbids it. */
 	feature_answer_set(answer, FEATURE_MISSING,
 			   "booting without lockdown=confidentiality (cat "
 			   "/sys/kernel/security/lockdown)",
@@ -260,12 +258,12 @@ static void probe_exit(struct feature_answer *answer)
 								"sched_process_exit");
 }
 
-/* What the process may do and how the host is configured, found without BPF. */
+/* Probes without BPF: the process's privileges and the host's configuration. */
 
 #define DEFAULT_HZ 997
 #define TICKS_NS 300000000 /* how long the scheduler's ticks are measured */
 
-/* Reads a kernel setting; -errno if it cannot be read. */
+/* Reads a setting of the kernel. Returns 0 or -errno. */
 static int read_setting(const char *path, int64_t *result)
 {
 	char line[32];
@@ -276,7 +274,7 @@ static int read_setting(const char *path, int64_t *result)
 	return sscanf(line, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
 }
 
-/* How this program can be given the right without being root. */
+/* A way to give this program the right without being root. */
 static void setcap_mend(char *mend, size_t size)
 {
 	char path[128];
@@ -289,7 +287,7 @@ static void setcap_mend(char *mend, size_t size)
 }
 
 /*
- * Each function tries one feature and reports the result; afterwards state is never
+ * Each function tries one feature and reports the result. Afterwards the state is never
  * FEATURE_UNTRIED.
  */
 static void probe_privilege(struct feature_answer *answer)
@@ -327,7 +325,7 @@ static void probe_privilege(struct feature_answer *answer)
 static void probe_perf_event(struct feature_answer *answer)
 {
 	int cpu = sched_getcpu();
-	/* Any process on this CPU, as a session opens it on every CPU. */
+	/* Any process on this CPU; a session opens the same event on every CPU. */
 	cleanup_fd int fd = cpu_clock_open(1000000000, -1, cpu < 0 ? 0 : cpu);
 	int64_t paranoid = -1;
 
@@ -344,7 +342,7 @@ static void probe_perf_event(struct feature_answer *answer)
 				   strerror(-fd));
 	else if (paranoid > 2 && !may_do(CAP_SYS_ADMIN))
 		/*
-		 * Debian's and Ubuntu's kernels: at 3 an event cannot be opened even with
+		 * The kernels of Debian and Ubuntu: at 3 no event can be opened, even with
 		 * CAP_PERFMON.
 		 */
 		feature_answer_set(answer, FEATURE_MISSING,
@@ -376,7 +374,10 @@ static void probe_btf(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_MISSING, NULL, "%s: %s", path, strerror(errno));
 }
 
-/* Only the first network namespace has the setting, so a program is asked whether it was compiled. */
+/*
+ * Only the first network namespace has the setting. Therefore load a program and check whether the
+ * kernel compiled it.
+ */
 static void probe_compiled(struct feature_answer *answer)
 {
 	struct bpf_prog_info info = { 0 };
@@ -546,7 +547,7 @@ static void probe_kallsyms(struct feature_answer *answer)
 				   "/proc/kallsyms: %s", strerror(errno));
 		return;
 	}
-	/* Hidden addresses are all 0. Otherwise only the first per-CPU variable is at 0. */
+	/* If addresses are hidden, all are 0. If not, only the first per-CPU variable is at 0. */
 	for (line = 0; line < 16 && !address; line++) {
 		if (fscanf(file, "%" SCNx64 "%*[^\n]", &address) != 1)
 			break;
@@ -591,7 +592,10 @@ static bool is_of_kubelet(const char *directory, const void *wanted)
 	return strstr(directory, "kubepods");
 }
 
-/* A container sees the node's pods in its cgroups, and their names only in a folder that it was given. */
+/*
+ * A container sees the node's pods in its cgroups, but it gets their names only if it can see a
+ * folder of the host.
+ */
 static void probe_pods(struct feature_answer *answer)
 {
 	struct cgroup_places places = { 0 };
@@ -617,7 +621,7 @@ static void probe_pods(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_OK, NULL, "in /var/log/pods");
 }
 
-/* In a reader's order, because a missing feature explains those below it. */
+/* In the order of reading: a missing feature explains the lines below it. */
 static const struct feature features[] = {
 	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
 	  probe_privilege },
@@ -660,7 +664,7 @@ void features_hurry(void)
 	in_hurry = true;
 }
 
-/* It measures for longer than a moment. */
+/* Whether it measures for longer than a moment. */
 static bool takes_longer(const struct feature *feature)
 {
 	return feature->probe == probe_lateness || feature->probe == probe_clock_cost ||
@@ -696,7 +700,10 @@ int features_require(struct error *err)
 	int ret;
 
 	for (i = 0; i < NR_FEATURES; i++) {
-		/* Optional features take longer to try, and profiling does not depend on them. */
+		/*
+		 * Skip optional features: they take longer to try, and profiling does not depend on
+		 * them.
+		 */
 		if (!features[i].required)
 			continue;
 		feature = features_at(i, &answer);

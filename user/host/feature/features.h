@@ -8,15 +8,16 @@
 #include "base/error.h"
 
 /*
- * What this kernel and these privileges allow, found by trying and never by a version. Each probe
- * runs once and its answer is kept; it is the only state of the engine that outlives a session.
+ * The features that this kernel and these privileges allow. Each is tried; the kernel's version is
+ * no evidence. A probe runs once and its answer is kept. No other state of the engine outlives a
+ * session.
  */
 enum feature_state {
 	FEATURE_UNTRIED,
 	FEATURE_OK,
 	FEATURE_LIMITED, /* profiling works, with the restriction that detail names */
 	FEATURE_MISSING,
-	FEATURE_UNKNOWN, /* cannot be tried, because of a lack reported before it */
+	FEATURE_UNKNOWN, /* cannot be tried, because an earlier feature is missing */
 };
 
 struct feature_answer {
@@ -32,16 +33,16 @@ struct feature {
 	void (*probe)(struct feature_answer *answer);
 };
 
-/* The i-th feature and its answer, probing it now if need be; NULL past the end. */
+/* Returns the i-th feature and its answer, and probes it if necessary. NULL: past the end. */
 const struct feature *features_at(size_t i, const struct feature_answer **ret_answer);
 
-/* From here on features that take longer to try are not tried and stay unknown. */
+/* From now on features that take longer to try are not tried and stay unknown. */
 void features_hurry(void);
 
 /*
- * Returns 0 if every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP with the
- * first lack in err and its mend as the hint. It loads a dozen small programs and reads the
- * kernel's BTF, which takes some 10 ms. So ask after something has failed, not in advance.
+ * Returns 0 if every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP, with the
+ * first missing feature in err and its fix as the hint. It loads a dozen small programs and reads
+ * the kernel's BTF, which takes about 10 ms. Therefore call it after a failure and not in advance.
  */
 int features_require(struct error *err);
 
