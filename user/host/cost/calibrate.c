@@ -19,26 +19,28 @@
 #define USUAL_TRIES 6
 #define USUAL_SHOWN 3
 
-/* At this rate a tick of 50 us, four times the most expensive one seen, stays below the limit. */
+/*
+ * At this rate even a tick of 50 us, four times the most expensive one seen, stays below the limit.
+ */
 #define UNMEASURED_HZ 4000
 
 /*
- * A round is shorter than a time slice, so that some rounds are undisturbed even on a shared CPU.
+ * A round is shorter than a time slice. Therefore some rounds are undisturbed even on a shared CPU.
  */
 #define ROUNDS 20
-#define TRIES 100 /* to get that many */
+#define TRIES 100 /* the most rounds to try */
 #define ROUND_NS 1000000
 #define PERIOD_NS 50000
 
-/* A cheaper tick is measured with more ticks, at four fifths of the kernel's usual limit. */
+/* Measure a cheaper tick with more ticks, at four fifths of the kernel's usual limit. */
 #define CHEAP_NS 4000
 #define SHORT_PERIOD_NS 12500
 
 #define SIBLINGS "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
 
 /*
- * How often a fixed piece of work fits into a round. It uses the wall clock, because with
- * CONFIG_IRQ_TIME_ACCOUNTING interrupts are in no thread's CPU time.
+ * How often a fixed piece of work fits into a round, by the wall clock: with
+ * CONFIG_IRQ_TIME_ACCOUNTING no thread's CPU time includes interrupts.
  */
 static uint64_t calibration_work(void)
 {
@@ -54,12 +56,12 @@ static uint64_t calibration_work(void)
 	return done;
 }
 
-/* Measures what a tick takes from one thread. */
+/* Measures how much time a tick costs one thread. */
 struct trial {
 	pthread_t thread;
 	int cpu; /* the only CPU it runs on; -1: any */
 	uint64_t period_ns; /* of the ticks during the measurement */
-	double best_ns; /* of the best rounds: other work only makes rounds worse */
+	double best_ns; /* from the best rounds: other work only makes rounds worse */
 	double median_ns; /* the median of pairs of rounds */
 };
 
@@ -68,7 +70,7 @@ static double tick_ns(const struct trial *trial, uint64_t with, uint64_t without
 	return with < without ? (1 - (double)with / (double)without) * (double)trial->period_ns : 0;
 }
 
-/* How often another thread has taken the CPU from this one. */
+/* How often another thread has preempted this one. */
 static long switches(void)
 {
 	struct rusage usage;
@@ -76,7 +78,7 @@ static long switches(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
-/* Rounds that were interrupted by another thread say nothing about ticks. */
+/* Leave out rounds during which another thread ran: they say nothing about ticks. */
 static void try_period(struct trial *trial, uint64_t period_ns)
 {
 	uint64_t with, without, most_with = 0, most_without = 0;
@@ -106,7 +108,7 @@ static void try_period(struct trial *trial, uint64_t period_ns)
 	trial->best_ns = tick_ns(trial, most_with, most_without);
 }
 
-/* Cheap ticks are lost in the noise of rounds, unless there are more of them. */
+/* Rounds vary by more than cheap ticks cost. Therefore measure cheap ticks at a higher rate. */
 static void try_ticks(struct trial *trial)
 {
 	try_period(trial, PERIOD_NS);
@@ -153,8 +155,8 @@ static int take_neighbour(void *ctx, uint32_t cpu)
 }
 
 /*
- * Finds two CPUs, which share a core if the kernel knows of such a pair; only the hypervisor may
- * know.
+ * Finds two CPUs that share a core, if the kernel knows such a pair. In a VM perhaps only the
+ * hypervisor knows.
  */
 static void find_neighbours(struct neighbours *neighbours)
 {
@@ -191,8 +193,8 @@ static double try_neighbours(void)
 	for (i = 0; i < begun; i++) {
 		pthread_join(trials[i].thread, NULL);
 		/*
-		 * On metal, half of the rounds of a busy host may show no cost, so the best ones
-		 * are the fallback.
+		 * On metal, half of the rounds of a busy host may show no cost. Then use the best
+		 * rounds.
 		 */
 		tick = trials[i].median_ns > 0 ? trials[i].median_ns : trials[i].best_ns;
 		most = tick > most ? tick : most;
@@ -200,7 +202,7 @@ static double try_neighbours(void)
 	return most;
 }
 
-/* On a crowded host one attempt may show no cost, so it is repeated. */
+/* On a crowded host one attempt may show no cost. Therefore repeat it. */
 double calibrate_busy_tick_ns(void)
 {
 	double tick = 0;
@@ -212,8 +214,8 @@ double calibrate_busy_tick_ns(void)
 }
 
 /*
- * The median of three measurements that show a cost: on a crowded host all rounds of one may have
- * been disturbed, and a tick then seems to cost nothing.
+ * The median of three measurements that show a cost. On a crowded host other work may disturb all
+ * rounds of one measurement, and a tick then seems to cost nothing.
  */
 static double usual_tick_ns(void)
 {

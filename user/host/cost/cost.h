@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 
-/* What ticks cost on this host, and how late they come. */
+/* The cost of ticks on this host, and their lateness. */
 
-/* As many CPUs as kernels support, because the kernel refuses a mask shorter than its own. */
+/* The most CPUs that kernels support. The kernel refuses a mask that is shorter than its own. */
 #define CPU_MASK_CPUS 8192
 
 typedef struct {
@@ -19,10 +19,10 @@ typedef struct {
 } cpu_mask;
 
 /*
- * The median of what the rounds measured, and the interval that contains the true median 95 times
- * in 100, whatever the distribution: an outlier, of which a shared host has many, counts like any
- * other value. With fewer than SPREAD_LEAST values the interval goes from the lowest to the highest
- * and is less certain.
+ * The median of the rounds, and the interval that contains the true median 95 times in 100,
+ * whatever the distribution. An outlier counts like any other value; a shared host has many. With
+ * fewer than SPREAD_LEAST values the interval goes from the lowest to the highest and is less
+ * certain.
  */
 enum { SPREAD_LEAST = 6 };
 
@@ -31,45 +31,45 @@ struct spread {
 	size_t nr; /* number of values; 0: nothing was measured, and the rest is 0 */
 };
 
-/* Sorts the values, and leaves out those that are NaN (a round without a tick). */
+/* Sorts the values and leaves out NaNs (rounds without a tick). */
 struct spread spread_of(double *values, size_t nr);
 
 /*
- * A difference, and what the same measurement gives where there is none; a smaller difference
- * cannot be told from that.
+ * A difference between two ways to run. The same measurement without a difference gives the noise,
+ * and a smaller difference than the noise is not resolved.
  */
 struct change {
 	struct spread value;
-	double limit; /* resolved: the least that could be; otherwise the true value is below it */
+	double limit; /* resolved: the lowest possible value; else: the true value is below it */
 	bool resolved;
 };
 
 struct change change_of(double *differences, size_t nr, double *noise, size_t nr_noise);
 
-/* The highest cost seen on any host, on a CPU whose neighbour takes ticks too. */
+/* The highest cost seen on any host, on a CPU whose neighbour has ticks too. */
 #define CALIBRATE_DEAREST_NS 33000.0
 
 /*
- * Refuses a rate above the kernel's limit, and one that would take more than a fifth of a CPU on
- * this host. The cost is measured, because a timer interrupt takes some 1 us on metal and 12 us in
- * many a VM; it is not measured for rates that are fine on any host. The hint in err has a rate
+ * Refuses a rate above the kernel's limit, and a rate that would cost more than a fifth of a CPU on
+ * this host. It measures the cost, because a timer interrupt takes about 1 us on metal and 12 us in
+ * many VMs. It does not measure for rates that are fine on any host. The hint in err has a rate
  * that fits.
  */
 int calibrate_check(double hz, struct error *err);
 
 /*
- * Nanoseconds that one tick takes from the program it interrupts, as a median, while a CPU that
- * shares the core, or else the next CPU, takes ticks too: this is what a busy host pays. It reads
- * 33 us in a VM that reads 23 us for a single CPU. It takes 40 ms of two CPUs. 0: it could not be
- * measured.
+ * The median of the nanoseconds that one tick costs the program that it interrupts, while a CPU of
+ * the same core, or else the next CPU, has ticks too. A busy host pays this cost. In a VM where a
+ * tick on a single CPU costs 23 us, this measures 33 us. It uses two CPUs for 40 ms. 0: it could
+ * not be measured.
  */
 double calibrate_busy_tick_ns(void);
 
 /*
- * What a CPU's clock sees of this host, measured by sampling ourselves for two seconds: how late
- * its interrupts come, and for what part of the CPU time of a program that comes and goes its
- * samples stand, when each sample counts as one tick. This is why profiles weigh samples: theirs
- * stand for all of it.
+ * The accuracy of a CPU's clock on this host, measured by sampling ourselves for two seconds: how
+ * late its interrupts come, and, if each sample counted as one tick, what part of the CPU time of a
+ * program with short bursts the samples would cover. Profiles weigh samples for this reason: their
+ * samples cover all of it.
  */
 enum { BURST_KINDS = 3 };
 

@@ -25,8 +25,8 @@ static size_t drop_no_numbers(double *values, size_t nr)
 
 /*
  * How many values at either end are outside of the interval. Each value is on a given side of the
- * true median with probability 1/2, so the chance that the k-th value is still beyond it is
- * binomial.
+ * true median with probability 1/2. Therefore the chance that the k-th value is still beyond the
+ * median is binomial.
  */
 static size_t left_out(size_t nr)
 {

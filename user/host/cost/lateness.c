@@ -30,7 +30,7 @@ static const struct burst_share kinds[BURST_KINDS] = {
 	{ .on_us = 100, .off_us = 100 },
 };
 
-/* The address of a kernel function; 0: it is hidden from us, or not in this kernel. */
+/* The address of a kernel function. 0: the kernel hides it or does not have it. */
 static uint64_t kernel_function(const char *name)
 {
 	cleanup_file FILE *file = fopen("/proc/kallsyms", "re");
@@ -78,7 +78,7 @@ static int watch_load(struct lateness_watch *watch)
 	return ret ?: programs_attach(watch->skel->skeleton);
 }
 
-/* If lateness cannot be watched, bursts can still be measured. */
+/* Without the watch lateness is unknown, but bursts can still be measured. */
 static void watch_begin(struct lateness_watch *watch)
 {
 	void *served;
