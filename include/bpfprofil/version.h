@@ -2,10 +2,7 @@
 #ifndef BPFPROFIL_VERSION_H
 #define BPFPROFIL_VERSION_H
 
-/*
- * The only place where the version is written: the Makefile, --version and profiles derive it from
- * here.
- */
+/* The only place of the version. The Makefile, --version and profiles derive it from here. */
 #define BPFPROFIL_VERSION "0.1.0"
 
 #endif

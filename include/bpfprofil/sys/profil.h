@@ -3,9 +3,9 @@
 #define BPFPROFIL_SYS_PROFIL_H
 
 /*
- * <sys/profil.h> for C libraries that have none, such as musl, so that programs can include it by
- * the usual name when compiled with -I.../include/bpfprofil too. With glibc it includes glibc's
- * own.
+ * <sys/profil.h> for C libraries that have none, such as musl. Programs can include it by the usual
+ * name if they are compiled with -I.../include/bpfprofil too. With glibc it includes glibc's own
+ * header.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
