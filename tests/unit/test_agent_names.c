@@ -228,14 +228,14 @@ Test(agent_names, names_that_no_one_gave)
 	cr_expect_str_eq(names.container, "");
 }
 
-static enum told judge(const struct choice_rule *rules, size_t nr, const char *cgroup)
+static enum told decide(const struct choice_rule *rules, size_t nr, const char *cgroup)
 {
 	struct agent_choice choice = { .rules = rules, .nr_rules = nr };
 	struct error err = { 0 };
 	enum told told;
 
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
-	told = choice_judge(&choice, cgroup);
+	told = choice_decide(&choice, cgroup);
 	identities_close(choice.identities);
 	return told;
 }
@@ -249,20 +249,20 @@ Test(agent_names, whose_ticks_are_wanted)
 	const struct choice_rule both[] = { shop, not_envoy }, units[] = { ssh, user };
 
 	/* It is not known yet, so there is no answer to keep. */
-	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_TOLD);
 	make_folder("pods/shop-a_web-0_" POD);
-	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_TOLD);
 	make_folder("containers/web-0_shop-a_nginx-" ID ".log");
-	cr_expect_eq(judge(both, 2, IN_POD), SPACE_WANTED);
-	cr_expect_eq(judge(&not_envoy, 1, IN_POD), SPACE_WANTED);
-	cr_expect_eq(judge(both, 2, "/system.slice/ssh.service"), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_WANTED);
+	cr_expect_eq(decide(&not_envoy, 1, IN_POD), SPACE_WANTED);
+	cr_expect_eq(decide(both, 2, "/system.slice/ssh.service"), SPACE_LEFT_OUT);
 	cr_assert_eq(rmdir("containers/web-0_shop-a_nginx-" ID ".log"), 0);
 	make_folder("containers/web-0_shop-a_envoy-" ID ".log");
-	cr_expect_eq(judge(both, 2, IN_POD), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(units, 2, "/system.slice/ssh.service/inner"), SPACE_WANTED);
-	cr_expect_eq(judge(units, 2, "/user.slice/a/ssh.service"), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(units, 2, "/system.slice/sshd/x"), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(&user, 1, "/"), SPACE_WANTED);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(units, 2, "/system.slice/ssh.service/inner"), SPACE_WANTED);
+	cr_expect_eq(decide(units, 2, "/user.slice/a/ssh.service"), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(units, 2, "/system.slice/sshd/x"), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&user, 1, "/"), SPACE_WANTED);
 }
 
 /* Each rule waits for its own name only. */
@@ -277,20 +277,20 @@ Test(agent_names, what_a_rule_waits_for)
 	const char *docker = "/system.slice/docker-" ID ".scope";
 	const char *sandbox = "/kubepods/pod" POD "/" SANDBOX;
 
-	cr_expect_eq(judge(&shop, 1, docker), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(&not_shop, 1, docker), SPACE_WANTED);
-	cr_expect_eq(judge(both, 2, docker), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(&not_envoy, 1, docker), SPACE_TOLD);
-	cr_expect_eq(judge(&shop, 1, sandbox), SPACE_TOLD, "no folder yet");
+	cr_expect_eq(decide(&shop, 1, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&not_shop, 1, docker), SPACE_WANTED);
+	cr_expect_eq(decide(both, 2, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&not_envoy, 1, docker), SPACE_TOLD);
+	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_TOLD, "no folder yet");
 	make_folder("pods/payments_api-0_" POD);
 	make_folder("pods/payments_api-0_" POD "/nginx");
 	make_folder("pods/payments_api-0_" POD "/envoy");
-	cr_expect_eq(judge(&shop, 1, sandbox), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(&not_shop, 1, sandbox), SPACE_WANTED);
-	cr_expect_eq(judge(&api, 1, sandbox), SPACE_WANTED);
-	cr_expect_eq(judge(both, 2, sandbox), SPACE_LEFT_OUT);
-	cr_expect_eq(judge(two, 2, sandbox), SPACE_TOLD);
-	cr_expect_eq(judge(&not_envoy, 1, "/kubepods/pod" POD), SPACE_WANTED, "the pod's own");
+	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&not_shop, 1, sandbox), SPACE_WANTED);
+	cr_expect_eq(decide(&api, 1, sandbox), SPACE_WANTED);
+	cr_expect_eq(decide(both, 2, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(two, 2, sandbox), SPACE_TOLD);
+	cr_expect_eq(decide(&not_envoy, 1, "/kubepods/pod" POD), SPACE_WANTED, "the pod's own");
 }
 
 Test(agent_names, no_name_is_waited_for_for_good)
@@ -301,12 +301,12 @@ Test(agent_names, no_name_is_waited_for_for_good)
 	struct error err = { 0 };
 
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
-	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_TOLD);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_TOLD);
 	identities_set_patience(choice.identities, 0);
-	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_LEFT_OUT);
 	choice.rules++;
 	choice.nr_rules--;
-	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_WANTED);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_WANTED);
 	identities_close(choice.identities);
 }
 
@@ -323,17 +323,17 @@ Test(agent_names, rules_hold_for_any_number_of_cgroups)
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	for (i = 0; i < 10000; i++) {
 		snprintf(path, sizeof(path), "/n/%d", i);
-		cr_assert_eq(choice_judge(&choice, path), i == 9999 ? SPACE_LEFT_OUT : SPACE_WANTED,
-			     "%s", path);
+		cr_assert_eq(choice_decide(&choice, path),
+			     i == 9999 ? SPACE_LEFT_OUT : SPACE_WANTED, "%s", path);
 	}
-	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_LEFT_OUT);
 	choice.rules = &(const struct choice_rule){ CHOICE_CONTAINER, "envoy", true };
 	choice.nr_rules = 1;
-	cr_expect_eq(choice_judge(&choice, "/docker/" ID), SPACE_WANTED, "no room, so no wait");
+	cr_expect_eq(choice_decide(&choice, "/docker/" ID), SPACE_WANTED, "no room, so no wait");
 	/* Those that neither of two profiles had make room. */
-	identities_turn(choice.identities);
-	identities_turn(choice.identities);
-	cr_expect_eq(choice_judge(&choice, "/docker/" ID), SPACE_TOLD);
+	identities_end_interval(choice.identities);
+	identities_end_interval(choice.identities);
+	cr_expect_eq(choice_decide(&choice, "/docker/" ID), SPACE_TOLD);
 	identities_close(choice.identities);
 }
 
@@ -370,12 +370,12 @@ Test(agent_names, pods_that_are_gone)
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	again.fd = identities_fd(choice.identities);
 	cr_expect_eq(poll(&again, 1, 0), 0);
-	cr_expect(choice_meet(&choice, IN_POD), "there may be a link soon");
+	cr_expect(choice_look_up(&choice, IN_POD), "there may be a link soon");
 	make_folder("containers/job-0_shop_task-" ID ".log");
 	cr_assert_eq(poll(&again, 1, -1), 1);
 	identities_look_again(choice.identities);
-	cr_expect_not(choice_meet(&choice, IN_POD));
-	cr_expect_not(choice_meet(&choice, "/system.slice/ssh.service"));
+	cr_expect_not(choice_look_up(&choice, IN_POD));
+	cr_expect_not(choice_look_up(&choice, "/system.slice/ssh.service"));
 	cr_assert_eq(rmdir("containers/job-0_shop_task-" ID ".log"), 0);
 	cr_assert_eq(rmdir("pods/shop_job-0_" POD), 0);
 	cr_assert_eq(choice_label(&choice, profile), 0);

@@ -141,8 +141,8 @@ static void *sample(void *context)
 	(void)context;
 	while (!sampler_ends) {
 		if (poll(&fd, 1, 10) > 0 && scrapes_due(&scrapes))
-			scrapes_give(&scrapes, part);
-		scrapes_turn(&scrapes);
+			scrapes_add_part(&scrapes, part);
+		scrapes_update(&scrapes);
 	}
 	return NULL;
 }

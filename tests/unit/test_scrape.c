@@ -71,7 +71,7 @@ static bool is_due(void)
 
 static void give(void)
 {
-	scrapes_give(&scrapes, part);
+	scrapes_add_part(&scrapes, part);
 	given++;
 }
 
@@ -80,7 +80,7 @@ static void cut(void)
 {
 	cr_assert(is_due());
 	give();
-	scrapes_turn(&scrapes);
+	scrapes_update(&scrapes);
 }
 
 /* What the agent does until it has its profile. */
@@ -91,7 +91,7 @@ static void finish(const struct asker *asker)
 			continue;
 		if (scrapes_due(&scrapes))
 			give();
-		scrapes_turn(&scrapes);
+		scrapes_update(&scrapes);
 	}
 }
 
@@ -104,7 +104,7 @@ Test(scrape, asked_for_while_a_part_is_made)
 	/* The part has been cut, and is being named. */
 	ask(&second);
 	give();
-	scrapes_turn(&scrapes);
+	scrapes_update(&scrapes);
 	give(); /* a profile of the interval */
 	cut();
 	given = 0;
@@ -124,7 +124,7 @@ Test(scrape, due_while_a_part_is_made)
 	cr_assert(is_due());
 	give();
 	usleep(2100000);
-	scrapes_turn(&scrapes);
+	scrapes_update(&scrapes);
 	cut();
 	finish(&first);
 	cr_expect_eq(first.parts, 2, "the last one too");
@@ -139,7 +139,7 @@ Test(scrape, a_turn_without_a_part)
 	ask(&first);
 	cut();
 	usleep(1100000);
-	scrapes_turn(&scrapes);
+	scrapes_update(&scrapes);
 	cut();
 	finish(&first);
 	cr_expect_eq(first.parts, 1);

@@ -132,7 +132,7 @@ static uint64_t expect_increase(struct service_times *times, uint64_t ns)
 	cr_expect_geq(all_told, before);
 	services[0] = services[1];
 	functions[0] = functions[1];
-	service_times_told(times, last);
+	service_times_mark_scraped(times, last);
 	return services_later;
 }
 
@@ -154,7 +154,7 @@ static uint64_t add(struct service_times *times, const struct profile *profile)
 
 	cr_assert(profile_cpu_time(profile, &cpu_ns));
 	service_times_add(times, profile, cpu_ns, true);
-	service_times_turn(times);
+	service_times_end_interval(times);
 	return cpu_ns;
 }
 

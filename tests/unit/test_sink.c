@@ -47,13 +47,13 @@ Test(sink, shows_what_is_noted)
 	cr_assert_eq(sink_settle(sink).ticks, total);
 	sink_shown(sink, &shown);
 	cr_expect_eq(shown.ticks, total);
-	sink_note(sink, &noted);
+	sink_publish(sink, &noted);
 	cr_expect_eq(noted.ticks, total);
 	sink_put(sink, profile);
 	cr_assert_eq(sink_settle(sink).ticks, 2 * total);
 	sink_shown(sink, &shown);
 	cr_expect_eq(memcmp(&shown, &noted, sizeof(shown)), 0);
-	sink_note(sink, &noted);
+	sink_publish(sink, &noted);
 	sink_shown(sink, &shown);
 	cr_expect_eq(shown.ticks, 2 * total);
 	sink_close(sink, 0);
@@ -732,7 +732,7 @@ Test(sink, pending_is_bounded)
 	cr_assert_gt(pending.nr, 1);
 	cr_assert_eq(pending.parts[pending.nr - 1].entry.ticks, ticks);
 	while (pending.nr) {
-		part = pending_take(&pending);
+		part = pending_pop(&pending);
 		cr_assert_eq(pending_read(&pending, &part, &read, &err), 0, "%s", err.text);
 		cr_assert_eq(read->ticks.total, part.entry.ticks);
 		sum += read->ticks.total;

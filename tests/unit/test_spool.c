@@ -55,7 +55,7 @@ static uint64_t drain(struct pending *pending)
 	uint64_t ticks = 0;
 
 	while (pending->nr) {
-		part = pending_take(pending);
+		part = pending_pop(pending);
 		cr_assert_eq(pending_read(pending, &part, &profile, &err), 0, "%s", err.text);
 		cr_assert_eq(profile->ticks.total, part.entry.ticks);
 		ticks += profile->ticks.total;
@@ -76,14 +76,14 @@ Test(spool, survives)
 	cr_expect_eq(pending.bytes, 0, "none is in memory");
 	cr_expect_gt(pending.spooled, 0);
 	/* One is under way. */
-	part = pending_take(&pending);
+	part = pending_pop(&pending);
 	close_spool(&pending);
 	open_spool(&pending);
 	cr_assert_eq(pending.nr, 3);
 	cr_assert_eq(pending.ticks, ticks);
 	ticks += add(&pending, 1);
 	cr_expect_eq(pending.parts[3].entry.first, 4, "numbers go on");
-	part = pending_take(&pending);
+	part = pending_pop(&pending);
 	ticks -= part.entry.ticks;
 	pending_drop(&pending, &part);
 	close_spool(&pending);
@@ -106,7 +106,7 @@ Test(spool, cannot_be_read)
 
 	open_spool(&pending);
 	ticks = add(&pending, 3);
-	part = pending_take(&pending);
+	part = pending_pop(&pending);
 	part.unread_ns = 1;
 	cr_assert_eq(pending_put_back(&pending, &part), 0);
 	cr_expect_eq(pending.parts[0].entry.first, 2, "behind the others");
@@ -114,10 +114,10 @@ Test(spool, cannot_be_read)
 	pending.spool_cap = pending.spooled - 1;
 	ticks += add(&pending, 1);
 	cr_expect_eq(pending.merged, 1, "two that can be read");
-	part = pending_take(&pending);
+	part = pending_pop(&pending);
 	ticks -= part.entry.ticks;
 	pending_drop(&pending, &part);
-	part = pending_take(&pending);
+	part = pending_pop(&pending);
 	cr_assert(part.unread_ns);
 	ticks -= part.entry.ticks;
 	pending_set_aside(&pending, &part);

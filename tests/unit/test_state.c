@@ -57,7 +57,7 @@ static uint64_t leave(uint64_t until_ns)
 	figures_new_session(&figures, true, 2);
 	service_times_scrape(&figures.times, "10.0.0.1");
 	figures_add(&figures, profile, &(struct figures_session){ .handler_ns = 77 });
-	figures_add_hole(&figures, 3000000000, NULL);
+	figures_add_unsampled(&figures, 3000000000, NULL);
 	state.until_ns = until_ns;
 	state.cut_ns = until_ns - 5;
 	state.ticks = 12;

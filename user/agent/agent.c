@@ -39,7 +39,7 @@ static void deliver(void *context, const struct profile *profile)
 	if (profile->ticks.total) {
 		run->clock = session_clock(run->loop.session);
 	} else {
-		agent->hole_ns = profile->sampling.unsampled_ns;
+		agent->unsampled_ns = profile->sampling.unsampled_ns;
 		session_set_clock(run->loop.session, &run->clock);
 	}
 	agent->state.parts_ticks = 0;
@@ -59,9 +59,9 @@ static void observe(void *context, struct profile *part)
 	run->cut_ns = monotonic_ns();
 	if (choice_label(&run->options->choice, part))
 		print_message(NULL, "agent: out of memory: some labels are missing");
-	identities_turn(run->agent->identities);
-	part->sampling.unsampled_ns = run->agent->hole_ns;
-	run->agent->hole_ns = 0;
+	identities_end_interval(run->agent->identities);
+	part->sampling.unsampled_ns = run->agent->unsampled_ns;
+	run->agent->unsampled_ns = 0;
 	run->agent->parts_ticks += part->ticks.total;
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
@@ -72,10 +72,10 @@ static void observe(void *context, struct profile *part)
 					       .memory = live.memory,
 					       .memory_limit = run->options->sampling.memory });
 	if (run->agent->state.fd >= 0 && !run->ended)
-		run_note_state(run);
+		run_save_state(run);
 	pthread_mutex_unlock(&run->agent->figures.shown);
 	if (run->has_scrapes)
-		scrapes_give(&run->scrapes, part);
+		scrapes_add_part(&run->scrapes, part);
 }
 
 /*
@@ -158,22 +158,22 @@ static void choose_cuts(struct sample_loop *loop)
 	loop->cut_ns = now + FIRST_NS + chance_below(SECOND_NS);
 }
 
-static enum told judge(void *context, const char *cgroup)
+static enum told decide(void *context, const char *cgroup)
 {
 	struct run *run = context;
 
-	return choice_judge(&run->options->choice, cgroup);
+	return choice_decide(&run->options->choice, cgroup);
 }
 
 /*
  * Kubelet creates the link to a container's log late. Look the name up again before the first
  * profile, which would lack it.
  */
-static void meet(void *context, const char *cgroup)
+static void look_up_names(void *context, const char *cgroup)
 {
 	struct run *run = context;
 
-	if (choice_meet(&run->options->choice, cgroup))
+	if (choice_look_up(&run->options->choice, cgroup))
 		run->loop.named_ns = monotonic_ns() + IDENTITIES_AGAIN_NS;
 }
 
@@ -184,9 +184,9 @@ static int prepare(struct run *run, struct error *err)
 
 	run->options->choice.identities = run->agent->identities;
 	sampling->judge_context = run;
-	sampling->meet = meet;
+	sampling->meet = look_up_names;
 	if (run->options->choice.nr_rules)
-		sampling->judge = judge;
+		sampling->judge = decide;
 	choose_source(sampling);
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)
@@ -213,7 +213,7 @@ static int prepare(struct run *run, struct error *err)
 			   err);
 	if (ret)
 		return ret;
-	run_find_hole(run);
+	run_find_unsampled(run);
 	run->clock = session_clock(run->loop.session);
 	choose_cuts(&run->loop);
 	return open_listener(run, err);
@@ -322,7 +322,7 @@ static void finish(struct run *run)
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	close_fd(&run->watch_fd);
-	close_fd(&run->note_fd);
+	close_fd(&run->save_fd);
 	if (run->wake_fd >= 0)
 		close(run->wake_fd);
 	result_free(&run->result);
@@ -365,7 +365,7 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 {
 	if (end == AGENT_STOPPED)
 		expect_signals();
-	/* Read these in the same order as run_note_state() does. */
+	/* Read these in the same order as run_save_state() does. */
 	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {
 		print_error(err);
@@ -383,7 +383,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 			   .options = options,
 			   .timer_fd = -1,
 			   .watch_fd = -1,
-			   .note_fd = -1,
+			   .save_fd = -1,
 			   .wake_fd = -1 };
 	enum agent_end end = AGENT_FAILED;
 	int ret;

@@ -43,7 +43,7 @@ struct agent {
 	struct figures figures;
 	struct identities *identities;
 	struct error config_error; /* why the file of options is not in force; text "": it is */
-	uint64_t hole_ns; /* unsampled time before the next profile */
+	uint64_t unsampled_ns; /* unsampled time before the next profile */
 	uint64_t parts_ticks; /* in parts that no profile includes yet */
 	struct state state; /* for the next session, even of another agent */
 	struct cgroups cgroups;

@@ -68,8 +68,8 @@ enum answer { NO, NOT_YET, YES };
  * A rule waits only for its own kind of name. A sandbox, for example, never gets a container's
  * name.
  */
-static enum answer ask(const struct choice_rule *rule, const char *cgroup,
-		       const struct cgroup_identity *who)
+static enum answer apply_rule(const struct choice_rule *rule, const char *cgroup,
+			      const struct cgroup_identity *who)
 {
 	if (matches(rule, cgroup, who))
 		return YES;
@@ -88,7 +88,7 @@ static enum answer ask(const struct choice_rule *rule, const char *cgroup,
  * --exclude overrides --include: it keeps a sidecar out of a chosen namespace. While a name that
  * matters is unknown, ticks are counted, because they can be dropped later but not recovered.
  */
-enum told choice_judge(void *context, const char *cgroup)
+enum told choice_decide(void *context, const char *cgroup)
 {
 	const struct agent_choice *choice = context;
 	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
@@ -97,7 +97,7 @@ enum told choice_judge(void *context, const char *cgroup)
 	bool some = false;
 
 	for (; rule < end; rule++) {
-		answer = ask(rule, cgroup, who);
+		answer = apply_rule(rule, cgroup, who);
 		some = some || !rule->exclude;
 		if (rule->exclude && answer > excluded)
 			excluded = answer;
@@ -111,7 +111,7 @@ enum told choice_judge(void *context, const char *cgroup)
 	return SPACE_WANTED;
 }
 
-bool choice_meet(const struct agent_choice *choice, const char *cgroup)
+bool choice_look_up(const struct agent_choice *choice, const char *cgroup)
 {
 	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
 

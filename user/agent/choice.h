@@ -48,13 +48,13 @@ struct agent_choice {
 int choice_check_template(const char *text, const char **ret_wrong);
 
 /* A session calls this for each new cgroup; context is a struct agent_choice. */
-enum told choice_judge(void *context, const char *cgroup);
+enum told choice_decide(void *context, const char *cgroup);
 
 /*
  * Looks up the names of a new cgroup before it is gone, if no rule has done so. Returns whether
  * kubelet may publish more of them in a moment.
  */
-bool choice_meet(const struct agent_choice *choice, const char *cgroup);
+bool choice_look_up(const struct agent_choice *choice, const char *cgroup);
 
 /* Labels each cgroup of a profile, and the profile itself. Returns 0 or -ENOMEM. */
 int choice_label(const struct agent_choice *choice, struct profile *profile);

@@ -84,16 +84,16 @@ void figures_lose(struct figures *figures, uint64_t ticks)
 	pthread_mutex_unlock(&figures->lock);
 }
 
-void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile *spent)
+void figures_add_unsampled(struct figures *figures, uint64_t ns, const struct profile *spent)
 {
 	uint64_t cpu_ns = 0;
 
 	pthread_mutex_lock(&figures->lock);
 	/* A killed agent may have shown more than it saved. */
-	if (figures->times.scrapes > figures->unsampled.born)
-		figures->unsampled.told = figures->unsampled.ns;
+	if (figures->times.scrapes > figures->unsampled.scrapes_before)
+		figures->unsampled.scraped = figures->unsampled.ns;
 	figures->unsampled.ns += ns;
-	figures->unsampled.born = figures->times.scrapes;
+	figures->unsampled.scrapes_before = figures->times.scrapes;
 	if (spent && profile_cpu_time(spent, &cpu_ns))
 		service_times_add(&figures->times, spent, cpu_ns, true);
 	pthread_mutex_unlock(&figures->lock);
@@ -102,7 +102,7 @@ void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile
 void figures_end_interval(struct figures *figures)
 {
 	pthread_mutex_lock(&figures->lock);
-	service_times_turn(&figures->times);
+	service_times_end_interval(&figures->times);
 	pthread_mutex_unlock(&figures->lock);
 }
 
@@ -299,8 +299,8 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_head(page, "unsampled_seconds", "counter",
 		 "Time in which nothing was sampled, between agents and sessions.");
 	put_seconds(page, "unsampled_seconds",
-		    page->last > figures->unsampled.born ? figures->unsampled.ns :
-							   figures->unsampled.told);
+		    page->last > figures->unsampled.scrapes_before ? figures->unsampled.ns :
+								     figures->unsampled.scraped);
 	put_ratio(page, "duty_ratio", "Share of the ticks that count.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
@@ -435,11 +435,11 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 	}
 }
 
-static void tell(struct figures *figures, uint64_t last)
+static void mark_scraped(struct figures *figures, uint64_t last)
 {
-	service_times_told(&figures->times, last);
-	if (last > figures->unsampled.born)
-		figures->unsampled.told = figures->unsampled.ns;
+	service_times_mark_scraped(&figures->times, last);
+	if (last > figures->unsampled.scrapes_before)
+		figures->unsampled.scraped = figures->unsampled.ns;
 }
 
 void figures_write(struct figures *figures, const struct figures_of_sinks *of,
@@ -462,7 +462,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of,
 	put_host(&page, figures);
 	put_services(&page, &figures->times);
 	if (form->scraper)
-		tell(figures, page.last);
+		mark_scraped(figures, page.last);
 	put_head(&page, "scrapes", "counter", "Profiles returned by /debug/pprof/profile.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	put_head(&page, "old_spool_bytes", "gauge",

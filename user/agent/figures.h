@@ -59,7 +59,7 @@ void figures_read(struct figures *figures, const struct profile *times);
 void figures_lose(struct figures *figures, uint64_t ticks);
 
 /* Adds unsampled time, and the CPU time of cgroups meanwhile; NULL: unknown. */
-void figures_add_hole(struct figures *figures, uint64_t ns, const struct profile *spent);
+void figures_add_unsampled(struct figures *figures, uint64_t ns, const struct profile *spent);
 
 void figures_end_interval(struct figures *figures);
 

@@ -110,7 +110,7 @@ static bool refusal_for_size_grpc(long status, const struct bytes *message)
 #define CONNECT_MS 5000L
 #define REPLY_MAX (64 << 10) /* bytes: replies are short */
 #define HEADERS_MAX 64
-#define UNSAID_MAX 5 /* in a row */
+#define NO_STATUS_MAX 5 /* in a row */
 #define GRPC_FRAME 5 /* bytes before a message: a flag for compression, and its length */
 
 #define CURL_CALLS(X)                                                                              \
@@ -152,7 +152,7 @@ struct http {
 	struct stat token_read;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
-	unsigned int nr_unsaid; /* replies in a row that had no gRPC status */
+	unsigned int nr_no_status; /* replies in a row that had no gRPC status */
 };
 
 static bool scheme_is(const char *url, const char *scheme)
@@ -250,7 +250,7 @@ static int name_url(struct http *http, struct error *err)
 	return ret ? error_set(err, ret, "URL: it names no host") : 0;
 }
 
-static size_t take_body(char *data, size_t size, size_t nr, void *context)
+static size_t append_body(char *data, size_t size, size_t nr, void *context)
 {
 	struct http *http = context;
 	struct bytes *body = &http->reply->body;
@@ -277,7 +277,7 @@ static bool header_is(const char *line, size_t length, const char *name, const c
 }
 
 /* gRPC percent-encodes its message. */
-static void take_message(const char *value, char why[256])
+static void decode_message(const char *value, char why[256])
 {
 	unsigned int byte;
 	size_t used = 0;
@@ -304,7 +304,7 @@ static long status_of(const char *text)
 	return end == text || end[strspn(end, " \t")] || status < 0 ? 2 : status;
 }
 
-static size_t take_header(char *data, size_t size, size_t nr, void *context)
+static size_t read_header(char *data, size_t size, size_t nr, void *context)
 {
 	struct http *http = context;
 	char line[256];
@@ -315,7 +315,7 @@ static size_t take_header(char *data, size_t size, size_t nr, void *context)
 	if (header_is(line, strlen(line), "grpc-status", &value))
 		http->reply->grpc = status_of(value);
 	else if (header_is(line, strlen(line), "grpc-message", &value))
-		take_message(value, http->reply->why);
+		decode_message(value, http->reply->why);
 	return size * nr;
 }
 
@@ -339,9 +339,9 @@ static void set_options(struct http *http, CURL *curl)
 	lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
 	lib.curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->trouble);
-	lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append_body);
 	lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
-	lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, read_header);
 	lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
 	lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
 	lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
@@ -596,33 +596,33 @@ static bool is_transient(long status)
  * A reply without status was cut off, or did not come from a gRPC server. Retry it, because the
  * ticks would be lost, but not for ever, because the backend may have accepted them each time.
  */
-static void judge_unsaid(struct http *http, struct http_reply *reply)
+static void classify_no_status(struct http *http, struct http_reply *reply)
 {
-	reply->outcome = ++http->nr_unsaid < UNSAID_MAX ? HTTP_RETRY : HTTP_REFUSED;
+	reply->outcome = ++http->nr_no_status < NO_STATUS_MAX ? HTTP_RETRY : HTTP_REFUSED;
 	snprintf(reply->why, sizeof(reply->why), "a reply without gRPC status");
 	if (reply->outcome == HTTP_REFUSED)
-		http->nr_unsaid = 0;
+		http->nr_no_status = 0;
 }
 
-static void judge_grpc(struct http *http, struct http_reply *reply)
+static void classify_grpc(struct http *http, struct http_reply *reply)
 {
 	const struct bytes message = { .data = reply->why, .size = strlen(reply->why) };
 	bool large = refusal_for_size_grpc(reply->grpc, &message);
-	char said[160];
+	char reason[160];
 
-	if (reply->grpc == GRPC_UNSAID) {
-		judge_unsaid(http, reply);
+	if (reply->grpc == GRPC_NO_STATUS) {
+		classify_no_status(http, reply);
 		return;
 	}
-	http->nr_unsaid = 0;
+	http->nr_no_status = 0;
 	if (reply->grpc == 0) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
 		return;
 	}
-	snprintf(said, sizeof(said), "%.150s", reply->why);
+	snprintf(reason, sizeof(reason), "%.150s", reply->why);
 	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
-		 *said ? ": " : "", said);
+		 *reason ? ": " : "", reason);
 	if (large)
 		reply->outcome = HTTP_TOO_LARGE;
 	else
@@ -640,10 +640,10 @@ static void say_status(struct http_reply *reply)
 		reply->why[strcspn(reply->why, "\r\n")] = '\0';
 }
 
-static void judge(struct http *http, struct http_reply *reply)
+static void classify(struct http *http, struct http_reply *reply)
 {
 	if (http->grpc && reply->code == 200) {
-		judge_grpc(http, reply);
+		classify_grpc(http, reply);
 		return;
 	}
 	say_status(reply);
@@ -739,7 +739,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);
 	else
-		judge(http, reply);
+		classify(http, reply);
 	hold_denied(reply);
 	if (http->grpc)
 		unframe(&reply->body);
@@ -752,7 +752,8 @@ void http_post(struct http *http, const struct http_content *content, const stru
 	struct bytes framed = { 0 };
 	int ret;
 
-	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? GRPC_UNSAID : 0 };
+	*reply = (struct http_reply){ .outcome = HTTP_RETRY,
+				      .grpc = http->grpc ? GRPC_NO_STATUS : 0 };
 	http->headers_read = look_at(http->options.headers_file);
 	http->token_read = look_at(http->options.token_file);
 	ret = make_headers(http, content, &headers, reply->why);

@@ -58,12 +58,12 @@ enum http_outcome {
 	HTTP_REFUSED, /* will never be accepted */
 };
 
-#define GRPC_UNSAID (-1)
+#define GRPC_NO_STATUS (-1)
 
 struct http_reply {
 	enum http_outcome outcome;
 	long code; /* HTTP's status; for gRPC 200 and the status below; 0: no answer */
-	long grpc; /* gRPC's status; 0: OK; GRPC_UNSAID: the reply had none */
+	long grpc; /* gRPC's status; 0: OK; GRPC_NO_STATUS: the reply had none */
 	uint64_t retry_after_s; /* 0: not given */
 	bool denied; /* with HTTP_RETRY: the token or the path is not accepted yet */
 	struct bytes body; /* for gRPC the message; the caller frees it */

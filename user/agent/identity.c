@@ -28,7 +28,7 @@ struct entry {
 	char *cgroup;
 	struct cgroup_identity identity;
 	uint64_t since; /* when it was first looked up */
-	unsigned int turn; /* the last interval that needed it */
+	unsigned int interval; /* the last interval that needed it */
 	uint64_t again_ns; /* when to look it up again, even without a profile; 0: never */
 	bool asked; /* runtimes were asked for its name, */
 	unsigned int answers; /* and their number of answers at that time */
@@ -39,7 +39,7 @@ struct identities {
 	struct entry **list; /* ascending by cgroup */
 	size_t nr;
 	size_t room;
-	unsigned int turn;
+	unsigned int interval;
 	uint64_t patience_ns;
 	int again_fd; /* a timer: the first entry with again_ns is due, */
 	uint64_t again_ns; /* at this time; 0: none */
@@ -65,7 +65,7 @@ static bool find_name(struct identities *identities, const char *cgroup,
 }
 
 /* Returns true if asking again would be useless. */
-static bool take_name(struct identities *identities, struct entry *entry)
+static bool find_runtimes_name(struct identities *identities, struct entry *entry)
 {
 	unsigned int answers = container_names_answers(identities->containers);
 
@@ -95,7 +95,7 @@ static const struct kubelet_names *find_pod(const struct identities *identities,
  * A pod's sandbox never has a name, nor does a pod whose folder is not on this host. A pod that
  * ends loses its folder, but keeps the names that were found.
  */
-static void take_kubelets_names(struct identities *identities, struct entry *entry)
+static void find_kubelets_names(struct identities *identities, struct entry *entry)
 {
 	struct cgroup_identity *identity = &entry->identity;
 	const struct kubelet_names *of_pod;
@@ -122,14 +122,14 @@ static void look(struct identities *identities, struct entry *entry)
 	if (identity->complete)
 		return;
 	if (identity->parts.pod[0]) {
-		take_kubelets_names(identities, entry);
+		find_kubelets_names(identities, entry);
 		return;
 	}
 	identity->pod_known = true;
 	identity->complete = !identity->parts.name[0] &&
 			     (!identity->parts.container[0] || identity->parts.is_users);
 	if (!identity->complete)
-		identity->complete = take_name(identities, entry);
+		identity->complete = find_runtimes_name(identities, entry);
 }
 
 static size_t place_of(const struct identities *identities, const char *cgroup)
@@ -173,7 +173,7 @@ static void forget(struct identities *identities, unsigned int profiles_kept)
 	size_t from, to = 0;
 
 	for (from = 0; from < identities->nr; from++) {
-		if (identities->turn - identities->list[from]->turn > profiles_kept)
+		if (identities->interval - identities->list[from]->interval > profiles_kept)
 			entry_free(identities->list[from]);
 		else
 			identities->list[to++] = identities->list[from];
@@ -277,7 +277,7 @@ const struct cgroup_identity *identities_find(struct identities *identities, con
 	} else {
 		look(identities, identities->list[at]);
 	}
-	identities->list[at]->turn = identities->turn;
+	identities->list[at]->interval = identities->interval;
 	return &identities->list[at]->identity;
 }
 
@@ -321,9 +321,9 @@ void identities_set_patience(struct identities *identities, uint64_t ns)
 	identities->patience_ns = ns;
 }
 
-void identities_turn(struct identities *identities)
+void identities_end_interval(struct identities *identities)
 {
-	identities->turn++;
+	identities->interval++;
 	forget(identities, PROFILES_KEPT);
 }
 

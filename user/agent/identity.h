@@ -49,6 +49,6 @@ void identities_look_again(struct identities *identities);
 void identities_set_patience(struct identities *identities, uint64_t ns);
 
 /* Call after each profile: forgets cgroups that were not needed for a while. */
-void identities_turn(struct identities *identities);
+void identities_end_interval(struct identities *identities);
 
 #endif

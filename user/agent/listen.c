@@ -173,7 +173,7 @@ static unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned in
 }
 
 /* A request has arrived, and may take any time from here on. NULL is fine. */
-static void deadline_asked(struct deadline *deadline)
+static void deadline_request_arrived(struct deadline *deadline)
 {
 	if (!deadline)
 		return;
@@ -613,19 +613,21 @@ static bool is_same(const char a[TOKEN_BYTES], const char b[TOKEN_BYTES])
 	return !difference;
 }
 
-static bool may_ask(struct listener *listener, struct MHD_Connection *connection)
+static bool is_authorized(struct listener *listener, struct MHD_Connection *connection)
 {
 	static const char scheme[] = "Bearer ";
-	const char *said;
+	const char *authorization;
 	char token[TOKEN_BYTES], given[TOKEN_BYTES] = "";
 	bool may;
 
 	if (!listener->options.token_file)
 		return true;
-	said = lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
-	if (said && !strncasecmp(said, scheme, strlen(scheme)) &&
-	    strlen(said) - strlen(scheme) < sizeof(given))
-		memcpy(given, said + strlen(scheme), strlen(said) - strlen(scheme));
+	authorization =
+		lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+	if (authorization && !strncasecmp(authorization, scheme, strlen(scheme)) &&
+	    strlen(authorization) - strlen(scheme) < sizeof(given))
+		memcpy(given, authorization + strlen(scheme),
+		       strlen(authorization) - strlen(scheme));
 	may = read_token(listener, token) && is_same(token, given);
 	explicit_bzero(token, sizeof(token));
 	explicit_bzero(given, sizeof(given));
@@ -675,14 +677,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	 * The request is complete, because bodies are not read. Therefore libmicrohttpd closes the
 	 * connection after the answer. A profile may take minutes from here on.
 	 */
-	deadline_asked(deadline_of(connection));
+	deadline_request_arrived(deadline_of(connection));
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*upload_size = 0;
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
 	}
 	if (!strcmp(url, "/healthz"))
 		return get_health(listener, connection);
-	if (!may_ask(listener, connection))
+	if (!is_authorized(listener, connection))
 		return say(connection, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong\n");
 	return get(listener, connection, url, !strcmp(method, "HEAD"));
 }

@@ -32,10 +32,10 @@ static bool is_used(void *context, const char *folder)
 }
 
 /* Finds the sink that will send the folder's profiles. NULL: no sink has a spool. */
-static struct sink *find_heir(const struct old_search *search, const char *folder)
+static struct sink *find_successor(const struct old_search *search, const char *folder)
 {
 	const char *name = strrchr(folder, '/') + 1;
-	struct sink *heir = NULL;
+	struct sink *successor = NULL;
 	size_t i;
 
 	for (i = 0; i < search->nr; i++) {
@@ -45,16 +45,16 @@ static struct sink *find_heir(const struct old_search *search, const char *folde
 			continue;
 		if (!strncmp(name, kind, strlen(kind)))
 			return search->sinks[i];
-		heir = heir ?: search->sinks[i];
+		successor = successor ?: search->sinks[i];
 	}
-	return heir;
+	return successor;
 }
 
 static void settle(void *context, struct spool *old)
 {
 	struct old_search *search = context;
-	struct sink *heir = search->choice == OLD_SPOOLS_SEND ? find_heir(search, spool_path(old)) :
-								NULL;
+	struct sink *successor =
+		search->choice == OLD_SPOOLS_SEND ? find_successor(search, spool_path(old)) : NULL;
 	cleanup_free struct spool_entry *list = NULL;
 	uint64_t ticks = 0, bytes = 0;
 	const char *end = "wait for it, which is no sink any more";
@@ -69,9 +69,9 @@ static void settle(void *context, struct spool *old)
 		bytes += list[i].size;
 	}
 	spool_sink(old, name, sizeof(name));
-	if (heir)
+	if (successor)
 		spool_let_go(old);
-	if (heir && !sink_adopt(heir, spool_path(old))) {
+	if (successor && !sink_import(successor, spool_path(old))) {
 		end = "wait for another sink now";
 	} else if (search->choice == OLD_SPOOLS_DROP || !nr) {
 		spool_empty(old);

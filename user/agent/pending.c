@@ -121,7 +121,7 @@ static int insert(struct pending *pending, size_t at, struct pending_part *part)
 	return 0;
 }
 
-static struct pending_part take(struct pending *pending, size_t at)
+static struct pending_part remove_part(struct pending *pending, size_t at)
 {
 	struct pending_part part = pending->parts[at];
 
@@ -166,7 +166,7 @@ static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_
 	size_t i;
 
 	for (i = 0; i + 1 < nr; i++, part++)
-		if (!part->apart && !delivered_any(&part[0].done) &&
+		if (!part->unmergeable && !delivered_any(&part[0].done) &&
 		    !delivered_any(&part[1].done) && !part[0].unread_ns && !part[1].unread_ns &&
 		    part[0].entry.duration_ns + part[1].entry.duration_ns <= most_ns)
 			return i;
@@ -221,9 +221,9 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 		return ret;
 	}
 	place(pending, &sum);
-	sum.apart = pending->parts[at + 1].apart;
+	sum.unmergeable = pending->parts[at + 1].unmergeable;
 	for (i = 0; i < 2; i++) {
-		old = take(pending, at);
+		old = remove_part(pending, at);
 		pending_drop(pending, &old);
 	}
 	pending->merged++;
@@ -232,7 +232,7 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 
 static void drop_at(struct pending *pending, size_t at)
 {
-	struct pending_part part = take(pending, at);
+	struct pending_part part = remove_part(pending, at);
 
 	pending->lost += pending_ticks(&part);
 	pending_drop(pending, &part);
@@ -242,13 +242,13 @@ static void drop_at(struct pending *pending, size_t at)
  * Profiles of different modes cannot be merged, but count towards the cap. 0: there are none, and
  * the cap is exceeded by a profile that is partly delivered.
  */
-static int drop_oldest_apart(struct pending *pending, struct error *err)
+static int drop_oldest_unmergeable(struct pending *pending, struct error *err)
 {
 	uint64_t ticks;
 	size_t i;
 
 	for (i = 0; i < pending->nr; i++)
-		if (pending->parts[i].apart && !delivered_any(&pending->parts[i].done))
+		if (pending->parts[i].unmergeable && !delivered_any(&pending->parts[i].done))
 			break;
 	if (i == pending->nr)
 		return 0;
@@ -271,7 +271,7 @@ static bool is_over(const struct pending *pending, size_t times)
 }
 
 /* If descriptors or memory are too short to merge profiles, allow twice the cap. */
-static int keep_to_cap(struct pending *pending, struct error *err)
+static int enforce_cap(struct pending *pending, struct error *err)
 {
 	size_t at;
 	int ret = 0;
@@ -279,12 +279,12 @@ static int keep_to_cap(struct pending *pending, struct error *err)
 	while (!ret && is_over(pending, 1)) {
 		at = choose_pair(pending);
 		if (at == pending->nr)
-			return drop_oldest_apart(pending, err);
+			return drop_oldest_unmergeable(pending, err);
 		ret = merge(pending, at, err);
 		if (pending_may_pass(ret) && !is_over(pending, 2))
 			return 0;
 		if (ret == -EINVAL || ret == -EIO) {
-			pending->parts[at].apart = true;
+			pending->parts[at].unmergeable = true;
 			ret = 0;
 		} else if (ret) {
 			drop_at(pending, at);
@@ -311,17 +311,17 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 	pending_drop(pending, &part);
 	if (ret)
 		pending->lost += profile->ticks.total;
-	return ret ? ret : keep_to_cap(pending, err);
+	return ret ? ret : enforce_cap(pending, err);
 }
 
-struct pending_part pending_take(struct pending *pending)
+struct pending_part pending_pop(struct pending *pending)
 {
-	return take(pending, 0);
+	return remove_part(pending, 0);
 }
 
-struct pending_part pending_take_newest(struct pending *pending)
+struct pending_part pending_pop_newest(struct pending *pending)
 {
-	return take(pending, pending->nr - 1);
+	return remove_part(pending, pending->nr - 1);
 }
 
 int pending_put_back(struct pending *pending, struct pending_part *part)
@@ -351,14 +351,14 @@ int pending_load(struct pending *pending, struct error *err)
 	return 0;
 }
 
-void pending_adopt(struct pending *pending, const char *folder)
+void pending_import(struct pending *pending, const char *folder)
 {
 	cleanup_free struct spool_entry *list = NULL;
 	struct pending_part part;
 	size_t i, nr = 0;
 
 	/* Entries that find no memory stay on disk for the next agent. */
-	spool_adopt(pending->spool, folder, &list, &nr);
+	spool_import(pending->spool, folder, &list, &nr);
 	for (i = 0; i < nr; i++) {
 		part = (struct pending_part){ .entry = list[i], .done = list[i].done };
 		if (insert(pending, pending->nr, &part))

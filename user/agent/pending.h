@@ -22,7 +22,7 @@ struct pending_part {
 	struct bytes bytes; /* empty: it is in the spool */
 	struct spool_entry entry; /* first 0: not for a spool */
 	struct delivered done; /* in force; entry.done is the state on disk */
-	bool apart; /* cannot be merged with the next one */
+	bool unmergeable; /* cannot be merged with the next one */
 	uint64_t unread_ns; /* since when it is unreadable, by monotonic_ns(); 0: readable */
 };
 
@@ -57,8 +57,8 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
  * Removes the oldest (newest) part, which must exist, and returns it. The caller owns it until it
  * is put back or freed. If it cannot be read, putting it back moves it behind the others.
  */
-struct pending_part pending_take(struct pending *pending);
-struct pending_part pending_take_newest(struct pending *pending);
+struct pending_part pending_pop(struct pending *pending);
+struct pending_part pending_pop_newest(struct pending *pending);
 int pending_put_back(struct pending *pending, struct pending_part *part);
 
 /* Ticks of the part that were not delivered yet. */
@@ -85,7 +85,7 @@ int pending_read(const struct pending *pending, const struct pending_part *part,
 int pending_load(struct pending *pending, struct error *err);
 
 /* Adds the profiles in the folder of a sink that no longer exists. Call it after pending_load(). */
-void pending_adopt(struct pending *pending, const char *folder);
+void pending_import(struct pending *pending, const char *folder);
 
 /* Call before the agent ends: moves profiles from memory to the spool, if that has room. */
 void pending_settle(struct pending *pending);

@@ -47,7 +47,7 @@ static uint64_t ticks_of(const struct requests *requests, size_t first, size_t e
  * Whether the profile contains what `done` says, with so many ticks. `done` may come from a damaged
  * file name, or refer to samples that had more names than now.
  */
-static bool is_true(const struct requests *requests)
+static bool fits_profile(const struct requests *requests)
 {
 	const struct delivered *done = &requests->done;
 	const struct sample_service *service = requests->samples.services;
@@ -82,7 +82,7 @@ int requests_begin(struct requests *requests, enum sink_kind kind, const struct 
 				       .at_once = kind == SINK_PYROSCOPE ? 1 : UINT32_MAX };
 	ret = load(requests, done->pieces ? EXPORT_FUNCTION : detail);
 	/* Sending twice is better than losing ticks that no account has. */
-	if (!ret && !is_true(requests))
+	if (!ret && !fits_profile(requests))
 		requests->done = (struct delivered){ 0 };
 	return ret;
 }

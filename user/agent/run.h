@@ -22,7 +22,7 @@ struct run {
 	struct scrapes scrapes;
 	bool has_scrapes;
 	bool ended; /* sampling has ended */
-	int note_fd; /* expires when the state must be saved; -1: never */
+	int save_fd; /* expires when the state must be saved; -1: never */
 	struct listener *listener; /* NULL: no address to listen on */
 	_Atomic uint64_t cut_ns; /* when the last part of a profile was made */
 	struct sink **sinks; /* new sinks, until the agent owns them */
@@ -43,16 +43,16 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns);
  * Updates the counters and saves them for the next agent before anybody can read them. The second
  * also takes the lock that protects shown figures.
  */
-void run_note_state(struct run *run);
-void run_note_shown(struct run *run);
+void run_save_state(struct run *run);
+void run_save_shown(struct run *run);
 
 /* Plans the next save. took_ns: CPU time of the last one. */
-void run_plan_note(const struct run *run, uint64_t took_ns);
+void run_plan_save(const struct run *run, uint64_t took_ns);
 
 /*
  * Finds the unsampled time since the last session or agent, and the lost ticks of a killed agent.
  */
-void run_find_hole(struct run *run);
+void run_find_unsampled(struct run *run);
 void run_count_killed(struct agent *agent);
 
 /* Sets up the events that wake the main loop, and handles them. */

@@ -33,7 +33,7 @@ static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink 
 }
 
 /* Numbers a sink whose name another one has, so that metrics and messages differ. */
-static int name_apart(const struct run *run, struct sink *sink, struct error *err)
+static int make_name_unique(const struct run *run, struct sink *sink, struct error *err)
 {
 	const char *name = sink_name(sink), *other;
 	size_t i, same = 0, length = strlen(name);
@@ -58,7 +58,7 @@ static int open_sink(struct run *run, const struct sink_options *options, struct
 	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
 		ret = error_set(err, -EINVAL, "agent: %s: given twice", sink_name(sink));
 	if (!ret)
-		ret = name_apart(run, sink, err);
+		ret = make_name_unique(run, sink, err);
 	run->nr_sinks += sink != NULL;
 	if (ret)
 		return ret;

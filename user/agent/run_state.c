@@ -52,7 +52,7 @@ static uint64_t read_times(struct run *run)
  * restarted. Read the cgroups' usage before the session's times, in the order in which a session
  * begins, so that the time between the two readings cancels out.
  */
-void run_note_state(struct run *run)
+void run_save_state(struct run *run)
 {
 	struct agent *agent = run->agent;
 	struct state *state = &agent->state;
@@ -73,32 +73,32 @@ void run_note_state(struct run *run)
  * some 20 ms, mostly to read their cpu.stat. Saves are therefore limited to a thousandth of a CPU,
  * except for those before scrapes.
  */
-#define NOTE_LEAST_NS (5 * SECOND_NS)
-#define NOTE_MOST_NS (60 * SECOND_NS)
-#define NOTE_SHARE 1000
+#define SAVE_LEAST_NS (5 * SECOND_NS)
+#define SAVE_MOST_NS (60 * SECOND_NS)
+#define SAVE_SHARE 1000
 
-void run_plan_note(const struct run *run, uint64_t took_ns)
+void run_plan_save(const struct run *run, uint64_t took_ns)
 {
-	uint64_t wait_ns = NOTE_SHARE * took_ns;
+	uint64_t wait_ns = SAVE_SHARE * took_ns;
 	struct itimerspec when = { 0 };
 
-	if (run->note_fd < 0)
+	if (run->save_fd < 0)
 		return;
-	wait_ns = wait_ns < NOTE_LEAST_NS ? NOTE_LEAST_NS : wait_ns;
-	wait_ns = wait_ns > NOTE_MOST_NS ? NOTE_MOST_NS : wait_ns;
+	wait_ns = wait_ns < SAVE_LEAST_NS ? SAVE_LEAST_NS : wait_ns;
+	wait_ns = wait_ns > SAVE_MOST_NS ? SAVE_MOST_NS : wait_ns;
 	when.it_value.tv_sec = (time_t)(wait_ns / SECOND_NS);
 	when.it_value.tv_nsec = (long)(wait_ns % SECOND_NS);
-	timerfd_settime(run->note_fd, 0, &when, NULL);
+	timerfd_settime(run->save_fd, 0, &when, NULL);
 }
 
-void run_note_shown(struct run *run)
+void run_save_shown(struct run *run)
 {
 	uint64_t before_ns = thread_cpu_ns();
 
 	pthread_mutex_lock(&run->agent->figures.shown);
-	run_note_state(run);
+	run_save_state(run);
 	pthread_mutex_unlock(&run->agent->figures.shown);
-	run_plan_note(run, thread_cpu_ns() - before_ns);
+	run_plan_save(run, thread_cpu_ns() - before_ns);
 }
 
 /* CPU time of cgroups between the last reading and this session; NULL: unknown. */
@@ -125,7 +125,7 @@ static struct profile *spent_meanwhile(struct run *run)
 	return times;
 }
 
-void run_find_hole(struct run *run)
+void run_find_unsampled(struct run *run)
 {
 	uint64_t begin_ns = session_since_ns(run->loop.session);
 	struct agent *agent = run->agent;
@@ -134,8 +134,8 @@ void run_find_hole(struct run *run)
 
 	if (state->until_ns && state->until_ns < begin_ns) {
 		spent = spent_meanwhile(run);
-		agent->hole_ns += begin_ns - state->cut_ns;
-		figures_add_hole(&agent->figures, begin_ns - state->until_ns, spent);
+		agent->unsampled_ns += begin_ns - state->cut_ns;
+		figures_add_unsampled(&agent->figures, begin_ns - state->until_ns, spent);
 		profile_free(spent);
 	}
 }

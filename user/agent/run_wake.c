@@ -56,12 +56,12 @@ static int add_wake(const struct run *run, int fd)
 	return fd < 0 ? 0 : epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void open_note(struct run *run)
+static void open_save_timer(struct run *run)
 {
 	if (run->agent->state.fd < 0)
 		return;
-	run->note_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	run_plan_note(run, 0);
+	run->save_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	run_plan_save(run, 0);
 }
 
 int run_open_wake(struct run *run, struct error *err)
@@ -71,7 +71,7 @@ int run_open_wake(struct run *run, struct error *err)
 	if (ret)
 		return ret;
 	open_watch(run);
-	open_note(run);
+	open_save_timer(run);
 	if (run->options->listen.address) {
 		ret = scrapes_open(&run->scrapes, err);
 		run->has_scrapes = true;
@@ -80,7 +80,7 @@ int run_open_wake(struct run *run, struct error *err)
 		return ret;
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
-	    add_wake(run, run->note_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
+	    add_wake(run, run->save_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
 	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
 		return error_errno(err, -errno, "agent: epoll");
 	run->loop.ended_fd = run->wake_fd;
@@ -120,8 +120,8 @@ void run_wake(struct run *run)
 	uint64_t expired;
 
 	feed_watchdog(run);
-	if (run->note_fd >= 0 && read(run->note_fd, &expired, sizeof(expired)) > 0)
-		run_note_shown(run);
+	if (run->save_fd >= 0 && read(run->save_fd, &expired, sizeof(expired)) > 0)
+		run_save_shown(run);
 	identities_look_again(run->agent->identities);
 	say_nameless(run);
 	if (!run->has_scrapes)
@@ -129,9 +129,9 @@ void run_wake(struct run *run)
 	/* A failure is reported, and its ticks go into the next part. */
 	if (scrapes_due(&run->scrapes))
 		result_put_aside(&run->result, run->loop.session);
-	scrapes_turn(&run->scrapes);
+	scrapes_update(&run->scrapes);
 	if (scrapes_want_times(&run->scrapes)) {
-		run_note_shown(run);
+		run_save_shown(run);
 		scrapes_have_times(&run->scrapes);
 	}
 }
@@ -142,12 +142,12 @@ void run_wake(struct run *run)
  */
 bool run_is_reconfigured(const struct run *run)
 {
-	char news[4096];
+	char changes[4096];
 	struct stat now;
 
 	if (run->watch_fd < 0)
 		return false;
-	while (read(run->watch_fd, news, sizeof(news)) > 0)
+	while (read(run->watch_fd, changes, sizeof(changes)) > 0)
 		;
 	return !stat(run->options->config, &now) && now.st_size &&
 	       !regular_file_is_same(&now, &run->options->config_read);

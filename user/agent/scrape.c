@@ -82,7 +82,7 @@ static int collect(struct pending *parts, struct profile **result, struct error 
 	int ret = 0;
 
 	while (!ret && parts->nr) {
-		part = pending_take(parts);
+		part = pending_pop(parts);
 		ret = pending_read(parts, &part, &profile, err);
 		if (!ret)
 			ret = profile_merger_add(&merger, profile, "scrape", err);
@@ -221,7 +221,7 @@ bool scrapes_due(struct scrapes *scrapes)
 	return due;
 }
 
-void scrapes_give(struct scrapes *scrapes, const struct profile *part)
+void scrapes_add_part(struct scrapes *scrapes, const struct profile *part)
 {
 	struct error err;
 	size_t i;
@@ -244,7 +244,7 @@ static void arm(struct scrapes *scrapes, uint64_t due_ns)
  * Scrapes that arrived or became due since scrapes_due() have no cut yet. They wait for the next
  * call.
  */
-void scrapes_turn(struct scrapes *scrapes)
+void scrapes_update(struct scrapes *scrapes)
 {
 	uint64_t now = monotonic_ns(), next = 0;
 	struct scrape *scrape;

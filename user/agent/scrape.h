@@ -23,7 +23,7 @@ struct scrapes {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct scrape *list[SCRAPES_MAX];
-	int fd; /* readable when scrapes_turn() must be called */
+	int fd; /* readable when scrapes_update() must be called */
 	int event_fd; /* signalled by a new scrape */
 	int timer_fd; /* expires when a scrape ends */
 	uint64_t times_ns; /* time of the last reading of CPU times */
@@ -55,8 +55,8 @@ void scrapes_cancel(struct scrapes *scrapes);
  * scrapes that scrapes_due() saw.
  */
 bool scrapes_due(struct scrapes *scrapes);
-void scrapes_give(struct scrapes *scrapes, const struct profile *part);
-void scrapes_turn(struct scrapes *scrapes);
+void scrapes_add_part(struct scrapes *scrapes, const struct profile *part);
+void scrapes_update(struct scrapes *scrapes);
 
 /* For the sampling thread: whether a client waits for CPU times, and that they were read. */
 bool scrapes_want_times(struct scrapes *scrapes);

@@ -10,16 +10,16 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-#define TURNS_KEPT 60 /* intervals without CPU time, after which a service is forgotten */
+#define INTERVALS_KEPT 60 /* intervals without CPU time, after which a service is forgotten */
 
-static uint64_t untold(const struct cpu_counter *counter)
+static uint64_t unscraped(const struct cpu_counter *counter)
 {
-	return counter->ns - counter->told;
+	return counter->ns - counter->scraped;
 }
 
 uint64_t service_times_value(const struct cpu_counter *counter, uint64_t last)
 {
-	return last > counter->born ? counter->ns : 0;
+	return last > counter->scrapes_before ? counter->ns : 0;
 }
 
 static uint64_t wall_ms(void)
@@ -32,7 +32,7 @@ static uint64_t wall_ms(void)
 
 static struct cpu_counter new_counter(const struct service_times *times)
 {
-	return (struct cpu_counter){ .born = times->scrapes,
+	return (struct cpu_counter){ .scrapes_before = times->scrapes,
 				     .created_ms = times->read_ms ? times->read_ms : wall_ms() };
 }
 
@@ -50,7 +50,7 @@ static void drop_coldest(struct service_time *service)
 	for (; at <= last; at++)
 		if (at->recent < coldest->recent)
 			coldest = at;
-	service->other.ns += untold(&coldest->time);
+	service->other.ns += unscraped(&coldest->time);
 	free_function(coldest);
 	*coldest = *last;
 }
@@ -78,10 +78,10 @@ static void forget(struct service_times *times, size_t at)
 {
 	struct service_time *service = &times->list[at];
 
-	times->other += untold(&service->time);
-	times->gone += service->time.told;
+	times->other += unscraped(&service->time);
+	times->forgotten += service->time.scraped;
 	resize(service, 0);
-	times->other_functions += untold(&service->other);
+	times->other_functions += unscraped(&service->other);
 	free_service(service);
 	times->nr--;
 	memmove(&times->list[at], &times->list[at + 1], (times->nr - at) * sizeof(*times->list));
@@ -92,7 +92,7 @@ static void forget_idle(struct service_times *times)
 	size_t i;
 
 	for (i = times->nr; i-- > 0;)
-		if (times->turn - times->list[i].turn > TURNS_KEPT)
+		if (times->interval - times->list[i].interval > INTERVALS_KEPT)
 			forget(times, i);
 }
 
@@ -104,9 +104,10 @@ static bool make_room(struct service_times *times)
 	if (times->nr < SERVICES_MAX)
 		return true;
 	for (i = 1; i < times->nr; i++)
-		if (times->turn - times->list[i].turn > times->turn - times->list[idle].turn)
+		if (times->interval - times->list[i].interval >
+		    times->interval - times->list[idle].interval)
 			idle = i;
-	if (times->list[idle].turn == times->turn)
+	if (times->list[idle].interval == times->interval)
 		return false;
 	forget(times, idle);
 	return true;
@@ -127,7 +128,9 @@ static struct service_time *find_service(struct service_times *times, const char
 static struct service_time *new_service(struct service_times *times, const char *labels)
 {
 	struct cpu_counter begins = new_counter(times);
-	struct service_time added = { .time = begins, .other = begins, .turn = times->turn };
+	struct service_time added = { .time = begins,
+				      .other = begins,
+				      .interval = times->interval };
 	size_t at;
 
 	if (!make_room(times))
@@ -173,7 +176,7 @@ static void count(const struct service_times *times, struct service_time *servic
 					       .time = new_counter(times) };
 		if (made.name && made.object) {
 			service->nr += !at->name;
-			service->other.ns += untold(&at->time);
+			service->other.ns += unscraped(&at->time);
 			free_function(at);
 			*at = made;
 		} else {
@@ -236,11 +239,11 @@ static uint64_t mark_busy(struct service_times *times, struct reading *reading,
 								       NULL;
 	size_t i;
 
-	if (!service || service->turn == times->turn)
+	if (!service || service->interval == times->interval)
 		return 0;
 	for (i = 0; i < service->nr; i++)
 		service->list[i].recent /= 2;
-	service->turn = times->turn;
+	service->interval = times->interval;
 	return 0;
 }
 
@@ -403,9 +406,9 @@ void service_times_add(struct service_times *times, const struct profile *part, 
 	forget_read(times);
 }
 
-void service_times_turn(struct service_times *times)
+void service_times_end_interval(struct service_times *times)
 {
-	times->turn++;
+	times->interval++;
 	forget_idle(times);
 }
 
@@ -432,7 +435,7 @@ uint64_t service_times_scrape(struct service_times *times, const char *name)
 
 uint64_t service_times_sum(const struct service_times *times, uint64_t last)
 {
-	uint64_t sum = times->other + times->gone;
+	uint64_t sum = times->other + times->forgotten;
 	size_t i;
 
 	for (i = 0; i < times->nr; i++)
@@ -440,22 +443,22 @@ uint64_t service_times_sum(const struct service_times *times, uint64_t last)
 	return sum;
 }
 
-static void tell(struct cpu_counter *counter, uint64_t last)
+static void mark_scraped(struct cpu_counter *counter, uint64_t last)
 {
-	counter->told = service_times_value(counter, last);
+	counter->scraped = service_times_value(counter, last);
 }
 
-void service_times_told(struct service_times *times, uint64_t last)
+void service_times_mark_scraped(struct service_times *times, uint64_t last)
 {
 	size_t i, j;
 
 	for (i = 0; i < times->nr; i++) {
 		struct service_time *service = &times->list[i];
 
-		tell(&service->time, last);
-		tell(&service->other, last);
+		mark_scraped(&service->time, last);
+		mark_scraped(&service->other, last);
 		for (j = 0; j < service->nr; j++)
-			tell(&service->list[j].time, last);
+			mark_scraped(&service->list[j].time, last);
 	}
 }
 

@@ -27,8 +27,8 @@
  */
 struct cpu_counter {
 	uint64_t ns;
-	uint64_t told; /* as far as a scraper has read it */
-	uint64_t born; /* number of scrapes before it was created */
+	uint64_t scraped; /* as far as a scraper has read it */
+	uint64_t scrapes_before; /* number of scrapes before it was created */
 	uint64_t created_ms; /* since 1970: when it was 0 */
 };
 
@@ -45,7 +45,7 @@ struct service_time {
 	struct function_time *list;
 	size_t nr;
 	struct cpu_counter other; /* all other functions */
-	unsigned int turn; /* the last interval with CPU time */
+	unsigned int interval; /* the last interval with CPU time */
 };
 
 /* A scraper that computes rates: its address, and the number of its last scrape. */
@@ -70,9 +70,9 @@ struct service_times {
 	size_t nr;
 	size_t room;
 	uint64_t other; /* ns of all other services */
-	uint64_t gone; /* what scrapers have read of forgotten services */
+	uint64_t forgotten; /* what scrapers have read of forgotten services */
 	uint64_t other_functions; /* ns of other functions, also those of forgotten services */
-	unsigned int turn; /* number of intervals; an interval may have several parts */
+	unsigned int interval; /* number of intervals; an interval may have several parts */
 	struct scraper scrapers[SCRAPERS_MAX];
 	uint64_t scrapes; /* by all scrapers */
 	struct cgroup_time *read; /* ascending by cgroup */
@@ -92,7 +92,7 @@ void service_times_add(struct service_times *times, const struct profile *part, 
 		       bool whole);
 
 /* Call at the end of each interval. */
-void service_times_turn(struct service_times *times);
+void service_times_end_interval(struct service_times *times);
 
 /*
  * Records a scrape, and returns the number of this scraper's previous one; TIMES_ALL: there was
@@ -108,7 +108,7 @@ uint64_t service_times_value(const struct cpu_counter *counter, uint64_t last);
 uint64_t service_times_sum(const struct service_times *times, uint64_t last);
 
 /* Call after a scraper has read the counters. */
-void service_times_told(struct service_times *times, uint64_t last);
+void service_times_mark_scraped(struct service_times *times, uint64_t last);
 
 /* A session begins, with so many functions per service. The services' counters continue. */
 void service_times_choose(struct service_times *times, bool wanted, size_t most);

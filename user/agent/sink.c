@@ -92,9 +92,9 @@ struct sink {
 	struct sink_options options;
 	char *name; /* for messages */
 	char *key; /* identifies the kind and place */
-	char **adopted; /* folders of sinks that no longer exist */
-	size_t nr_adopted;
-	size_t room_adopted;
+	char **imports; /* folders of sinks that no longer exist */
+	size_t nr_imports;
+	size_t room_imports;
 	struct http *http; /* NULL: a folder */
 	pthread_t thread;
 	bool has_thread;
@@ -111,9 +111,9 @@ struct sink {
 	bool closing;
 	uint64_t until_ns; /* when closing: no attempt begins after this, */
 	uint64_t answered_ns; /* and no answer is waited for after this */
-	/* Not protected by that lock: callers of sink_note() and sink_shown() have one. */
+	/* Not protected by that lock: callers of sink_publish() and sink_shown() have one. */
 	struct sink_counts shown;
-	bool noted;
+	bool published;
 };
 
 /* An attempt: a request, or a file. */
@@ -182,8 +182,8 @@ static void delivery_write(const char *folder, const struct profile *profile,
 }
 
 /* An OTLP backend may accept only some of the profiles. What it rejected is not sent again. */
-static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
-			 struct delivery *delivery)
+static void read_partial_success(enum sink_kind kind, const struct http_reply *reply,
+				 struct delivery *delivery)
 {
 	Otlp__Response *answer;
 
@@ -212,7 +212,7 @@ static bool is_wrong(const struct http_reply *reply)
 	if (reply->code != 200)
 		return reply->code < 500;
 	/* With gRPC's "unknown" and "internal" a server reports a failure of its own. */
-	return reply->grpc != GRPC_UNSAID && reply->grpc != 2 && reply->grpc != 13;
+	return reply->grpc != GRPC_NO_STATUS && reply->grpc != 2 && reply->grpc != 13;
 }
 
 /* Sends the next request, which must exist. Returns 0, or -ENOMEM: it was not sent. */
@@ -234,7 +234,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes = body.size;
 		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
-		judge_answer(requests->kind, &reply, delivery);
+		read_partial_success(requests->kind, &reply, delivery);
 	}
 	bytes_free(&reply.body);
 	bytes_free(&body);
@@ -287,7 +287,7 @@ static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 }
 
 /* Profiles in the other sink's spool stay there for the next sink that opens it. */
-static void adopt(struct sink *sink, struct sink *before)
+static void move_queue(struct sink *sink, struct sink *before)
 {
 	struct pending_part part;
 	uint64_t left = 0;
@@ -299,7 +299,7 @@ static void adopt(struct sink *sink, struct sink *before)
 	sink->pending.merged += before->pending.merged;
 	pending_settle(&before->pending);
 	while (before->pending.nr) {
-		part = pending_take_newest(&before->pending);
+		part = pending_pop_newest(&before->pending);
 		if (!part.bytes.data) {
 			left += pending_ticks(&part);
 			continue;
@@ -325,7 +325,7 @@ static void sink_take_over(struct sink *sink)
 
 	sink_stop(before, 0, before->options.http.timeout_ms * MS_NS);
 	pthread_mutex_lock(&sink->lock);
-	adopt(sink, before);
+	move_queue(sink, before);
 	sink->before = NULL;
 	pthread_mutex_unlock(&sink->lock);
 	sink_close(before, 0);
@@ -499,7 +499,7 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 			     struct requests *requests, const struct delivery *delivery)
 {
 	bool divided = delivery->outcome == HTTP_TOO_LARGE && requests_divide(requests);
-	bool left, go_on = delivery->outcome != HTTP_RETRY;
+	bool left, continue_sending = delivery->outcome != HTTP_RETRY;
 
 	pthread_mutex_lock(&sink->lock);
 	count_try(sink, delivery);
@@ -507,7 +507,7 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 		say_trouble(sink, delivery);
 		count_ticks(sink, delivery);
 	}
-	if (go_on && !divided)
+	if (continue_sending && !divided)
 		requests_settle(requests);
 	left = requests_left(requests);
 	/*
@@ -524,9 +524,9 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	if (!left || sink->accepted || delivery->denied)
 		sink->counts.refusing = !sink->accepted && delivery->is_wrong;
 	sink->under_way_ticks = left ? pending_ticks(part) : 0;
-	go_on = go_on && !(left && is_over(sink));
+	continue_sending = continue_sending && !(left && is_over(sink));
 	pthread_mutex_unlock(&sink->lock);
-	return go_on;
+	return continue_sending;
 }
 
 /* Returns whether nothing is left to send. */
@@ -534,18 +534,18 @@ static bool send_all(struct sink *sink, struct pending_part *part, const struct 
 		     struct delivery *delivery)
 {
 	struct requests requests;
-	bool go_on = true;
+	bool continue_sending = true;
 	int ret = requests_begin(&requests, sink->options.kind, profile, sink->options.detail,
 				 &part->done);
 
-	while (!ret && go_on && requests_left(&requests)) {
+	while (!ret && continue_sending && requests_left(&requests)) {
 		ret = delivery_post(sink->http, &requests, delivery);
 		if (!ret)
-			go_on = conclude_request(sink, part, &requests, delivery);
+			continue_sending = conclude_request(sink, part, &requests, delivery);
 	}
 	requests_end(&requests);
 	if (!ret)
-		return go_on;
+		return continue_sending;
 	delivery_put_off(delivery, strerror(-ret));
 	return conclude(sink, part, delivery);
 }
@@ -619,7 +619,7 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 
 static void work(struct sink *sink, uint64_t *delay_ns)
 {
-	struct pending_part part = pending_take(&sink->pending);
+	struct pending_part part = pending_pop(&sink->pending);
 	struct delivery delivery = { 0 };
 	bool settled;
 
@@ -794,18 +794,18 @@ bool sink_has_spool(const struct sink *sink, const char *folder)
 	return folder ? own && !strcmp(own, folder) : dir != NULL;
 }
 
-int sink_adopt(struct sink *sink, const char *folder)
+int sink_import(struct sink *sink, const char *folder)
 {
 	int ret = 0;
 
 	pthread_mutex_lock(&sink->lock);
 	if (sink->pending.spool)
-		pending_adopt(&sink->pending, folder);
-	else if (GROW(sink->adopted, sink->room_adopted, sink->nr_adopted + 1) ||
-		 !(sink->adopted[sink->nr_adopted] = strdup(folder)))
+		pending_import(&sink->pending, folder);
+	else if (GROW(sink->imports, sink->room_imports, sink->nr_imports + 1) ||
+		 !(sink->imports[sink->nr_imports] = strdup(folder)))
 		ret = -ENOMEM;
 	else
-		sink->nr_adopted++;
+		sink->nr_imports++;
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 	return ret;
@@ -826,8 +826,8 @@ int sink_load(struct sink *sink, struct error *err)
 	pthread_mutex_lock(&sink->lock);
 	sink->pending.spool = spool;
 	ret = pending_load(&sink->pending, err);
-	for (; sink->nr_adopted; free(sink->adopted[sink->nr_adopted]))
-		pending_adopt(&sink->pending, sink->adopted[--sink->nr_adopted]);
+	for (; sink->nr_imports; free(sink->imports[sink->nr_imports]))
+		pending_import(&sink->pending, sink->imports[--sink->nr_imports]);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 	return ret;
@@ -896,16 +896,16 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	pthread_mutex_unlock(&sink->lock);
 }
 
-void sink_note(struct sink *sink, struct sink_counts *result)
+void sink_publish(struct sink *sink, struct sink_counts *result)
 {
 	sink_count(sink, result);
 	sink->shown = *result;
-	sink->noted = true;
+	sink->published = true;
 }
 
 void sink_shown(struct sink *sink, struct sink_counts *result)
 {
-	if (sink->noted)
+	if (sink->published)
 		*result = sink->shown;
 	else
 		sink_count(sink, result);
@@ -980,9 +980,9 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	pending_free(&sink->pending);
 	free((char *)sink->options.where);
 	free((char *)sink->options.spool);
-	while (sink->nr_adopted)
-		free(sink->adopted[--sink->nr_adopted]);
-	free(sink->adopted);
+	while (sink->nr_imports)
+		free(sink->imports[--sink->nr_imports]);
+	free(sink->imports);
 	free(sink->name);
 	free(sink->key);
 	free(sink);

@@ -114,7 +114,7 @@ bool sink_has_spool(const struct sink *sink, const char *folder);
  * Also sends the profiles in another sink's folder, once this sink has a spool. Returns 0 or
  * -ENOMEM.
  */
-int sink_adopt(struct sink *sink, const char *folder);
+int sink_import(struct sink *sink, const char *folder);
 
 /* Locks the spool and loads it, for a sink without a predecessor. */
 int sink_load(struct sink *sink, struct error *err);
@@ -140,7 +140,7 @@ void sink_count(struct sink *sink, struct sink_counts *result);
  * The same, and sink_shown() returns it from here on: never more than was saved for the next agent.
  * Otherwise a counter could decrease, which looks like a restart.
  */
-void sink_note(struct sink *sink, struct sink_counts *result);
+void sink_publish(struct sink *sink, struct sink_counts *result);
 void sink_shown(struct sink *sink, struct sink_counts *result);
 
 /* The name in messages: the option and the place, which is the URL without a password. */

@@ -423,7 +423,7 @@ struct adoption {
 	size_t nr;
 };
 
-static void adopt(void *context, struct spool *old)
+static void import_spool(void *context, struct spool *old)
 {
 	struct adoption *adoption = context;
 	char before[NAME_BYTES], name[NAME_BYTES];
@@ -446,12 +446,12 @@ static void adopt(void *context, struct spool *old)
 		spool_empty(old);
 }
 
-void spool_adopt(struct spool *spool, const char *folder, struct spool_entry **result,
-		 size_t *ret_nr)
+void spool_import(struct spool *spool, const char *folder, struct spool_entry **result,
+		  size_t *ret_nr)
 {
 	struct adoption adoption = { .spool = spool };
 
-	visit_old(folder, adopt, &adoption);
+	visit_old(folder, import_spool, &adoption);
 	*result = adoption.list;
 	*ret_nr = adoption.nr;
 }

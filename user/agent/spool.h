@@ -71,8 +71,8 @@ void spool_sink(const struct spool *spool, char *name, size_t room);
  * Moves the profiles from another sink's folder to the end of this one, once this one is listed.
  * The caller frees *result, which lists them.
  */
-void spool_adopt(struct spool *spool, const char *folder, struct spool_entry **result,
-		 size_t *ret_nr);
+void spool_import(struct spool *spool, const char *folder, struct spool_entry **result,
+		  size_t *ret_nr);
 
 /* Removes the agent's files there, and the folder if nothing else is in it. */
 void spool_empty(struct spool *spool);

@@ -104,8 +104,8 @@ static void *begin_list(struct pass *record, void *list, size_t nr, size_t room,
 static void pass_counter(struct pass *record, struct cpu_counter *counter)
 {
 	pass_number(record, &counter->ns);
-	pass_number(record, &counter->told);
-	pass_number(record, &counter->born);
+	pass_number(record, &counter->scraped);
+	pass_number(record, &counter->scrapes_before);
 	pass_number(record, &counter->created_ms);
 }
 
@@ -127,7 +127,7 @@ static void pass_functions(struct pass *record, struct service_time *service, si
 static void pass_services(struct pass *record, struct service_times *times)
 {
 	struct service_time *service;
-	uint64_t turn;
+	uint64_t interval;
 	size_t i, nr = pass_count(record, times->nr, SERVICES_MAX);
 
 	times->most = pass_count(record, times->most, FUNCTIONS_MAX);
@@ -139,9 +139,9 @@ static void pass_services(struct pass *record, struct service_times *times)
 		pass_text(record, &service->labels);
 		pass_counter(record, &service->time);
 		pass_counter(record, &service->other);
-		turn = service->turn;
-		pass_number(record, &turn);
-		service->turn = (unsigned int)turn;
+		interval = service->interval;
+		pass_number(record, &interval);
+		service->interval = (unsigned int)interval;
 		pass_functions(record, service, times->most);
 		if (!record->failed && i && strcmp(service[-1].labels, service->labels) >= 0)
 			record->failed = true;
@@ -150,15 +150,15 @@ static void pass_services(struct pass *record, struct service_times *times)
 
 static void pass_times(struct pass *record, struct service_times *times)
 {
-	uint64_t turn = times->turn;
+	uint64_t interval = times->interval;
 	char *name;
 	size_t i;
 
 	pass_number(record, &times->other);
-	pass_number(record, &times->gone);
+	pass_number(record, &times->forgotten);
 	pass_number(record, &times->other_functions);
-	pass_number(record, &turn);
-	times->turn = (unsigned int)turn;
+	pass_number(record, &interval);
+	times->interval = (unsigned int)interval;
 	pass_number(record, &times->scrapes);
 	for (i = 0; i < SCRAPERS_MAX && !record->failed; i++) {
 		name = times->scrapers[i].name;
@@ -438,7 +438,7 @@ void state_count_sinks(struct state *state, struct sink *const *sinks, size_t nr
 		state->sinks[i].name = strdup(sink_name(sinks[i]));
 		if (!state->sinks[i].name)
 			break;
-		sink_note(sinks[i], &state->sinks[i].counts);
+		sink_publish(sinks[i], &state->sinks[i].counts);
 		state->nr_sinks++;
 	}
 }
