@@ -147,26 +147,26 @@ static bool is_unit_directory(const char *directory)
 }
 
 /* Owners of the directories seen so far. */
-struct whose {
+struct ancestry {
 	bool of_kubelet;
 	bool of_user;
 };
 
-static void look_at(const char *directory, struct whose *whose, struct cgroup_parts *result)
+static void look_at(const char *directory, struct ancestry *ancestry, struct cgroup_parts *result)
 {
 	const char *id = container_id_in(directory), *name = container_name_in(directory);
 
-	whose->of_user = whose->of_user || is_given_to_user(directory);
-	whose->of_kubelet = whose->of_kubelet || is_of_kubelet(directory);
+	ancestry->of_user = ancestry->of_user || is_given_to_user(directory);
+	ancestry->of_kubelet = ancestry->of_kubelet || is_of_kubelet(directory);
 	/* A user in a container cannot claim the id of another container. */
-	if (id && (!whose->of_user || result->is_users || !result->container[0])) {
+	if (id && (!ancestry->of_user || result->is_users || !result->container[0])) {
 		snprintf(result->container, sizeof(result->container), "%.64s", id);
-		result->is_users = whose->of_user;
+		result->is_users = ancestry->of_user;
 	}
 	/* Root in a container may give any name to a directory inside it. */
-	if (name && !whose->of_user && !result->name[0] && !result->container[0])
+	if (name && !ancestry->of_user && !result->name[0] && !result->container[0])
 		snprintf(result->name, sizeof(result->name), "%s", name);
-	if (whose->of_kubelet && !whose->of_user && !result->pod[0])
+	if (ancestry->of_kubelet && !ancestry->of_user && !result->pod[0])
 		find_pod(directory, result->pod);
 	if (is_unit_directory(directory))
 		snprintf(result->unit, sizeof(result->unit), "%s", directory);
@@ -175,7 +175,7 @@ static void look_at(const char *directory, struct whose *whose, struct cgroup_pa
 void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 {
 	char directory[256];
-	struct whose whose = { false, false };
+	struct ancestry ancestry = { false, false };
 	const char *at;
 	size_t length, nr = 0;
 
@@ -187,7 +187,7 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 		if (length >= sizeof(directory))
 			continue;
 		snprintf(directory, sizeof(directory), "%.*s", (int)length, at);
-		look_at(directory, &whose, result);
+		look_at(directory, &ancestry, result);
 	}
 	if (nr >= CGROUP_PATH_PARTS || (size_t)(at - cgroup) >= CGROUP_PATH_BYTES) {
 		result->is_users = result->container[0];

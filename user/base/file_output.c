@@ -754,7 +754,7 @@ static int publish(struct output *out)
  * close() if written directly. A temporary file stays open, and thus locked, until it has FILE's
  * name.
  */
-static int settle_place(struct output *out)
+static int finish_place(struct output *out)
 {
 	int fd = out->fd;
 
@@ -773,7 +773,7 @@ int output_commit(struct output *out, struct error *err)
 	int ret = drain(out);
 
 	if (!ret)
-		ret = settle_place(out);
+		ret = finish_place(out);
 	if (ret)
 		error_errno(err, ret, "%s", out->path);
 	output_abort(out);

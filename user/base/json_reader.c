@@ -480,16 +480,16 @@ static int keep_digits(struct json_reader *json)
 	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
 }
 
-/* Appends the next byte if it is in set; *taken is whether it was. */
-static int keep_if(struct json_reader *json, const char *set, bool *taken)
+/* Appends the next byte if it is in set; *ret is whether it was. */
+static int keep_if(struct json_reader *json, const char *set, bool *ret)
 {
 	int c = json_reader_peek(json);
 	char byte = (char)c;
 
 	if (c < 0)
 		return c;
-	*taken = c && strchr(set, c);
-	if (!*taken)
+	*ret = c && strchr(set, c);
+	if (!*ret)
 		return 0;
 	json->at++;
 	return keep_byte(json, &byte, 1);

@@ -289,7 +289,7 @@ static uint64_t waited(struct opener *opener)
 }
 
 /* Returns the descriptor for the answer, or -errno. */
-static int ask(uint64_t owner, int place, struct question *question)
+static int send_question(uint64_t owner, int place, struct question *question)
 {
 	struct opener *opener;
 	int ends[2], fds[2], ret = 0;
@@ -368,7 +368,7 @@ int opener_ask(uint64_t owner, int place, const char *path, const struct regular
 	if (strlen(path) >= sizeof(question.path))
 		return -ENAMETOOLONG;
 	strcpy(question.path, path);
-	return ask(owner, place, &question);
+	return send_question(owner, place, &question);
 }
 
 int opener_answer(uint64_t owner, int *asked, unsigned int ms)

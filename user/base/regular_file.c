@@ -113,13 +113,13 @@ int regular_file_open(const char *root, const char *path, const struct regular_f
  * The identity of this thread alone. Use system calls directly, because libc's wrappers change all
  * threads.
  */
-struct identity {
+struct credentials {
 	gid_t groups[GROUPS_MAX];
 	long nr_groups;
 	gid_t group;
 };
 
-static void take_back(const struct identity *own)
+static void restore_credentials(const struct credentials *own)
 {
 	setfsuid(geteuid());
 	setfsgid(own->group);
@@ -127,7 +127,7 @@ static void take_back(const struct identity *own)
 }
 
 /* Uses no groups at all: the user's are unknown, and ours do not apply. */
-static bool become_user(uid_t user, struct identity *own)
+static bool become_user(uid_t user, struct credentials *own)
 {
 	own->nr_groups = syscall(SYS_getgroups, GROUPS_MAX, own->groups);
 	if (own->nr_groups < 0 || syscall(SYS_setgroups, 0, NULL))
@@ -137,14 +137,14 @@ static bool become_user(uid_t user, struct identity *own)
 	/* These calls return the previous id and no error, so read the new id back. */
 	if (setfsgid(-1U) == NOBODY && (uid_t)setfsuid(-1U) == user)
 		return true;
-	take_back(own);
+	restore_credentials(own);
 	return false;
 }
 
 int regular_file_open_as(uid_t owner, const char *root, const char *path)
 {
 	const struct regular_file_rule theirs = { .is_owned = true, .user = owner };
-	struct identity *own;
+	struct credentials *own;
 	uint64_t ignored;
 	int fd = -EPERM;
 
@@ -159,7 +159,7 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path)
 		return -ENOMEM;
 	if (become_user(owner, own)) {
 		fd = regular_file_open(root, path, NULL);
-		take_back(own);
+		restore_credentials(own);
 	}
 	free(own);
 	return fd;
