@@ -5,9 +5,9 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static struct worker *take(struct calls *calls, uint64_t who)
+static struct worker *take(struct calls *calls, uint64_t key)
 {
-	struct worker *worker = worker_of(calls, who, (uid_t)who);
+	struct worker *worker = worker_of(calls, key, (uid_t)key);
 
 	if (worker)
 		worker->specs = 1;
@@ -19,19 +19,19 @@ Test(worker, the_last_place_is_roots)
 {
 	struct calls calls = { .workers = calloc(WORKERS_MAX, sizeof(*calls.workers)) };
 	struct worker *root;
-	uint64_t who;
+	uint64_t key;
 
 	cr_assert_not_null(calls.workers);
-	for (who = 1; who < WORKERS_MAX; who++)
-		cr_assert_not_null(take(&calls, who), "%lu", who);
-	cr_assert_null(take(&calls, who));
+	for (key = 1; key < WORKERS_MAX; key++)
+		cr_assert_not_null(take(&calls, key), "%lu", key);
+	cr_assert_null(take(&calls, key));
 	root = take(&calls, 0);
 	cr_assert_not_null(root);
 	cr_assert_eq(take(&calls, 0), root);
-	cr_assert_null(take(&calls, who));
+	cr_assert_null(take(&calls, key));
 	root->specs = 0;
-	cr_assert_null(take(&calls, who), "nobody else gets it when it is free");
+	cr_assert_null(take(&calls, key), "nobody else gets it when it is free");
 	calls.workers[7].specs = 0;
-	cr_assert_not_null(take(&calls, who));
+	cr_assert_not_null(take(&calls, key));
 	free(calls.workers);
 }

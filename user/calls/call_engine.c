@@ -177,7 +177,7 @@ struct record_listener {
 	void *ctx;
 };
 
-static int take_call_record(void *ctx, void *data, size_t size)
+static int read_call_record(void *ctx, void *data, size_t size)
 {
 	const struct call_record *record = data;
 	const struct record_listener *listener = ctx;
@@ -222,7 +222,7 @@ int call_engine_open(const struct call_engine_options *options,
 	if (listener) {
 		*listener = (struct record_listener){ engine, event, ctx };
 		engine->records = ring_buffer__new(bpf_map__fd(engine->skel->maps.call_records),
-						   take_call_record, listener, NULL);
+						   read_call_record, listener, NULL);
 		engine->listener = listener;
 	}
 	if (!ret && !engine->records)
@@ -321,8 +321,8 @@ void call_engine_quiesce(const struct call_engine *engine)
 	}
 }
 
-int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
-			  struct call_ref *result)
+int call_engine_reserve_call(struct call_engine *engine, uint32_t owner, bool replaces,
+			     struct call_ref *result)
 {
 	struct call_owner *user = &engine->owners[owner];
 	uint32_t limit = replaces ? CALL_NO_LIMIT : user->call_limit;

@@ -87,8 +87,8 @@ void call_engine_quiesce(const struct call_engine *engine);
  * Reserves a slot, all zero but for its serial and owner, within the owner's limit and share;
  * -EDQUOT. replaces: another call of the owner will be released for it.
  */
-int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
-			  struct call_ref *result);
+int call_engine_reserve_call(struct call_engine *engine, uint32_t owner, bool replaces,
+			     struct call_ref *result);
 /* Frees the slot, and its places in its spec and its owner's account. */
 void call_engine_release_call(struct call_engine *engine, uint32_t slot);
 

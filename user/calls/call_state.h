@@ -72,7 +72,7 @@ STAILQ_HEAD(job_list, job);
 
 struct worker {
 	struct calls *calls;
-	uint64_t who; /* the user: a uid, or charge_of() for subordinate uids */
+	uint64_t key; /* the user: a uid, or charge_of() for subordinate uids */
 	uid_t uid; /* of the first process */
 	uint32_t specs; /* number of specs of its calls */
 	pid_t pid; /* the process whose request is being handled; 0: none */

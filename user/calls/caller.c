@@ -6,7 +6,7 @@
  * memory at a tick, so calls.bpf.c counts in pages of its own maps. Some 20 times a second, the
  * thread of the caller's user adds the new counts to the buffer through /proc/PID/mem:
  *
- *   take_counters()  replaces the counters of a page by 0
+ *   move_counters()  replaces the counters of a page by 0
  *   put_batch()      for each run of consecutive counters: reads the buffer, adds by the dialect's
  *                    rule for a full counter, and writes it back
  *
@@ -15,7 +15,7 @@
  *
  * Some dialects stop a counter at a limit. Then the kernel's counters are not reset, because the
  * programs compare them with the limit; the new counts are the difference from the last copy
- * (take_above).
+ * (read_limited).
  *
  * pcsample() stores samples rather than counters; caller_copy_samples() appends them to the buffer.
  *
@@ -41,7 +41,7 @@ struct batch {
 	size_t nr;
 	uint64_t flat; /* the number of the first counter in the call */
 	uint64_t from_ns; /* the counts left the kernel's counters after this */
-	uint64_t taken_ns; /* and before this */
+	uint64_t until_ns; /* and before this */
 };
 
 /* Space for the values of the largest batch. */
@@ -143,7 +143,7 @@ static void pass_over_samples(struct caller *caller, const struct call_engine *e
 }
 
 /* Reads the samples from `copied` on, at most a page, in the caller's pointer size. */
-static size_t take_samples(const struct caller *caller, const struct call_engine *engine,
+static size_t read_samples(const struct caller *caller, const struct call_engine *engine,
 			   uint64_t next, uint8_t *buffer)
 {
 	uint32_t number =
@@ -222,7 +222,7 @@ static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr
 	uint64_t address = caller->spec->entries[0].base + caller->copied * caller->spec->width;
 	/* A child may get a sample twice without harm, because samples are stored and not added. */
 	uint64_t now = monotonic_ns();
-	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .taken_ns = now };
+	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .until_ns = now };
 	int ret;
 
 	if (caller->gone)
@@ -248,7 +248,7 @@ static void caller_copy_samples(struct caller *caller, struct call_engine *engin
 
 	while (caller->copied < next) {
 		pass_over_samples(caller, engine);
-		nr = take_samples(caller, engine, next, buffer[1]);
+		nr = read_samples(caller, engine, next, buffer[1]);
 		if (!nr)
 			return;
 		ret = store_samples(caller, buffer, &nr);
@@ -267,7 +267,7 @@ struct recent_write {
 	uint64_t before; /* value before the write */
 	uint64_t after;
 	uint64_t from_ns; /* the kernel's counter had the count until then, */
-	uint64_t taken_ns; /* and no more from then on */
+	uint64_t until_ns; /* and no more from then on */
 	uint32_t width;
 };
 
@@ -279,7 +279,7 @@ static void fork_repair_remember(struct caller *caller, uint64_t address, const 
 				 const uint8_t *after, const struct batch *batch)
 {
 	struct recent_write write = { .from_ns = batch->from_ns,
-				      .taken_ns = batch->taken_ns,
+				      .until_ns = batch->until_ns,
 				      .width = caller->spec->width };
 	struct recent_writes *writes = &caller->writes;
 	size_t i;
@@ -299,7 +299,7 @@ static void fork_repair_forget(struct recent_writes *writes, uint64_t before_ns)
 {
 	size_t old = 0;
 
-	while (old < writes->nr && writes->list[old].taken_ns < before_ns)
+	while (old < writes->nr && writes->list[old].until_ns < before_ns)
 		old++;
 	if (!old)
 		return;
@@ -370,7 +370,7 @@ static bool is_lacking(const struct recent_write *write, const struct caller *ch
 
 	if (got == CALL_NOT_INHERITED)
 		return false;
-	return write->taken_ns <= call_of(child, engine)->born_ns || !has_most(write, got);
+	return write->until_ns <= call_of(child, engine)->born_ns || !has_most(write, got);
 }
 
 void fork_repair(struct caller *child, const struct caller *parent,
@@ -423,7 +423,7 @@ void caller_free(struct caller *caller)
 		return;
 	process_close(&caller->process);
 	sparse_free(&caller->held);
-	sparse_free(&caller->taken);
+	sparse_free(&caller->recorded);
 	fork_repair_free(&caller->writes);
 	pcs_free(&caller->pcs);
 	free(caller);
@@ -472,9 +472,9 @@ static void record_batch(struct caller *caller, const struct batch *batch)
 	size_t i;
 
 	for (i = 0; i < batch->nr; i++) {
-		at = caller_taken_index(batch->entry, batch->bin + i);
+		at = caller_recorded_index(batch->entry, batch->bin + i);
 		if (!page || page->index != at / PAGE_COUNTERS)
-			page = sparse_page(&caller->taken, at / PAGE_COUNTERS);
+			page = sparse_page(&caller->recorded, at / PAGE_COUNTERS);
 		if (!page) {
 			caller->unrecorded = true;
 			return;
@@ -523,7 +523,7 @@ static void put_batch(struct caller *caller, struct batch *batch, bool inherited
 static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t *more,
 			  uint64_t from_ns, bool inherited)
 {
-	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
+	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, until_ns = monotonic_ns();
 	uint32_t i, end;
 
 	for (i = 0; i < PAGE_COUNTERS; i = end) {
@@ -536,7 +536,7 @@ static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t 
 		batch.more = more + i;
 		batch.flat = flat + i;
 		batch.from_ns = from_ns;
-		batch.taken_ns = taken_ns;
+		batch.until_ns = until_ns;
 		while (end < PAGE_COUNTERS && more[end] && end - i < left)
 			end++;
 		batch.nr = end - i;
@@ -545,7 +545,7 @@ static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t 
 }
 
 /* Moves a page's counts to `more`; false: there are none. */
-static bool take_counters(struct counter_page *page, uint32_t *more)
+static bool move_counters(struct counter_page *page, uint32_t *more)
 {
 	uint32_t any = 0, i;
 
@@ -600,8 +600,9 @@ static uint32_t run_length(const struct caller *caller, uint64_t flat)
 	return left < room ? (uint32_t)left : (uint32_t)room;
 }
 
-static bool take_run_above(const struct caller *caller, struct counter_page *page,
-			   struct sparse_page *known, uint32_t first, uint32_t end, uint32_t *more)
+static bool read_limited_run(const struct caller *caller, struct counter_page *page,
+			     struct sparse_page *known, uint32_t first, uint32_t end,
+			     uint32_t *more)
 {
 	uint32_t values[PAGE_COUNTERS], any = 0, i, now, change;
 
@@ -627,8 +628,8 @@ static bool take_run_above(const struct caller *caller, struct counter_page *pag
  * limit. The new counts are the difference from the last copy. If the program wrote to its buffer
  * meanwhile, the kernel's counter follows.
  */
-static bool take_above(const struct caller *caller, struct counter_page *page,
-		       struct sparse_page *known, uint32_t *more)
+static bool read_limited(const struct caller *caller, struct counter_page *page,
+			 struct sparse_page *known, uint32_t *more)
 {
 	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
 	bool any = false;
@@ -640,7 +641,7 @@ static bool take_above(const struct caller *caller, struct counter_page *page,
 		if (!__atomic_load_n(&page->counters[i], __ATOMIC_RELAXED) && !known->values[i])
 			continue;
 		end = i + run_length(caller, flat + i);
-		any |= take_run_above(caller, page, known, i, end, more);
+		any |= read_limited_run(caller, page, known, i, end, more);
 	}
 	return any;
 }
@@ -651,7 +652,7 @@ static void copy_inherited(struct caller *caller, uint64_t index, struct counter
 	uint32_t more[PAGE_COUNTERS], i;
 	uint64_t from_ns = monotonic_ns();
 
-	if (!take_counters(page, more))
+	if (!move_counters(page, more))
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++)
 		if (more[i] == CALL_NOT_INHERITED)
@@ -719,7 +720,7 @@ static void copy_page(struct caller *caller, uint64_t index, struct counter_page
 	/* Out of memory: the counts stay in the kernel until the next copy. */
 	if (limited && !known)
 		return;
-	any = limited ? take_above(caller, page, known, more) : take_counters(page, more);
+	any = limited ? read_limited(caller, page, known, more) : move_counters(page, more);
 	if (!any)
 		return;
 	copy_page_out(caller, index, more, from_ns, false);

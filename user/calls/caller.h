@@ -47,8 +47,8 @@ struct caller {
 	bool gone; /* the address space is gone */
 	bool record; /* keep counts for the record */
 	uint64_t copied; /* pcsample: samples in the buffer, */
-	uint64_t not_stored; /* of which these left a hole */
-	bool told_stored; /* pcsample() has returned their number */
+	uint64_t not_stored; /* of these, samples that left a hole */
+	bool reported_stored; /* pcsample() has returned their number */
 	uint64_t binned;
 	uint64_t overflow;
 	uint64_t unwritten; /* counted, but the buffer could not be written */
@@ -58,7 +58,7 @@ struct caller {
 	uint32_t faulted; /* region that was not writable in this pass; UINT32_MAX: none */
 	struct recent_writes writes; /* for children forked during a copy */
 	struct sparse held; /* with a limit: last values of kernel and buffer, by counter */
-	struct sparse taken; /* for the record: counts by caller_taken_index() */
+	struct sparse recorded; /* for the record: counts by caller_recorded_index() */
 	struct pcs pcs; /* for the record of pcsample */
 	bool unrecorded; /* the record ran out of memory */
 };
@@ -69,12 +69,12 @@ static inline struct call *call_of(const struct caller *caller, const struct cal
 }
 
 /*
- * The index of an entry's counters in `taken`. Their numbers in the call would change when a region
+ * The index of an entry's counters in `recorded`. Their numbers in the call would change when a region
  * is removed. No buffer has so many counters.
  */
 enum { CALLER_ENTRY_SHIFT = 50 };
 
-static inline uint64_t caller_taken_index(uint32_t entry, uint64_t bin)
+static inline uint64_t caller_recorded_index(uint32_t entry, uint64_t bin)
 {
 	return (uint64_t)entry << CALLER_ENTRY_SHIFT | bin;
 }

@@ -29,7 +29,7 @@ void calls_options_init(struct calls_options *options)
 	};
 }
 
-static void take_event(void *ctx, const struct call_record *record)
+static void handle_event(void *ctx, const struct call_record *record)
 {
 	struct calls *calls = ctx;
 
@@ -90,7 +90,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	init_lock(calls);
-	ret = call_engine_open(&call_engine_options, take_event, calls, &calls->engine, err);
+	ret = call_engine_open(&call_engine_options, handle_event, calls, &calls->engine, err);
 	if (ret) {
 		free(calls);
 		return ret;
@@ -167,17 +167,17 @@ int calls_poll(struct calls *calls, struct error *err)
 	return ret;
 }
 
-int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
+int calls_enqueue(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 {
-	uint64_t who = worker_key(pid, uid);
+	uint64_t key = worker_key(pid, uid);
 	struct worker *worker;
 	int ret;
 
 	/* First handle earlier records about this process. */
 	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
-	worker = worker_of(calls, who, uid);
-	ret = worker ? worker_give(worker, job) : -EDQUOT;
+	worker = worker_of(calls, key, uid);
+	ret = worker ? worker_enqueue(worker, job) : -EDQUOT;
 	calls_set_timer(calls);
 	pthread_mutex_unlock(&calls->lock);
 	return ret;
@@ -185,11 +185,11 @@ int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 
 struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid)
 {
-	uint64_t who = worker_key(pid, uid);
+	uint64_t key = worker_key(pid, uid);
 	struct worker *answers;
 
 	pthread_mutex_lock(&worker->calls->lock);
-	answers = worker_for(worker->calls, pid, who, uid);
+	answers = worker_for(worker->calls, pid, key, uid);
 	if (answers == worker)
 		worker->pid = pid;
 	pthread_mutex_unlock(&worker->calls->lock);

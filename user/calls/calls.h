@@ -30,7 +30,7 @@ int calls_poll(struct calls *calls, struct error *err);
  * Runs a job in the thread of the process's user, because a user's memory may block. Call it from
  * the main thread. -EAGAIN: too many jobs are waiting there; -EDQUOT: too many users.
  */
-int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job);
+int calls_enqueue(struct calls *calls, pid_t pid, uid_t uid, struct job *job);
 
 /*
  * For jobs: the worker that serves the process until the job is done, maybe the current one. NULL:

@@ -29,16 +29,16 @@
  * no signal can end that thread, and a process exists as long as its last thread. Therefore the
  * child serves users, and this process only waits until the child reports that it is done.
  *
- * apart_run() runs body in the child. The child sends states for the service manager by
- * apart_tell(), because the manager only accepts them from this process. Signals that end this
+ * supervise() runs body in the child. The child sends states for the service manager by
+ * supervised_send(), because the manager only accepts them from this process. Signals that end this
  * process are passed on to the child, and the child ends with this process. Returns the exit
  * status.
  */
-struct apart;
+struct supervised;
 
 enum { STATE_MAX = 64 };
 
-struct apart {
+struct supervised {
 	int fd;
 	pid_t pid;
 	int signal_fd;
@@ -52,9 +52,9 @@ struct last {
 	unsigned char status;
 };
 
-static void apart_tell(struct apart *apart, const char *state)
+static void supervised_send(struct supervised *supervised, const char *state)
 {
-	send(apart->fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
+	send(supervised->fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void block_ends(sigset_t *signals)
@@ -70,9 +70,9 @@ static void block_ends(sigset_t *signals)
  * Call it if a thread is blocked: then nobody waits for the child's end, nor for its descriptors to
  * be closed.
  */
-static void apart_leave(struct apart *apart)
+static void supervised_leave(struct supervised *supervised)
 {
-	apart->leaves = true;
+	supervised->leaves = true;
 }
 
 static void keep_only(int fd, unsigned int from)
@@ -81,44 +81,44 @@ static void keep_only(int fd, unsigned int from)
 	close_range((unsigned int)fd + 1, ~0U, 0);
 }
 
-static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct apart *),
-		 void *argument)
+static void live(struct supervised *supervised, pid_t parent,
+		 int (*body)(void *, struct supervised *), void *argument)
 {
 	struct last last = { 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
-	last.status = (unsigned char)body(argument, apart);
-	last.leaves = apart->leaves;
+	last.status = (unsigned char)body(argument, supervised);
+	last.leaves = supervised->leaves;
 	/*
 	 * Flush before the message, because the parent ends then. Close descriptors, because the
 	 * blocked thread would keep them open.
 	 */
 	if (last.leaves) {
 		fflush(NULL);
-		keep_only(apart->fd, STDIN_FILENO);
+		keep_only(supervised->fd, STDIN_FILENO);
 	}
-	send(apart->fd, &last, sizeof(last), MSG_NOSIGNAL);
+	send(supervised->fd, &last, sizeof(last), MSG_NOSIGNAL);
 	if (!last.leaves)
 		exit(last.status);
 	_exit(last.status);
 }
 
 /* A signal from a terminal may reach the child twice, without harm. */
-static void pass_signal(const struct apart *apart)
+static void pass_signal(const struct supervised *supervised)
 {
 	struct signalfd_siginfo info;
 
-	if (read(apart->signal_fd, &info, sizeof(info)) == sizeof(info))
-		kill(apart->pid, (int)info.ssi_signo);
+	if (read(supervised->signal_fd, &info, sizeof(info)) == sizeof(info))
+		kill(supervised->pid, (int)info.ssi_signo);
 }
 
 /* False: the child ended without a last message. */
-static bool listen_to(const struct apart *apart, struct last *last)
+static bool listen_to(const struct supervised *supervised, struct last *last)
 {
-	struct pollfd fds[] = { { .fd = apart->fd, .events = POLLIN },
-				{ .fd = apart->signal_fd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = supervised->fd, .events = POLLIN },
+				{ .fd = supervised->signal_fd, .events = POLLIN } };
 	char state[STATE_MAX + 1];
 	ssize_t got;
 
@@ -126,10 +126,10 @@ static bool listen_to(const struct apart *apart, struct last *last)
 		if (poll(fds, 2, -1) < 0)
 			continue;
 		if (fds[1].revents)
-			pass_signal(apart);
+			pass_signal(supervised);
 		if (!fds[0].revents)
 			continue;
-		got = recv(apart->fd, state, STATE_MAX, 0);
+		got = recv(supervised->fd, state, STATE_MAX, 0);
 		if (got <= 0)
 			return false;
 		state[got] = '\0';
@@ -141,11 +141,11 @@ static bool listen_to(const struct apart *apart, struct last *last)
 	}
 }
 
-static int await_end(const struct apart *apart)
+static int await_end(const struct supervised *supervised)
 {
 	int status;
 
-	while (waitpid(apart->pid, &status, 0) < 0)
+	while (waitpid(supervised->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILURE;
 	if (WIFEXITED(status))
@@ -154,10 +154,10 @@ static int await_end(const struct apart *apart)
 	return EXIT_FAILURE;
 }
 
-static int apart_run(int (*body)(void *, struct apart *), void *argument)
+static int supervise(int (*body)(void *, struct supervised *), void *argument)
 {
 	pid_t parent = getpid();
-	struct apart apart = { 0 };
+	struct supervised supervised = { 0 };
 	sigset_t signals;
 	struct last last;
 	int pair[2];
@@ -167,23 +167,23 @@ static int apart_run(int (*body)(void *, struct apart *), void *argument)
 		print_message(NULL, "socketpair: %s", strerror(errno));
 		return EXIT_FAILURE;
 	}
-	apart.pid = fork();
-	apart.fd = pair[!apart.pid];
-	close(pair[!!apart.pid]);
-	if (!apart.pid)
-		live(&apart, parent, body, argument);
+	supervised.pid = fork();
+	supervised.fd = pair[!supervised.pid];
+	close(pair[!!supervised.pid]);
+	if (!supervised.pid)
+		live(&supervised, parent, body, argument);
 	/*
 	 * Descriptors that were passed to us now belong to the child, so that their closing shows
 	 * its end.
 	 */
-	if (apart.pid > 0)
-		keep_only(apart.fd, STDERR_FILENO + 1);
-	apart.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	if (apart.pid < 0 || apart.signal_fd < 0) {
+	if (supervised.pid > 0)
+		keep_only(supervised.fd, STDERR_FILENO + 1);
+	supervised.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	if (supervised.pid < 0 || supervised.signal_fd < 0) {
 		print_message(NULL, "fork: %s", strerror(errno));
 		return EXIT_FAILURE;
 	}
-	return listen_to(&apart, &last) && last.leaves ? last.status : await_end(&apart);
+	return listen_to(&supervised, &last) && last.leaves ? last.status : await_end(&supervised);
 }
 
 enum { LOOK_MS = 1000 }; /* how often to check whether children that still count are gone */
@@ -205,7 +205,7 @@ struct serve {
 	const struct serve_arguments *arguments;
 	struct calls *calls;
 	struct server *server;
-	struct apart *apart;
+	struct supervised *supervised;
 	struct watchdog watchdog;
 	bool activated; /* systemd passed the socket */
 	int signal_fd;
@@ -363,7 +363,7 @@ static void say_ready(const struct serve *serve)
 {
 	int fd = (int)serve->arguments->ready_fd;
 
-	apart_tell(serve->apart, NOTIFY_READY);
+	supervised_send(serve->supervised, NOTIFY_READY);
 	if (!fd && !serve->activated)
 		print_message(NULL, "serve: ready at %s", serve->arguments->socket);
 	if (!fd)
@@ -422,7 +422,7 @@ static bool is_over(struct serve *serve, bool starter_gone)
 	return starter_gone && !calls_active(serve->calls);
 }
 
-static int serve_until_told(struct serve *serve, struct error *err)
+static int serve_until_signal(struct serve *serve, struct error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = serve->signal_fd, .events = POLLIN },
@@ -436,7 +436,7 @@ static int serve_until_told(struct serve *serve, struct error *err)
 	while (!ret && !fds[0].revents && !is_over(serve, starter_gone)) {
 		wait_ms = watchdog_feed(&serve->watchdog, &due);
 		if (due)
-			apart_tell(serve->apart, NOTIFY_WATCHDOG);
+			supervised_send(serve->supervised, NOTIFY_WATCHDOG);
 		if (starter_gone && (wait_ms < 0 || wait_ms > LOOK_MS))
 			wait_ms = LOOK_MS;
 		if (poll(fds, 4, wait_ms) < 0)
@@ -483,22 +483,22 @@ static void close_all(struct serve *serve)
 {
 	server_close(serve->server);
 	if (!calls_close(serve->calls))
-		apart_leave(serve->apart);
+		supervised_leave(serve->supervised);
 	close_fd(&serve->signal_fd);
 	close_fd(&serve->pid_fd);
 }
 
-static int serve_calls(void *argument, struct apart *apart)
+static int serve_calls(void *argument, struct supervised *supervised)
 {
 	struct serve *serve = argument;
 	struct error err = { 0 };
 	int ret, written;
 
-	serve->apart = apart;
+	serve->supervised = supervised;
 	ret = prepare(serve, &err);
 	if (!ret) {
 		say_ready(serve);
-		ret = serve_until_told(serve, &err);
+		ret = serve_until_signal(serve, &err);
 		/* Refuse new callers while the last ones get their counts. */
 		server_close(serve->server);
 		serve->server = NULL;
@@ -536,7 +536,7 @@ static int run(int argc, char **argv)
 	/* systemd knows this process, not the child. */
 	serve.activated = is_activated();
 	watchdog_init(&serve.watchdog);
-	return apart_run(serve_calls, &serve);
+	return supervise(serve_calls, &serve);
 }
 
 static const struct opt_group serve_groups[] = {

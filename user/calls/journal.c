@@ -191,20 +191,21 @@ static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 static int collect_counters(const struct caller *caller, uint32_t entry,
 			    const struct journal_layout *layout, struct profile_bins *bins)
 {
-	uint64_t first = caller_taken_index(entry, 0), end = caller_taken_index(entry + 1, 0), at;
+	uint64_t first = caller_recorded_index(entry, 0), end = caller_recorded_index(entry + 1, 0),
+		 at;
 	size_t page;
 	uint32_t i;
 
-	for (page = 0; page < caller->taken.nr; page++) {
-		const struct sparse_page *taken = caller->taken.pages[page];
+	for (page = 0; page < caller->recorded.nr; page++) {
+		const struct sparse_page *recorded = caller->recorded.pages[page];
 
-		at = taken->index * PAGE_COUNTERS;
+		at = recorded->index * PAGE_COUNTERS;
 		if (at < first || at >= end)
 			continue;
 		for (i = 0; i < PAGE_COUNTERS; i++)
-			if (taken->values[i] &&
+			if (recorded->values[i] &&
 			    profile_bins_add(bins, index_of(layout, at - first + i),
-					     taken->values[i]))
+					     recorded->values[i]))
 				return -ENOMEM;
 	}
 	return 0;

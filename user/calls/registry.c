@@ -130,7 +130,7 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 
 /*
  * A set-user-ID file from a namespace runs with a subordinate uid outside of it. Charge all
- * subordinate uids of a person as one user, whoever runs the file.
+ * subordinate uids of a person as one user, even if others run the file.
  */
 static uid_t charge_subordinate(uid_t uid)
 {
@@ -359,7 +359,7 @@ static struct caller *leave_for_later(struct calls *calls, struct call *call)
  * Makes the caller of a child for which the kernel made a call. Whether the child still exists
  * shows when it is used.
  */
-static struct caller *take_in_child(struct calls *calls, const struct call_ref *ref)
+static struct caller *make_child(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->engine.calls[ref->slot];
 	struct spec *spec = calls->specs[call->spec];
@@ -381,7 +381,7 @@ static struct caller *take_in_child(struct calls *calls, const struct call_ref *
 	return caller;
 }
 
-static struct caller *meet_child(struct calls *calls, struct caller *caller)
+static struct caller *open_child_caller(struct calls *calls, struct caller *caller)
 {
 	struct call *call = call_of(caller, &calls->engine);
 	int ret = open_child(calls, caller);
@@ -418,9 +418,9 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	if (call->serial != ref->serial || call->phase == CALL_FREE)
 		caller = NULL;
 	else if (!caller)
-		child = take_in_child(calls, ref);
+		child = make_child(calls, ref);
 	pthread_mutex_unlock(&calls->lock);
-	return child ? meet_child(calls, child) : caller;
+	return child ? open_child_caller(calls, child) : caller;
 }
 
 int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
@@ -430,7 +430,7 @@ int calls_add_caller(struct calls *calls, struct spec *spec, struct process *pro
 	struct caller *caller;
 	struct call_ref ref;
 	struct call *call;
-	int ret = call_engine_take_call(engine, spec->owner, replaces, &ref);
+	int ret = call_engine_reserve_call(engine, spec->owner, replaces, &ref);
 
 	if (ret)
 		return ret;

@@ -80,13 +80,13 @@ static int identify(struct asking *asking)
  * The number of pcs that the current call, or one that ended by itself, has stored. It is reported
  * only once.
  */
-static int64_t take_stored(struct caller *caller)
+static int64_t report_stored(struct caller *caller)
 {
 	int64_t stored = (int64_t)(caller->copied - caller->not_stored);
 
-	if (caller->spec->op != CALL_PCSAMPLE || caller->told_stored)
+	if (caller->spec->op != CALL_PCSAMPLE || caller->reported_stored)
 		return 0;
-	caller->told_stored = true;
+	caller->reported_stored = true;
 	return stored;
 }
 
@@ -114,7 +114,7 @@ static void leave(struct asking *asking, bool keep)
 	if (keep && call->phase == CALL_ON)
 		caller->stop = CALL_STOP_ASKED;
 	calls_end(asking->calls, caller);
-	asking->stored = take_stored(caller);
+	asking->stored = report_stored(caller);
 	if (!keep) {
 		calls_release(asking->calls, caller);
 		asking->caller = NULL;

@@ -73,7 +73,7 @@ static bool sender_of(struct msghdr *message, struct ucred *result)
 	return false;
 }
 
-static bool may_ask(const struct visit *visit)
+static bool may_request(const struct visit *visit)
 {
 	return visit->only == (uid_t)-1 || !visit->sender.uid || visit->sender.uid == visit->only;
 }
@@ -194,7 +194,7 @@ static struct worker *run_visit(struct job *job, struct worker *worker)
 		worker = NULL;
 	if (worker && !visit->size)
 		receive(visit);
-	if (worker && visit->size && !may_ask(visit)) {
+	if (worker && visit->size && !may_request(visit)) {
 		send_refusal(visit->fd, EACCES);
 	} else if (worker && visit->size) {
 		other = calls_worker(worker, visit->sender.pid, visit->sender.uid);
@@ -245,7 +245,7 @@ static void visit_begin(struct calls *calls, int fd, bool is_plain, uid_t only,
 		};
 		pthread_mutex_init(&visit->lock, NULL);
 	}
-	ret = visit ? calls_give(calls, peer->pid, peer->uid, &visit->job) : -ENOMEM;
+	ret = visit ? calls_enqueue(calls, peer->pid, peer->uid, &visit->job) : -ENOMEM;
 	if (!ret)
 		return;
 	send_off(fd, is_plain, -ret);
@@ -535,7 +535,7 @@ static struct connection *find_connection(struct server *server, uid_t uid)
 }
 
 /* Only a client that has not sent its request needs a place to wait. */
-static void take_in_connection(struct server *server, int fd)
+static void accept_connection(struct server *server, int fd)
 {
 	struct connection *place;
 	struct ucred peer;
@@ -566,7 +566,7 @@ static void accept_some(struct server *server)
 			pause_listening(server, true);
 		if (fd < 0)
 			return;
-		take_in_connection(server, fd);
+		accept_connection(server, fd);
 	}
 }
 

@@ -88,7 +88,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 }
 
 /* A spec without calls has a number that can be reused. */
-static int take_number(struct call_engine *engine, struct spec *spec)
+static int reserve_number(struct call_engine *engine, struct spec *spec)
 {
 	uint32_t i;
 
@@ -120,7 +120,7 @@ int spec_make(struct call_engine *engine, const struct spec *like, const struct 
 	if (!ret)
 		ret = make_table(engine, spec);
 	if (!ret)
-		ret = take_number(engine, spec);
+		ret = reserve_number(engine, spec);
 	if (ret)
 		spec_free(engine, spec);
 	else

@@ -32,11 +32,11 @@ static bool is_free(const struct worker *worker)
 	       TAILQ_EMPTY(&worker->dirty);
 }
 
-static void init_worker(struct calls *calls, struct worker *worker, uint64_t who, uid_t uid)
+static void init_worker(struct calls *calls, struct worker *worker, uint64_t key, uid_t uid)
 {
 	if (worker->calls)
 		pthread_cond_destroy(&worker->wake);
-	*worker = (struct worker){ .calls = calls, .who = who, .uid = uid };
+	*worker = (struct worker){ .calls = calls, .key = key, .uid = uid };
 	TAILQ_INIT(&worker->urgent);
 	TAILQ_INIT(&worker->dirty);
 	TAILQ_INIT(&worker->due);
@@ -60,14 +60,14 @@ uint64_t worker_key(pid_t pid, uid_t uid)
 	return pid_fd < 0 || charge_of(pid, pid_fd, uid, &charge) ? uid : charge;
 }
 
-struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid)
+struct worker *worker_of(struct calls *calls, uint64_t key, uid_t uid)
 {
 	/* Root always gets the last place, to find out who uses the others. */
-	const size_t most = who ? WORKERS_MAX - 1 : WORKERS_MAX;
+	const size_t most = key ? WORKERS_MAX - 1 : WORKERS_MAX;
 	struct worker *worker, *place = NULL;
 
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
-		if (worker->who == who)
+		if (worker->key == key)
 			return worker;
 		if (!place && worker < calls->workers + most && is_free(worker))
 			place = worker;
@@ -75,7 +75,7 @@ struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid)
 	if (!place && calls->nr_workers < most)
 		place = &calls->workers[calls->nr_workers++];
 	if (place)
-		init_worker(calls, place, who, uid);
+		init_worker(calls, place, key, uid);
 	return place;
 }
 
@@ -91,7 +91,7 @@ static struct worker *worker_of_call(const struct calls *calls, const struct cal
 	return calls->specs[call->spec]->worker;
 }
 
-struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid)
+struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t key, uid_t uid)
 {
 	cleanup_fd int pid_fd = process_fd(pid);
 	struct worker *worker;
@@ -105,7 +105,7 @@ struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t ui
 		if (worker)
 			return worker;
 	}
-	return worker_of(calls, who, uid);
+	return worker_of(calls, key, uid);
 }
 
 static void put_work(struct worker *worker, struct work_list *list, struct work *work)
@@ -117,7 +117,7 @@ static void put_work(struct worker *worker, struct work_list *list, struct work 
 	work->list = list;
 }
 
-static void take_out_work(struct work *work)
+static void remove_work(struct work *work)
 {
 	TAILQ_REMOVE(work->list, work, link);
 	work->worker = NULL;
@@ -133,7 +133,7 @@ static void do_work(struct worker *worker, struct work *work)
 	struct call_ref ref = work->ref;
 	struct caller *caller;
 
-	take_out_work(work);
+	remove_work(work);
 	pthread_mutex_unlock(&calls->lock);
 	caller = calls_caller(calls, &ref);
 	if (caller && gone)
@@ -159,7 +159,7 @@ static void do_job(struct worker *worker, struct job *job)
 	pthread_mutex_lock(&calls->lock);
 	worker->current = NULL;
 	worker->pid = 0;
-	if (other && !worker_give(other, job))
+	if (other && !worker_enqueue(other, job))
 		return;
 	if (other) {
 		pthread_mutex_unlock(&calls->lock);
@@ -248,7 +248,7 @@ static int wake_worker(struct worker *worker)
 
 /* --- the main thread --- */
 
-int worker_give(struct worker *worker, struct job *job)
+int worker_enqueue(struct worker *worker, struct job *job)
 {
 	if (worker->nr_jobs >= JOBS_MAX || wake_worker(worker))
 		return -EAGAIN;

@@ -9,7 +9,7 @@
 #include "calls/call_state.h"
 
 /*
- * A user's memory can block whoever accesses it: a page of a buffer may be backed by a FUSE file,
+ * A user's memory can block a thread that accesses it: a page of a buffer may be backed by a FUSE file,
  * or closing a descriptor may linger. Therefore each user has a thread, and only that thread waits.
  * A call has the same worker for its whole life, and only this worker uses its caller and its
  * process.
@@ -26,16 +26,16 @@
 uint64_t worker_key(pid_t pid, uid_t uid);
 
 /* Returns the user's worker; NULL: too many users. Root always gets one. */
-struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid);
+struct worker *worker_of(struct calls *calls, uint64_t key, uid_t uid);
 
 /*
  * Returns the worker that serves a process: the one with its call or its current request, else the
  * user's. Two threads of a process with different uids thus cannot undo each other's work.
  */
-struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid);
+struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t key, uid_t uid);
 
 /* Queues a job. -EAGAIN: too many of the user's jobs wait, or no thread can be started. */
-int worker_give(struct worker *worker, struct job *job);
+int worker_enqueue(struct worker *worker, struct job *job);
 
 /* The call must be released, or checked again because it changed. */
 void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone);
