@@ -41,12 +41,12 @@ const struct real_calls *preload_real(void)
 	return &real;
 }
 
-void preload_tell_fallback(const char *call, int error)
+void preload_report_fallback(const char *call, int error)
 {
-	static int told;
+	static int reported;
 	int before = errno, verbose = client_settings()->verbose;
 
-	if (verbose > 0 || (verbose < 0 && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)))
+	if (verbose > 0 || (verbose < 0 && !__atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED)))
 		dprintf(2, "bpfprofil: %s: no server: %s; libc counts\n", call, strerror(error));
 	errno = before;
 }
@@ -72,7 +72,7 @@ EXPORT int profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned in
 	struct outcome outcome = client_profil(DIALECT_CURRENT, buf, bufsiz, offset, scale);
 
 	if (not_served(&outcome) && preload_real()->profil) {
-		preload_tell_fallback("profil", outcome.error);
+		preload_report_fallback("profil", outcome.error);
 		end_libc_counting();
 		libc_counts = LIBC_PROFIL;
 		return preload_real()->profil(buf, bufsiz, offset, scale);
@@ -86,7 +86,7 @@ EXPORT int sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 	struct outcome outcome = client_sprofil(DIALECT_CURRENT, profp, profcnt, tvp, flags);
 
 	if (not_served(&outcome) && preload_real()->sprofil) {
-		preload_tell_fallback("sprofil", outcome.error);
+		preload_report_fallback("sprofil", outcome.error);
 		end_libc_counting();
 		libc_counts = profcnt > 0 ? LIBC_SPROFIL : LIBC_OFF;
 		return preload_real()->sprofil(profp, profcnt, tvp, flags);

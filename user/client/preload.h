@@ -27,7 +27,7 @@ const struct real_calls *preload_real(void);
 /*
  * Reports in one line that libc counts, because of this errno: once, or as BPFPROFIL_VERBOSE says.
  */
-void preload_tell_fallback(const char *call, int error);
+void preload_report_fallback(const char *call, int error);
 
 /* A histogram to add to the gmon.out that libc has just written. */
 struct gmon_counts {

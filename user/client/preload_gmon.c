@@ -124,7 +124,7 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 	outcome = start_counting();
 	if (!outcome.error && outcome.served)
 		return high;
-	preload_tell_fallback("gmon", outcome.error);
+	preload_report_fallback("gmon", outcome.error);
 	forget_counts();
 	return 0;
 }
@@ -180,7 +180,7 @@ EXPORT void moncontrol(int mode)
 	if (!outcome.error)
 		real->profil(NULL, 0, 0, 0);
 	else
-		preload_tell_fallback("moncontrol", outcome.error);
+		preload_report_fallback("moncontrol", outcome.error);
 }
 
 static const char *reason_of(int error)
@@ -192,7 +192,7 @@ static const char *reason_of(int error)
  * No histogram covers text outside of the program. Therefore only an upper limit of the missing
  * time is known.
  */
-static void tell_short(void)
+static void report_missing(void)
 {
 	double counted = 0;
 	uint32_t i;
@@ -215,7 +215,7 @@ static void end_counting(void)
 		pg.period_ns = outcome.state.period_ns;
 	stop_counting();
 	if (pg.lost)
-		tell_short();
+		report_missing();
 }
 
 EXPORT void _mcleanup(void)

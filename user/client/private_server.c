@@ -157,7 +157,7 @@ static uint64_t start_server(const char *program)
 	return ready ? id : 0;
 }
 
-static int take_turn(int pid)
+static int lock_starting(int pid)
 {
 	int holder = __atomic_load_n(&starting, __ATOMIC_ACQUIRE);
 
@@ -175,7 +175,7 @@ uint64_t private_server_start(const char *program)
 	int pid = (int)SYS(getpid, 0), waited = 0;
 	uint64_t id;
 
-	while (!take_turn(pid)) {
+	while (!lock_starting(pid)) {
 		if (waited++ == READY_MS)
 			return 0;
 		SYS(nanosleep, &millisecond, NULL);
