@@ -47,7 +47,7 @@ int build_id_read(Elf *elf, char **result)
 	return build_id_text(note, (size_t)size, result);
 }
 
-static int take_image_facts(struct elf_image *image, struct elf_facts *result, struct error *err)
+static int read_image_facts(struct elf_image *image, struct elf_facts *result, struct error *err)
 {
 	char *build_id;
 
@@ -68,7 +68,7 @@ int elf_facts_read(int fd, struct elf_facts *result, struct error *err)
 	struct elf_image image;
 	int ret = elf_image_open(fd, &image, err);
 
-	return ret ? ret : take_image_facts(&image, result, err);
+	return ret ? ret : read_image_facts(&image, result, err);
 }
 
 int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts *result,
@@ -77,7 +77,7 @@ int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts
 	struct elf_image image;
 	int ret = elf_image_open_memory(image_start, size, &image, err);
 
-	return ret ? ret : take_image_facts(&image, result, err);
+	return ret ? ret : read_image_facts(&image, result, err);
 }
 
 void elf_facts_free(struct elf_facts *facts)
