@@ -117,7 +117,7 @@ static uint64_t text_start(const struct elf_image *image, const struct pclntab_h
 	return pointer_at(image, start, address + MODULE_TEXT);
 }
 
-static bool take_parts(const struct piece *whole, const struct pclntab_header *header,
+static bool find_parts(const struct piece *whole, const struct pclntab_header *header,
 		       struct pclntab *result)
 {
 	const uint64_t *starts = header->words + (header->layout != LAYOUT_1_16);
@@ -155,7 +155,7 @@ static bool find_in(const struct elf_image *image, const char *section, struct p
 	for (at = 0; at < SEARCH_BYTES && read_at(&whole, at, &header, sizeof(header)); at += 8) {
 		const struct piece rest = { whole.bytes + at, whole.size - at };
 
-		if (!is_header(&header) || !take_parts(&rest, &header, result))
+		if (!is_header(&header) || !find_parts(&rest, &header, result))
 			continue;
 		if (header.layout != LAYOUT_1_16)
 			result->text = text_start(image, &header, address + at);

@@ -26,7 +26,7 @@ bool text_next_line(struct text_cursor *text, struct text_cursor *line)
 	return true;
 }
 
-static bool text_take_hex(struct text_cursor *line, uint64_t *result)
+static bool text_read_hex(struct text_cursor *line, uint64_t *result)
 {
 	const char *at = line->at, *first;
 	uint64_t value = 0;
@@ -98,7 +98,7 @@ static bool parse_line(struct text_cursor *line, struct kallsyms_line *result)
 {
 	const char *c;
 
-	if (!text_take_hex(line, &result->address))
+	if (!text_read_hex(line, &result->address))
 		return false;
 	if (line->end - line->at < 3 || line->at[1] != ' ')
 		return false;
@@ -197,7 +197,7 @@ bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
 {
 	const char *nul;
 
-	if (!text_take_hex(line, &spec->offset) || !text_take_hex(line, &spec->size))
+	if (!text_read_hex(line, &spec->offset) || !text_read_hex(line, &spec->size))
 		return false;
 	nul = memchr(line->at, '\0', (size_t)(line->end - line->at));
 	if (nul)
