@@ -101,7 +101,7 @@ int frame_send(const struct frame_line *line, const struct reader_frame *frame)
 		       send_all(line, frame->body.bytes + sent, frame->body.nr - (size_t)sent);
 }
 
-static void take_fds(struct msghdr *message, int fds[READER_FDS])
+static void receive_fds(struct msghdr *message, int fds[READER_FDS])
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
 
@@ -121,7 +121,7 @@ static int receive_head(const struct frame_line *line, struct head *head, int fd
 
 	if (ret)
 		return ret;
-	if (line->takes_fds) {
+	if (line->receives_fds) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 	}
@@ -130,8 +130,8 @@ static int receive_head(const struct frame_line *line, struct head *head, int fd
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	if (line->takes_fds)
-		take_fds(&message, fds);
+	if (line->receives_fds)
+		receive_fds(&message, fds);
 	return got == sizeof(*head) ? 0 : -EPIPE;
 }
 

@@ -33,7 +33,7 @@ struct frame_line {
 	int (*wait)(void *ctx, short events);
 	void *ctx;
 	uint64_t most; /* limit for received bodies; larger ones are -E2BIG */
-	bool takes_fds; /* receive descriptors; else the kernel drops them */
+	bool receives_fds; /* receive descriptors; else the kernel drops them */
 };
 
 /* Returns 0 or -errno; -EPIPE: the other side is gone, or broke the protocol. */

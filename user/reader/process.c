@@ -30,7 +30,7 @@ enum {
 	WAIT_MS = 100,
 	IDLE_SECONDS = 3, /* a reader without CPU time for so long is blocked by a file */
 	DEATH_SECONDS = 1, /* a death charges this time to the file's owner */
-	RETIRE_SECONDS = 120, /* after so much CPU time a reader is replaced */
+	REPLACE_SECONDS = 120, /* after so much CPU time a reader is replaced */
 	ANSWER_MAX = 64 << 20, /* bytes in an answer */
 };
 
@@ -226,7 +226,7 @@ static int answer_open(const struct frame_line *line, const struct reader_call *
 }
 
 /* A hostile file may have chosen the reader's message, as it may all names. */
-static int take_error(struct reader_frame *frame, struct error *err)
+static int read_error(struct reader_frame *frame, struct error *err)
 {
 	const char *text = wire_get_text(&frame->body), *hint = wire_get_text(&frame->body);
 	const int code = frame->code >= -4095 ? (int)frame->code : -EIO;
@@ -260,7 +260,7 @@ static int converse(const struct frame_line *line, struct reader_call *call, int
 	if (!ret && frame.kind != FRAME_ANSWER)
 		ret = -EPROTO;
 	if (!ret && frame.code < 0)
-		*code = take_error(&frame, err);
+		*code = read_error(&frame, err);
 	if (ret)
 		wire_free(&frame.body);
 	call->answer = frame.body;
@@ -282,7 +282,7 @@ static struct frame_line line_of(const struct file_reader *reader, enum reader_k
 }
 
 /* A reader first reports that it has dropped its privileges, or why not. */
-static int hear_hello(struct file_reader *reader, struct error *err)
+static int receive_hello(struct file_reader *reader, struct error *err)
 {
 	struct reader_frame hello = { 0 };
 	struct waiting waiting;
@@ -291,7 +291,7 @@ static int hear_hello(struct file_reader *reader, struct error *err)
 
 	if (!ret && hello.code < 0) {
 		pthread_mutex_lock(&readers.lock);
-		readers.refused = take_error(&hello, &readers.refusal);
+		readers.refused = read_error(&hello, &readers.refusal);
 		*err = readers.refusal;
 		pthread_mutex_unlock(&readers.lock);
 		return readers.refused;
@@ -342,7 +342,7 @@ static void put_back(struct file_reader *reader, bool keep)
 {
 	pthread_mutex_lock(&readers.lock);
 	reader->used_ns = monotonic_ns();
-	if (keep && cpu_of(reader) < RETIRE_SECONDS * (uint64_t)SECOND_NS)
+	if (keep && cpu_of(reader) < REPLACE_SECONDS * (uint64_t)SECOND_NS)
 		reader->busy = false;
 	else
 		end(reader);
@@ -371,7 +371,7 @@ static int choose(const struct reader_call *call, struct file_reader **result, s
 }
 
 /* Reserves a reader until put_back(). */
-static int take(const struct reader_call *call, struct file_reader **result, struct error *err)
+static int reserve(const struct reader_call *call, struct file_reader **result, struct error *err)
 {
 	struct file_reader *reader;
 	int ret;
@@ -385,7 +385,7 @@ static int take(const struct reader_call *call, struct file_reader **result, str
 		return ret;
 	*result = reader;
 	if (!reader->greeted)
-		ret = hear_hello(reader, err);
+		ret = receive_hello(reader, err);
 	if (ret)
 		put_back(reader, false);
 	return ret;
@@ -535,7 +535,7 @@ static int call_process(struct reader_call *call, struct error *err)
 
 	if (has_killed(call))
 		return error_set(err, -EIO, "a process that read it ended");
-	ret = take(call, &reader, err);
+	ret = reserve(call, &reader, err);
 	if (!ret)
 		return ask(call, reader, err);
 	/* No reader can be confined here. */
@@ -572,7 +572,7 @@ int reader_check(struct error *err)
 {
 	const struct reader_call call = { .kind = READ_FACTS };
 	struct file_reader *reader;
-	int ret = take(&call, &reader, err);
+	int ret = reserve(&call, &reader, err);
 
 	if (!ret)
 		put_back(reader, true);

@@ -20,7 +20,7 @@
 /* Standard input is the socket. */
 static const struct frame_line line = { .socket = STDIN_FILENO,
 					.most = UINT64_MAX,
-					.takes_fds = true };
+					.receives_fds = true };
 
 /* A reader that has lost its program ends after this CPU time. */
 enum { CPU_SECONDS = 600 };
