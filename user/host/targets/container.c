@@ -148,9 +148,9 @@ static int refuse_hidden(const char *typed, struct error *err)
 }
 
 /* Finds the cgroups of a container that a runtime has reported. */
-static int find_told(const struct cgroups *cgroups, const char *typed,
-		     const struct runtime_container *container, struct cgroup_places *result,
-		     struct error *err)
+static int find_reported(const struct cgroups *cgroups, const char *typed,
+			 const struct runtime_container *container, struct cgroup_places *result,
+			 struct error *err)
 {
 	int ret = -ENOENT;
 
@@ -176,42 +176,43 @@ static int find_told(const struct cgroups *cgroups, const char *typed,
 	return refuse_shared(typed, container, err);
 }
 
-static int refuse_several_containers(const struct runtime_containers *told, const char *typed,
+static int refuse_several_containers(const struct runtime_containers *reported, const char *typed,
 				     struct error *err)
 {
 	char list[320] = "";
 	size_t i, length = 0;
 
-	for (i = 0; i < told->nr && i < LISTED_MAX && length < sizeof(list) - 1; i++)
+	for (i = 0; i < reported->nr && i < LISTED_MAX && length < sizeof(list) - 1; i++)
 		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s (%s%s%s)",
-					   i ? ", " : "", CONTAINER_ID_SHORT, told->list[i].id,
-					   told->list[i].runtime, told->list[i].where ? " " : "",
-					   told->list[i].where ?: "");
-	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers: %s%s", typed, told->nr, list,
-		  told->nr > LISTED_MAX ? ", ..." : "");
-	error_hint(err, "--container %.*s", CONTAINER_ID_SHORT, told->list[0].id);
+					   i ? ", " : "", CONTAINER_ID_SHORT, reported->list[i].id,
+					   reported->list[i].runtime,
+					   reported->list[i].where ? " " : "",
+					   reported->list[i].where ?: "");
+	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers: %s%s", typed, reported->nr,
+		  list, reported->nr > LISTED_MAX ? ", ..." : "");
+	error_hint(err, "--container %.*s", CONTAINER_ID_SHORT, reported->list[0].id);
 	return -ENOTUNIQ;
 }
 
-static int refuse_both(const struct runtime_container *told, const struct cgroup_place *place,
+static int refuse_both(const struct runtime_container *reported, const struct cgroup_place *place,
 		       const char *typed, struct error *err)
 {
-	error_set(err, -ENOTUNIQ, "--container '%s': one of %s, and %.200s", typed, told->runtime,
-		  place->path);
-	error_hint(err, "--container %.*s, or --cgroup %.200s", CONTAINER_ID_SHORT, told->id,
+	error_set(err, -ENOTUNIQ, "--container '%s': one of %s, and %.200s", typed,
+		  reported->runtime, place->path);
+	error_hint(err, "--container %.*s, or --cgroup %.200s", CONTAINER_ID_SHORT, reported->id,
 		   place->path);
 	return -ENOTUNIQ;
 }
 
 /* Two runtimes may report the same container, because docker may be a wrapper of podman. */
-static bool are_one(const struct runtime_containers *told)
+static bool are_one(const struct runtime_containers *reported)
 {
 	size_t i;
 
-	for (i = 1; i < told->nr; i++)
-		if (strcmp(told->list[0].id, told->list[i].id) != 0)
+	for (i = 1; i < reported->nr; i++)
+		if (strcmp(reported->list[0].id, reported->list[i].id) != 0)
 			return false;
-	return told->nr;
+	return reported->nr;
 }
 
 static bool has_id(const char *directory, const void *wanted)
@@ -310,36 +311,37 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 }
 
 /* Explains why there may be none: no runtime can be asked, or only a part is visible. */
-static void hint_at_view(const struct runtime_containers *told, struct error *err)
+static void hint_at_view(const struct runtime_containers *reported, struct error *err)
 {
 	if (own_namespace("cgroup", HOST_CGROUPS))
 		error_hint(err,
 			   "--cgroupns host and -v /sys/fs/cgroup:/sys/fs/cgroup:ro: only this "
 			   "container's cgroups are seen here");
-	else if (geteuid() && told->trouble[0])
+	else if (geteuid() && reported->trouble[0])
 		error_hint(err, "sudo: the runtime may answer to root only");
-	else if (!told->trouble[0] && !told->without[0])
+	else if (!reported->trouble[0] && !reported->without[0])
 		error_hint(err,
 			   "its id, or --cgroup: no runtime's command is here that knows names");
 }
 
 static int no_container(const struct cgroups *cgroups, const char *typed,
-			const struct runtime_containers *told, struct error *err)
+			const struct runtime_containers *reported, struct error *err)
 {
 	struct names names = { 0 };
 	const char *near = NULL;
-	bool partly = told->trouble[0] && told->without[0];
+	bool partly = reported->trouble[0] && reported->without[0];
 
 	error_set(err, -ENOENT,
 		  "--container '%s': no running container of that name or id%s%s%s%s%s", typed,
-		  partly ? " in " : "", partly ? told->without : "", told->trouble[0] ? " (" : "",
-		  told->trouble, told->trouble[0] ? ")" : "");
+		  partly ? " in " : "", partly ? reported->without : "",
+		  reported->trouble[0] ? " (" : "", reported->trouble,
+		  reported->trouble[0] ? ")" : "");
 	if (!collect_names(cgroups, typed, &names))
 		near = names_nearest(&names, typed);
 	if (near)
 		error_hint(err, "--container %s", near);
 	else
-		hint_at_view(told, err);
+		hint_at_view(reported, err);
 	names_free(&names);
 	return -ENOENT;
 }
@@ -349,30 +351,30 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 			  struct cgroup_places *result, struct error *err)
 {
 	bool is_prefix = container_id_is_prefix(typed);
-	struct runtime_containers told = { 0 };
+	struct runtime_containers reported = { 0 };
 	int ret = -ENOENT;
 
 	if (is_prefix && strlen(typed) >= CONTAINER_ID_SHORT)
 		ret = find_prefix(cgroups, typed, result, err);
 	if (ret != -ENOENT)
 		return ret;
-	ret = runtimes_ask(typed, &told, err);
+	ret = runtimes_ask(typed, &reported, err);
 	if (ret)
 		return ret;
 	ret = find_name(cgroups, typed, true, result, err);
-	if (!ret && told.nr && !told.list[0].stopped)
-		ret = refuse_both(&told.list[0], &result->list[0], typed, err);
-	else if (ret == -ENOENT && are_one(&told))
-		ret = find_told(cgroups, typed, &told.list[0], result, err);
-	else if (ret == -ENOENT && told.nr)
-		ret = refuse_several_containers(&told, typed, err);
+	if (!ret && reported.nr && !reported.list[0].stopped)
+		ret = refuse_both(&reported.list[0], &result->list[0], typed, err);
+	else if (ret == -ENOENT && are_one(&reported))
+		ret = find_reported(cgroups, typed, &reported.list[0], result, err);
+	else if (ret == -ENOENT && reported.nr)
+		ret = refuse_several_containers(&reported, typed, err);
 	else if (ret == -ENOENT && is_prefix)
 		ret = find_prefix(cgroups, typed, result, err);
-	if (ret == -ENOENT && !told.nr)
+	if (ret == -ENOENT && !reported.nr)
 		ret = find_name(cgroups, typed, false, result, err);
-	if (ret == -ENOENT && !told.nr)
-		no_container(cgroups, typed, &told, err);
-	runtime_containers_free(&told);
+	if (ret == -ENOENT && !reported.nr)
+		no_container(cgroups, typed, &reported, err);
+	runtime_containers_free(&reported);
 	return ret;
 }
 

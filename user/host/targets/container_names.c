@@ -27,7 +27,7 @@
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
 
 /* Copies a name of that length; false: it is invalid, and *ret is "". */
-static bool take_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX])
+static bool copy_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX])
 {
 	ret[0] = '\0';
 	if (!length || length >= KUBELET_NAME_MAX || strspn(text, NAME_LETTERS) < length)
@@ -74,8 +74,8 @@ static bool visit_pod(const char *name, void *context)
 	if (!pod || !text_ends_in(name, end) || name + strlen(name) - strlen(end) <= pod)
 		return false;
 	pod++;
-	if (!take_name(name, (size_t)(pod - 1 - name), search->names->namespace) ||
-	    !take_name(pod, strlen(pod) - strlen(end), search->names->pod)) {
+	if (!copy_name(name, (size_t)(pod - 1 - name), search->names->namespace) ||
+	    !copy_name(pod, strlen(pod) - strlen(end), search->names->pod)) {
 		search->names->namespace[0] = '\0';
 		return false;
 	}
@@ -94,7 +94,7 @@ static bool visit_log(const char *name, void *context)
 		return false;
 	snprintf(end, sizeof(end), "-%s.log", search->parts->container);
 	search->named = text_ends_in(name, end) && strlen(name) > prefix + strlen(end) &&
-			take_name(name + prefix, strlen(name) - prefix - strlen(end),
+			copy_name(name + prefix, strlen(name) - prefix - strlen(end),
 				  search->names->container);
 	return search->named;
 }
@@ -104,7 +104,7 @@ static bool visit_container(const char *name, void *context)
 	struct search *search = context;
 
 	search->nr++;
-	return !take_name(name, strlen(name), search->names->container) || search->nr > 1;
+	return !copy_name(name, strlen(name), search->names->container) || search->nr > 1;
 }
 
 /*
@@ -238,7 +238,7 @@ static void find_places(struct names *places, const struct names *lines)
 }
 
 /* Moves new names; the latest come last. */
-static void take(struct names *to, struct names *from)
+static void move_names(struct names *to, struct names *from)
 {
 	size_t i, j;
 
@@ -255,18 +255,18 @@ static void take(struct names *to, struct names *from)
  * Asks a runtime. After a failure its names are unknown; a later request may succeed. False: there
  * is no such runtime.
  */
-static bool hear_runtime(struct container_names *names, size_t number)
+static bool ask_runtime_names(struct container_names *names, size_t number)
 {
 	const bool for_good = names->how == CONTAINERS_FOR_GOOD;
-	struct answers heard = { 0 }, *to = for_good ? &names->latest : &names->answers;
+	struct answers fresh = { 0 }, *to = for_good ? &names->latest : &names->answers;
 	struct names processes = { 0 };
-	bool ret = runtime_tell(number, &heard.ids, for_good ? NULL : &processes);
+	bool ret = runtime_list(number, &fresh.ids, for_good ? NULL : &processes);
 
-	find_places(&heard.places, &processes);
+	find_places(&fresh.places, &processes);
 	names_free(&processes);
 	pthread_mutex_lock(&names->lock);
-	take(&to->ids, &heard.ids);
-	take(&to->places, &heard.places);
+	move_names(&to->ids, &fresh.ids);
+	move_names(&to->places, &fresh.places);
 	ret = ret && !names->closing;
 	pthread_mutex_unlock(&names->lock);
 	return ret;
@@ -298,7 +298,7 @@ static void *ask(void *context)
 		}
 		question = names->asked;
 		pthread_mutex_unlock(&names->lock);
-		for (number = 0; hear_runtime(names, number);)
+		for (number = 0; ask_runtime_names(names, number);)
 			number++;
 		pthread_mutex_lock(&names->lock);
 		finish_answer(names, question);

@@ -29,7 +29,7 @@ struct tool_answer {
 	int out; /* its output, from the beginning; -1: not in PATH */
 	int status; /* exit status as in a shell */
 	bool late; /* killed after TOOL_PATIENCE_MS */
-	char said[160]; /* last line of its standard error: the reason */
+	char last_line[160]; /* last line of its standard error: the reason */
 };
 
 #define TOOL_PATIENCE_MS 5000
@@ -62,7 +62,7 @@ static int close_capture(int fd)
 	return 0;
 }
 
-static void execute(const char *const *argv, int out, int said)
+static void execute(const char *const *argv, int out, int errors)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	sigset_t none;
@@ -72,7 +72,7 @@ static void execute(const char *const *argv, int out, int said)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if (dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(said, 2) < 0)
+	if (dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(errors, 2) < 0)
 		_exit(STATUS_NOT_EXECUTABLE);
 	execvp(argv[0], (char *const *)argv);
 	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
@@ -112,7 +112,7 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 }
 
 /* Reads the last line that is not empty, because warnings may come before it. */
-static void read_said(int fd, char *result, size_t size)
+static void read_last_line(int fd, char *result, size_t size)
 {
 	cleanup_free char *line = NULL;
 	cleanup_file FILE *file = NULL;
@@ -128,7 +128,7 @@ static void read_said(int fd, char *result, size_t size)
 			snprintf(result, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-static int run_tool(const char *const *argv, int out, int said, struct tool_answer *answer)
+static int run_tool(const char *const *argv, int out, int errors, struct tool_answer *answer)
 {
 	pid_t pid = fork();
 	int ret;
@@ -136,12 +136,12 @@ static int run_tool(const char *const *argv, int out, int said, struct tool_answ
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		execute(argv, out, said);
+		execute(argv, out, errors);
 	ret = wait_for(pid, answer);
 	ret = ret ? ret : close_capture(out);
-	ret = ret ? ret : close_capture(said);
+	ret = ret ? ret : close_capture(errors);
 	if (!ret)
-		read_said(said, answer->said, sizeof(answer->said));
+		read_last_line(errors, answer->last_line, sizeof(answer->last_line));
 	return ret;
 }
 
@@ -151,11 +151,11 @@ static int run_tool(const char *const *argv, int out, int said, struct tool_answ
  */
 static int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
 {
-	cleanup_fd int said = open_capture(ERRORS_MAX);
+	cleanup_fd int errors = open_capture(ERRORS_MAX);
 	int out = open_capture(TOOL_OUTPUT_MAX), ret;
 
 	*result = (struct tool_answer){ .out = -1 };
-	ret = said < 0 ? said : out < 0 ? out : run_tool(argv, out, said, result);
+	ret = errors < 0 ? errors : out < 0 ? out : run_tool(argv, out, errors, result);
 	if (!ret && result->status != STATUS_NOT_FOUND) {
 		result->out = out;
 		return 0;
@@ -422,10 +422,10 @@ static const struct container_runtime runtimes[] = {
 #define NR_RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
 
 /* Whether a runtime says that it has no such container. */
-static bool says_there_is_none(const char *said)
+static bool is_no_such(const char *last_line)
 {
-	return strcasestr(said, "no such") || strcasestr(said, "does not exist") ||
-	       strcasestr(said, "not found");
+	return strcasestr(last_line, "no such") || strcasestr(last_line, "does not exist") ||
+	       strcasestr(last_line, "not found");
 }
 
 __attribute__((format(printf, 2, 3))) static void
@@ -460,11 +460,11 @@ static bool answered(const struct tool_answer *answer, const char *program,
 	if (answer->late)
 		note_trouble(containers, "%s: no answer within %d s", program,
 			     TOOL_PATIENCE_MS / 1000);
-	else if (answer->status && says_there_is_none(answer->said))
+	else if (answer->status && is_no_such(answer->last_line))
 		note_none(containers, program);
 	else if (answer->status)
 		note_trouble(containers, "%s: %s", program,
-			     answer->said[0] ? answer->said : "failed without a word");
+			     answer->last_line[0] ? answer->last_line : "failed without a word");
 	return !answer->late && !answer->status;
 }
 
@@ -680,7 +680,7 @@ int runtimes_names(struct names *result, struct error *err)
 	return ret;
 }
 
-bool runtime_tell(size_t number, struct names *ids, struct names *processes)
+bool runtime_list(size_t number, struct names *ids, struct names *processes)
 {
 	if (number >= NR_RUNTIMES)
 		return false;

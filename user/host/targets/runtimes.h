@@ -44,7 +44,7 @@ int runtimes_names(struct names *result, struct error *err);
  * Kubernetes. processes, unless NULL, receives lines "NAME PID ..." of containers whose names are
  * their ids, among other lines. False: there is no runtime with this number.
  */
-bool runtime_tell(size_t number, struct names *ids, struct names *processes);
+bool runtime_list(size_t number, struct names *ids, struct names *processes);
 
 /* A parser of runtimes' output. */
 struct runtime_parse {

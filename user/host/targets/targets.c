@@ -340,7 +340,7 @@ static int refuse_incomparable(const struct targets *targets, const struct targe
 	return -EOPNOTSUPP;
 }
 
-static int refuse_apart(const struct targets *targets, struct error *err)
+static int refuse_hierarchies(const struct targets *targets, struct error *err)
 {
 	struct line line = { 0 };
 	size_t i, j;
@@ -377,7 +377,8 @@ static int place_cgroups(struct targets *targets, struct error *err)
 
 	if (!mount) {
 		bad = find_incomparable(targets);
-		return bad ? refuse_incomparable(targets, bad, err) : refuse_apart(targets, err);
+		return bad ? refuse_incomparable(targets, bad, err) :
+			     refuse_hierarchies(targets, err);
 	}
 	if (mount->controller) {
 		targets->controller = strdup(mount->controller);
