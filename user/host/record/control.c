@@ -99,7 +99,7 @@ void control_answer(const struct control *control, int failed)
 		return;
 }
 
-/* Limit messages: whoever can write to the FIFO could fill a log. */
+/* Limit messages, because a writer to the FIFO could fill a log. */
 static void refuse(struct control *control, const char *line)
 {
 	if (control->refused++ < CONTROL_REFUSALS)

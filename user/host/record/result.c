@@ -123,10 +123,10 @@ static struct symbol_cache *symbols_of(struct result *result)
 }
 
 /*
- * Takes a profile from the session, and finds its names while the session can still open the
+ * Reads a profile from the session, and finds its names while the session can still open the
  * objects. *result is set even after a failure.
  */
-static int take_part(struct result *result, struct session *session, struct profile **profile,
+static int read_part(struct result *result, struct session *session, struct profile **profile,
 		     bool last, struct error *err)
 {
 	int ret = session_take(session, profile, err);
@@ -213,11 +213,11 @@ static int make_file(struct result *result, struct session *session, struct prof
 	uint64_t since_ns = session_since_ns(session);
 	int ret;
 
-	/* Choose the name first, so that after a failure the ticks can still be taken. */
+	/* Choose the name first: after a failure the session still has the ticks. */
 	ret = name_next(result, session, err);
 	if (ret)
 		return ret;
-	ret = take_part(result, session, profile, last, err);
+	ret = read_part(result, session, profile, last, err);
 	if (!*profile)
 		return ret;
 	if (!ret)
@@ -261,7 +261,7 @@ int result_put_aside(struct result *result, struct session *session)
 	uint64_t since_ns = session_since_ns(session);
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int ret = take_part(result, session, &profile, false, &err);
+	int ret = read_part(result, session, &profile, false, &err);
 
 	if (!ret)
 		ret = segments_add(&result->segments, profile, since_ns, &err);

@@ -22,7 +22,7 @@ struct result {
 	const struct sampling_options *options;
 	/* Receives each profile instead of a file; NULL: write files. */
 	void (*deliver)(void *context, const struct profile *profile);
-	/* Receives each part as soon as it was taken, and may add labels; may be NULL. */
+	/* Receives each part as soon as it was read, and may add labels; may be NULL. */
 	void (*observe)(void *context, struct profile *part);
 	void *context;
 	char **argv; /* COMMAND; NULL: none */

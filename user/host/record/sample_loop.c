@@ -169,7 +169,7 @@ int sample_start(struct sample_loop *loop, const struct target *targets, size_t 
 	return ret ? sample_explain(ret, err) : 0;
 }
 
-static int go_on(struct sample_loop *loop)
+static int resume(struct sample_loop *loop)
 {
 	struct error err;
 	int ret = session_resume(loop->session, loop->spending.period_ns, &err);
@@ -210,7 +210,7 @@ static int change_phase(struct sample_loop *loop, bool sample)
 	if (loop->paused != sample)
 		return 0;
 	if (sample)
-		ret = go_on(loop);
+		ret = resume(loop);
 	else
 		hold(loop);
 	if (!ret)
@@ -331,14 +331,14 @@ static int timeout_of(const struct sample_loop *loop)
 }
 
 /* Copies the cost to the result, if it is known. */
-static void tell_cost(struct sample_loop *loop)
+static void copy_cost(struct sample_loop *loop)
 {
 	if (loop->spending.cost.handler_ns > 0)
 		loop->result->cost = loop->spending.cost;
 }
 
 /*
- * Takes a profile, and continues with the duty that the budget then allows. No tick may come in
+ * Reads a profile, and continues with the duty that the budget then allows. No tick may come in
  * between, because it would have the weight of another duty.
  */
 static void cut(struct sample_loop *loop)
@@ -348,13 +348,10 @@ static void cut(struct sample_loop *loop)
 
 	if (changes)
 		session_mute(loop->session);
-	/*
-	 * If the profile could not be taken, its ticks are still counted, so the old duty must
-	 * stay.
-	 */
+	/* After a failure the session still counts the old ticks, and the old duty must stay. */
 	if (!result_cut(loop->result, loop->session) && changes) {
 		spending_change_duty(&loop->spending, duty);
-		tell_cost(loop);
+		copy_cost(loop);
 	}
 	if (changes)
 		session_unmute(loop->session, loop->spending.duty_percent);
@@ -390,7 +387,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	if (loop->paused)
 		return SAMPLE_NONE;
 	period = spending_look(&loop->spending, loop->session);
-	tell_cost(loop);
+	copy_cost(loop);
 	if (period == before)
 		return SAMPLE_NONE;
 	if (loop->options->verbosity > 0)
@@ -403,7 +400,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	if (result_put_aside(loop->result, loop->session))
 		period = before;
 	spending_change(&loop->spending, period);
-	tell_cost(loop);
+	copy_cost(loop);
 	if (!session_resume(loop->session, period, &err))
 		return SAMPLE_NONE;
 	print_error(&err);
@@ -455,7 +452,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 {
 	enum sample_event event = SAMPLE_NONE;
 
-	/* Between two calls, the caller may have taken some time. */
+	/* Between two calls, the caller may have used some time. */
 	if (loop->begun)
 		event = look_at_clock(loop);
 	else
@@ -470,7 +467,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 	if (loop->progress.shown)
 		fputs("\r\033[K", stderr); /* clears the line */
 	spending_finish(&loop->spending, loop->session);
-	tell_cost(loop);
+	copy_cost(loop);
 	return event;
 }
 

@@ -229,7 +229,7 @@ static double ticking_percent(const struct spending *spending)
  * Sets the total cost: the other programs' cost applies all the time, that of ticks only to the
  * sampled part.
  */
-static void tell_spent(struct spending *spending)
+static void update_cost(struct spending *spending)
 {
 	struct profile_cost *cost = &spending->cost;
 	/* CPU time for each counted tick. */
@@ -267,7 +267,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 	/* Each run stands for so much CPU time. */
 	busy_ns = (double)seen->runs * (double)spending->period_ns * 100 / duty_of(spending);
 	spending->cost.fixed_percent = 100 * (double)(seen->ns - seen->ticking_ns) / busy_ns;
-	tell_spent(spending);
+	update_cost(spending);
 	return true;
 }
 
@@ -285,7 +285,7 @@ double spending_next_duty(struct spending *spending)
 void spending_change_duty(struct spending *spending, double percent)
 {
 	spending->duty_percent = percent;
-	tell_spent(spending);
+	update_cost(spending);
 }
 
 /*
@@ -338,7 +338,7 @@ void spending_change(struct spending *spending, uint64_t period_ns)
 {
 	spending->period_ns = period_ns;
 	spending->changed_ns = monotonic_ns();
-	tell_spent(spending);
+	update_cost(spending);
 }
 
 void spending_finish(struct spending *spending, struct session *session)

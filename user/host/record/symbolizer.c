@@ -71,7 +71,7 @@ static void drop_symbolized(struct symbolized *named)
 	*named = (struct symbolized){ 0 };
 }
 
-struct profile *symbolizer_give(struct symbolizer *symbolizer)
+struct profile *symbolizer_detach_profile(struct symbolizer *symbolizer)
 {
 	struct profile *last = symbolizer->last.profile;
 
@@ -289,7 +289,7 @@ static uint64_t time_for_names(const struct sampling_options *options)
 /*
  * Serves the session until the names are found. The next poll sees an error of the session again.
  */
-static void hear_session(struct symbolizer *symbolizer)
+static void serve_session(struct symbolizer *symbolizer)
 {
 	struct pollfd fds[] = { { .fd = session_fd(symbolizer->session), .events = POLLIN },
 				{ .fd = symbolizer->done_fd, .events = POLLIN } };
@@ -317,7 +317,7 @@ int symbolizer_once(struct session *session, const struct sampling_options *opti
 	symbolizer.work.until_ns = monotonic_ns() + time_for_names(options);
 	ret = start_symbolizing(&symbolizer, profile, err);
 	if (!ret) {
-		hear_session(&symbolizer);
+		serve_session(&symbolizer);
 		ret = finish_symbolizing(&symbolizer, err);
 	}
 	close_sources(&symbolizer.work);

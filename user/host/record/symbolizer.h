@@ -43,7 +43,7 @@ struct symbolizer {
 int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
 		    const struct sampling_options *options, struct error *err);
 
-/* Owns the last profile of the session. No other profile may be taken until symbolizer_end(). */
+/* Owns the last profile of the session. Read no other profile until symbolizer_end(). */
 int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err);
 
 /*
@@ -53,7 +53,7 @@ int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, str
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
 
 /* Returns symbolizer->last.profile, which may be NULL, to the caller, and sets it to NULL. */
-struct profile *symbolizer_give(struct symbolizer *symbolizer);
+struct profile *symbolizer_detach_profile(struct symbolizer *symbolizer);
 
 /* Opens the files of symbolizer->last while that exists; not for other threads. */
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer);

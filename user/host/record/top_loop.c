@@ -89,7 +89,7 @@ static int begin_top_interval(struct top_loop *loop, struct error *err)
 /* Adds the profile with its names to the model. */
 static int end_interval(struct top_loop *loop, struct error *err)
 {
-	struct profile *before = symbolizer_give(&loop->symbolizer);
+	struct profile *before = symbolizer_detach_profile(&loop->symbolizer);
 	int ret = before ? kept_add(&loop->kept, before, err) : 0;
 
 	if (!ret)
@@ -152,7 +152,7 @@ static int timeout_ms(const struct top_loop *loop)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-static int take_when_due(struct top_loop *loop, struct error *err)
+static int read_when_due(struct top_loop *loop, struct error *err)
 {
 	uint64_t now = monotonic_ns();
 
@@ -362,7 +362,7 @@ static int watch_top(struct top_loop *loop, struct error *err)
 		if (poll(fds, FD_NR, timeout_ms(loop)) > 0)
 			ret = handle_events(loop, fds, err);
 		if (!ret)
-			ret = take_when_due(loop, err);
+			ret = read_when_due(loop, err);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -17,7 +17,7 @@
 #include "host/top/ui.h"
 
 /*
- * top: takes each interval's profile from the running session, finds its names, adds it to the
+ * top: reads each interval's profile from the running session, finds its names, adds it to the
  * model, and shows it on a terminal, or as a table on stdout. All profiles are also kept, so that a
  * key can write them to a file.
  */
