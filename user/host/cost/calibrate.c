@@ -142,7 +142,7 @@ struct neighbours {
 	int first, second; /* -1: there is none */
 };
 
-static int take_neighbour(void *ctx, uint32_t cpu)
+static int choose_neighbour(void *ctx, uint32_t cpu)
 {
 	struct neighbours *neighbours = ctx;
 
@@ -172,9 +172,9 @@ static void find_neighbours(struct neighbours *neighbours)
 			neighbours->first = cpu;
 	snprintf(path, sizeof(path), SIBLINGS, neighbours->first);
 	if (!read_first_line(path, list, sizeof(list)))
-		cpu_list_each(list, take_neighbour, neighbours);
+		cpu_list_each(list, choose_neighbour, neighbours);
 	for (; cpu < CPU_MASK_CPUS; cpu++)
-		take_neighbour(neighbours, (uint32_t)cpu);
+		choose_neighbour(neighbours, (uint32_t)cpu);
 }
 
 static double try_neighbours(void)
