@@ -31,15 +31,15 @@ static void export(const struct profile *profile, const struct export_format *fo
 	struct export_options options = { .target = EXPORT_ALL_TARGETS };
 	uint32_t i;
 
-	if (format->takes & EXPORT_TAKES_CALL)
+	if (format->uses & EXPORT_USES_CALL)
 		return;
 	if (!format->per_object) {
 		export_one(profile, format, &options);
 		options.detail = EXPORT_FUNCTION;
-		if (format->takes & EXPORT_TAKES_DETAIL)
+		if (format->uses & EXPORT_USES_DETAIL)
 			export_one(profile, format, &options);
 		options.programs = profile->callers;
-		if (format->takes & EXPORT_TAKES_PROGRAMS)
+		if (format->uses & EXPORT_USES_PROGRAMS)
 			export_one(profile, format, &options);
 		return;
 	}

@@ -219,7 +219,7 @@ static void ask(uid_t uid, const struct call_request *request, size_t size,
 		.reply = reply,
 	};
 	answers = 0;
-	check(!calls_give(calls, victim, uid, &asking->job), "there is a thread for it");
+	check(!calls_enqueue(calls, victim, uid, &asking->job), "there is a thread for it");
 	pthread_mutex_lock(&lock);
 	while (!answers)
 		pthread_cond_wait(&answered, &lock);

@@ -25,7 +25,7 @@ static void check_notes(const struct profile *profile, uint64_t target, const ch
 	struct cpu_time_notes notes;
 	size_t i;
 
-	cr_assert_eq(cpu_time_judge(profile, target, &notes), 0);
+	cr_assert_eq(cpu_time_compare(profile, target, &notes), 0);
 	cr_expect_eq(notes.nr, (first ? 1 : 0) + (second ? 1 : 0));
 	for (i = 0; i < notes.nr && want[i]; i++)
 		cr_expect_str_eq(notes.text[i], want[i]);

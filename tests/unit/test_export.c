@@ -211,7 +211,7 @@ Test(export, choice_that_is_not_there)
 	size_t i;
 
 	for (format = export_formats; format->name; format++) {
-		for (i = 0; (format->takes & EXPORT_TAKES_TARGET) && i < 2; i++) {
+		for (i = 0; (format->uses & EXPORT_USES_TARGET) && i < 2; i++) {
 			cr_assert_eq(export_write(format, profile, &choices[i], null, &err),
 				     -EINVAL, "%s", format->name);
 			cr_assert(strstr(err.text, "not in the profile"), "%s", err.text);
@@ -298,7 +298,7 @@ Test(export, full_device)
 	FILE *full;
 
 	for (format = export_formats; format->name; format++) {
-		if (format->takes & EXPORT_TAKES_CALL || format->reads_programs)
+		if (format->uses & EXPORT_USES_CALL || format->reads_programs)
 			continue;
 		full = fopen("/dev/full", "w");
 		cr_assert_eq(export_write(format, profile, NULL, full, &err), -ENOSPC, "%s",

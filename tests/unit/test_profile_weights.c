@@ -54,8 +54,8 @@ static uint64_t taken(const struct profile *profile, struct profile_weights *wei
 
 	for (i = 0; i < profile->nr_histograms; i++)
 		for (j = 0; j < profile->histograms[i].nr_bins; j++)
-			sum += profile_weights_take(weights, &profile->histograms[i],
-						    profile->histograms[i].bins[j].count);
+			sum += profile_weights_next_ns(weights, &profile->histograms[i],
+						       profile->histograms[i].bins[j].count);
 	return sum;
 }
 
@@ -89,8 +89,8 @@ Test(profile_weights, periods_where_the_scheduler_was_not_asked)
 	weights = weigh(profile);
 	cr_expect_eq(profile_weight(weights, &profile->histograms[0]), 1003009);
 	cr_expect_eq(profile_weight(weights, &profile->histograms[1]), 10000000);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 600), 601805400);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 1), 1003009);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], 600), 601805400);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], 1), 1003009);
 	cr_expect_eq(profile_weights_unseen(weights, 0), 0);
 	cr_expect_eq(profile_target_time(profile, 0), 1003009000);
 	cr_expect_eq(profile_target_time(profile, 1), 600000000);
@@ -110,8 +110,8 @@ Test(profile_weights, one_stratum)
 	check_close(profile_weight(weights, &profile->histograms[0]), 2000000.001, "a tick");
 	cr_expect_eq(profile_weight(weights, &profile->histograms[1]), 1003009);
 	check_close(binned(profile, weights, 0), 2000000001.0 * 950 / 1000, "with overflow bins");
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 999), 1998000000);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[2], 1), 2000001);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], 999), 1998000000);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[2], 1), 2000001);
 	cr_expect_eq(profile_weights_unseen(weights, 0), 0);
 	check_close(profile_time(profile), 2000000001.0 + 60 * 1003009, "all");
 	profile_weights_free(weights);
@@ -431,14 +431,14 @@ Test(profile_weights, more_than_there_are)
 	profile->targets[0].cpu_ns = UINT64_MAX;
 	profile->targets[0].ticks.total = 1;
 	weights = weigh(profile);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], UINT64_MAX),
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], UINT64_MAX),
 		     UINT64_MAX);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 1), 0);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], 1), 0);
 	profile_weights_free(weights);
 	profile->targets[0].ticks.total = 0;
 	weights = weigh(profile);
 	cr_expect_eq(profile_weight(weights, &profile->histograms[0]), 0);
-	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 5), 0);
+	cr_expect_eq(profile_weights_next_ns(weights, &profile->histograms[0], 5), 0);
 	cr_expect_eq(profile_weights_unseen(weights, 0), UINT64_MAX);
 	profile_weights_free(weights);
 }

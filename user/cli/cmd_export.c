@@ -409,18 +409,18 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 /* The first given option that the format does not use, or NULL. */
 static const char *stray_option(const struct export_arguments *arguments)
 {
-	unsigned int takes = arguments->format->takes;
+	unsigned int uses = arguments->format->uses;
 
-	if (!(takes & EXPORT_TAKES_CALL) &&
+	if (!(uses & EXPORT_USES_CALL) &&
 	    (call_options_given(&arguments->call) || arguments->call.width_word))
 		return "call";
-	if (!(takes & EXPORT_TAKES_OBJECT) && arguments->options.object)
+	if (!(uses & EXPORT_USES_OBJECT) && arguments->options.object)
 		return "--object";
-	if (!(takes & EXPORT_TAKES_TARGET) && arguments->options.target != EXPORT_ALL_TARGETS)
+	if (!(uses & EXPORT_USES_TARGET) && arguments->options.target != EXPORT_ALL_TARGETS)
 		return "--target";
-	if (!(takes & EXPORT_TAKES_DETAIL) && arguments->options.detail != EXPORT_ADDRESS)
+	if (!(uses & EXPORT_USES_DETAIL) && arguments->options.detail != EXPORT_ADDRESS)
 		return "--detail";
-	if (!(takes & EXPORT_TAKES_PROGRAMS) && arguments->options.programs)
+	if (!(uses & EXPORT_USES_PROGRAMS) && arguments->options.programs)
 		return "--program-first";
 	if (!arguments->format->ddl && arguments->ddl)
 		return "--ddl";
@@ -457,7 +457,7 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 	}
 	if (arguments->ddl)
 		return write_output(arguments, NULL, NULL, format->ddl);
-	if (format->takes & EXPORT_TAKES_CALL)
+	if (format->uses & EXPORT_USES_CALL)
 		return export_call(arguments, nr, operands);
 	return export_profile(arguments, NULL, nr, operands);
 }

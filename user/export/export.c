@@ -12,7 +12,7 @@ static int export_json(const struct profile *profile, const struct export_option
 	return profile_write(profile, stream, err);
 }
 
-#define TAKES_PLACES (EXPORT_TAKES_OBJECT | EXPORT_TAKES_TARGET)
+#define USES_PLACES (EXPORT_USES_OBJECT | EXPORT_USES_TARGET)
 
 const struct export_format export_formats[] = {
 	{ .name = "json",
@@ -24,48 +24,48 @@ const struct export_format export_formats[] = {
 	  .write = export_csv },
 	{ .name = "callgrind",
 	  .description = "ticks by instruction and line, for kcachegrind",
-	  .takes = TAKES_PLACES,
+	  .uses = USES_PLACES,
 	  .write = export_callgrind },
 	{ .name = "folded",
 	  .description = "a line for each function or chain, for flame graphs",
-	  .takes = TAKES_PLACES | EXPORT_TAKES_PROGRAMS,
+	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS,
 	  .only_counts = true,
 	  .write = export_folded },
 	{ .name = "gmon",
 	  .description = "for gprof: a file gmon.NAME.out for each object",
-	  .takes = TAKES_PLACES,
+	  .uses = USES_PLACES,
 	  .flat = "gprof wants counts of calls, which ticks are not",
 	  .per_object = true,
 	  .write = export_gmon },
 	{ .name = "llvm-sample",
 	  .description = "how often lines run, for -fprofile-sample-use",
-	  .takes = TAKES_PLACES,
+	  .uses = USES_PLACES,
 	  .flat = "compilers want how often lines run",
 	  .reads_programs = true,
 	  .write = export_llvm },
 	{ .name = "clickhouse",
 	  .description = "rows for the table otel_profiles of ClickHouse",
-	  .takes = TAKES_PLACES | EXPORT_TAKES_DETAIL,
+	  .uses = USES_PLACES | EXPORT_USES_DETAIL,
 	  .ddl = clickhouse_ddl,
 	  .write = export_clickhouse },
 	{ .name = "otlp",
 	  .description = "OpenTelemetry's profiles, as a request carries them",
-	  .takes = TAKES_PLACES | EXPORT_TAKES_DETAIL,
+	  .uses = USES_PLACES | EXPORT_USES_DETAIL,
 	  .binary = true,
 	  .write = export_otlp },
 	{ .name = "pprof",
 	  .description = "for go tool pprof, Pyroscope and Parca",
-	  .takes = TAKES_PLACES,
+	  .uses = USES_PLACES,
 	  .binary = true,
 	  .compressed = true,
 	  .write = export_pprof },
 	{ .name = "speedscope",
 	  .description = "for speedscope.app, by function or chain",
-	  .takes = TAKES_PLACES | EXPORT_TAKES_PROGRAMS,
+	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS,
 	  .write = export_speedscope },
 	{ .name = "raw",
 	  .description = "the buffer that a call of profil() would have left",
-	  .takes = EXPORT_TAKES_OBJECT | EXPORT_TAKES_CALL,
+	  .uses = EXPORT_USES_OBJECT | EXPORT_USES_CALL,
 	  .flat = "buffers had none",
 	  .binary = true,
 	  .write = export_raw },
@@ -87,7 +87,7 @@ int export_write(const struct export_format *format, const struct profile *profi
 	int ret = 0;
 
 	options = options ? options : &defaults;
-	if (format->takes & EXPORT_TAKES_TARGET)
+	if (format->uses & EXPORT_USES_TARGET)
 		ret = export_check(profile, options, format->name, err);
 	if (!ret && format->only_counts)
 		ret = export_one_period(profile, options, format->name, &period, err);

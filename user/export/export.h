@@ -46,19 +46,19 @@ struct export_options {
 enum { EXPORT_NOTE_BYTES = 256 };
 
 /* The options that a format uses. It ignores the others. */
-enum export_takes {
-	EXPORT_TAKES_OBJECT = 1,
-	EXPORT_TAKES_TARGET = 2,
-	EXPORT_TAKES_CALL = 4, /* required */
-	EXPORT_TAKES_DETAIL = 8,
-	EXPORT_TAKES_PROGRAMS = 16,
+enum export_uses {
+	EXPORT_USES_OBJECT = 1,
+	EXPORT_USES_TARGET = 2,
+	EXPORT_USES_CALL = 4, /* required */
+	EXPORT_USES_DETAIL = 8,
+	EXPORT_USES_PROGRAMS = 16,
 };
 
 /* A format of export_write(). */
 struct export_format {
 	const char *name; /* as in --format */
 	const char *description;
-	unsigned int takes; /* enum export_takes */
+	unsigned int uses; /* enum export_uses */
 	bool binary; /* must not be written to a terminal */
 	bool compressed; /* with gzip, if written to a file */
 	bool reads_programs; /* reads the profiled programs, and fails without them */

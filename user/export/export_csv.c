@@ -64,7 +64,7 @@ static void put_csv_row(struct profile_rows *rows, const struct profile_row *row
 	put_csv_text(stream, function ? function->name : NULL);
 	fprintf(stream, "%" PRIu64 ",", row->ticks);
 	put_share(stream, row->ticks, target->ticks.total);
-	fprintf(stream, ",%" PRIu64 "\n", profile_rows_take(rows, row));
+	fprintf(stream, ",%" PRIu64 "\n", profile_rows_next_ns(rows, row));
 }
 
 int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,

@@ -198,7 +198,7 @@ static uint64_t count_of(struct gmon *gmon, const struct profile_row *row)
 
 	if (!gmon->with_ns)
 		return row->ticks;
-	gmon->ns += profile_rows_take(&gmon->rows, row);
+	gmon->ns += profile_rows_next_ns(&gmon->rows, row);
 	sum = (uint64_t)(gmon->ns * gmon->rate / SECOND_NS);
 	count = sum - gmon->given;
 	gmon->given = sum;

@@ -68,7 +68,7 @@ static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_rows *ro
 		}
 		last = &ticks->all[ticks->nr - 1];
 		last->ticks += row->ticks;
-		last->ns += profile_rows_take(rows, row);
+		last->ns += profile_rows_next_ns(rows, row);
 	}
 	return 0;
 }

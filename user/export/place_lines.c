@@ -33,7 +33,7 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 			      struct profile_rows *rows, struct error *why)
 {
 	cleanup_fd int fd = object_file_here(object, why);
-	struct allowance_turn turn;
+	struct allowance_use use;
 	uint64_t *offsets;
 	size_t nr;
 	int ret;
@@ -41,7 +41,7 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 	if (fd < 0)
 		return fd;
 	lines->allowance.seconds = ALLOWANCE_LINES;
-	ret = allowance_begin(&lines->allowance, fd, &turn, why);
+	ret = allowance_begin(&lines->allowance, fd, &use, why);
 	if (ret)
 		return ret;
 	offsets = gather_offsets(rows, &nr);
@@ -49,7 +49,7 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
 	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, nr,
 			   &lines->lines, why);
-	allowance_end(&lines->allowance, &turn);
+	allowance_end(&lines->allowance, &use);
 	free(offsets);
 	return ret;
 }

@@ -121,7 +121,7 @@ static void put_row(struct build *build, const struct profile_row *row)
 					    .process = numbers->process,
 					    .callers = 1 + row->node, /* until settle_callers() */
 					    .ticks = row->ticks,
-					    .ns = profile_rows_take(&build->rows, row),
+					    .ns = profile_rows_next_ns(&build->rows, row),
 				    });
 }
 

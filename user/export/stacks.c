@@ -139,7 +139,7 @@ static int add_stack(struct stacks_maker *maker, const struct profile_row *row)
 				     .callers = profile_rows_above(&maker->rows, row->node),
 				     .in_kernel = row->in_kernel,
 				     .ticks = row->ticks,
-				     .ns = profile_rows_take(&maker->rows, row) };
+				     .ns = profile_rows_next_ns(&maker->rows, row) };
 
 	/* Bins ascend, so those of a function are consecutive. */
 	if (last && last->histogram == stack.histogram && last->function == stack.function &&

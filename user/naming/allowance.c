@@ -19,14 +19,14 @@ static struct allowance_owner *find_owner_of(const struct allowance *allowance, 
 	return NULL;
 }
 
-int allowance_begin(const struct allowance *allowance, int fd, struct allowance_turn *turn,
+int allowance_begin(const struct allowance *allowance, int fd, struct allowance_use *use,
 		    struct error *why)
 {
 	const struct allowance_owner *owner;
 	struct stat stat;
 	uint64_t most;
 
-	*turn = (struct allowance_turn){ 0 };
+	*use = (struct allowance_use){ 0 };
 	if (!allowance || fd < 0 || !regular_file_stat(fd, &stat) || !stat.st_uid ||
 	    is_our_user(stat.st_uid))
 		return 0;
@@ -36,14 +36,14 @@ int allowance_begin(const struct allowance *allowance, int fd, struct allowance_
 		return error_set(why, -E2BIG,
 				 "files of user %u have had their %u seconds of CPU time",
 				 stat.st_uid, allowance->seconds);
-	*turn = (struct allowance_turn){ stat.st_uid, true, reader_cpu_ns() };
+	*use = (struct allowance_use){ stat.st_uid, true, reader_cpu_ns() };
 	return 0;
 }
 
-void allowance_end(struct allowance *allowance, const struct allowance_turn *turn)
+void allowance_end(struct allowance *allowance, const struct allowance_use *use)
 {
-	if (turn->counts)
-		allowance_spend(allowance, turn->owner, reader_cpu_ns() - turn->since_ns);
+	if (use->counts)
+		allowance_spend(allowance, use->owner, reader_cpu_ns() - use->since_ns);
 }
 
 void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)

@@ -32,17 +32,17 @@ enum {
 	ALLOWANCE_OWNERS = 6, /* the total is that of so many owners */
 };
 
-/* A file that is being read. */
-struct allowance_turn {
+/* The reading of a file, which uses the allowance of the file's owner. */
+struct allowance_use {
 	uid_t owner;
 	bool counts;
 	uint64_t since_ns;
 };
 
 /* -E2BIG: the owner's allowance is used up. allowance NULL: no limit. */
-int allowance_begin(const struct allowance *allowance, int fd, struct allowance_turn *turn,
+int allowance_begin(const struct allowance *allowance, int fd, struct allowance_use *use,
 		    struct error *why);
-void allowance_end(struct allowance *allowance, const struct allowance_turn *turn);
+void allowance_end(struct allowance *allowance, const struct allowance_use *use);
 
 void allowance_spend(struct allowance *allowance, uid_t owner, uint64_t ns);
 void allowance_free(struct allowance *allowance);

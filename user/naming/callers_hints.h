@@ -9,7 +9,7 @@ struct object_opener;
 /*
  * Adds notes on how to see more callers, with the number of ticks: functions without call-frame
  * information, JITs without frame pointers, deep recursion, 32-bit programs, and, even without
- * callers, scripts of which only the interpreter is visible. Functions must have their names.
+ * callers, scripts of an interpreter that alone is visible. Functions must have their names.
  * opener opens files, unless it is NULL. Returns 0 or -ENOMEM.
  */
 int callers_hint(struct profile *profile, const struct object_opener *opener);

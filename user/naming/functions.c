@@ -146,8 +146,8 @@ static uint64_t function_bin_start(const struct profile_histogram *histogram, ui
 }
 
 /* Cuts text that is only a part of its segment to the part around a hit. */
-static void take_part(struct symbol_span *span, const struct profile_text *segment,
-		      const struct function_hit *hit)
+static void cut_to_part(struct symbol_span *span, const struct profile_text *segment,
+			const struct function_hit *hit)
 {
 	uint64_t part = hit->first - hit->first % SYMBOL_PART;
 
@@ -163,8 +163,8 @@ static void take_part(struct symbol_span *span, const struct profile_text *segme
  * If no symbol covers the bin, lets the hit stand for the text around it, because one row says as
  * much as a row for each pc.
  */
-static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
-			 struct function_hit *hit)
+static void widen_hit(const struct resolver *resolver, const struct profile_object *object,
+		      struct function_hit *hit)
 {
 	struct symbol_span span = { .end = UINT64_MAX };
 	size_t i;
@@ -179,7 +179,7 @@ static void take_stretch(const struct resolver *resolver, const struct profile_o
 		span.start = text->offset > span.start ? text->offset : span.start;
 		if (span.end - text->offset > text->size)
 			span.end = text->offset + text->size;
-		take_part(&span, text, hit);
+		cut_to_part(&span, text, hit);
 	}
 	if (span.symbol || hit->first < span.start || hit->end > span.end || hit->first >= hit->end)
 		return;
@@ -197,7 +197,7 @@ static int add_named(struct resolver *resolver, uint32_t object, struct function
 		hit->offset = hit->symbol->offset;
 		hit->size = hit->symbol->size;
 	} else {
-		take_stretch(resolver, &resolver->profile->objects[object], hit);
+		widen_hit(resolver, &resolver->profile->objects[object], hit);
 	}
 	return add_function_hit(&resolver->hits, hit);
 }
@@ -522,7 +522,7 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 }
 
 /* Reads files of root and of our user first, so that others' files cannot use up their time. */
-static bool is_turn_of(const struct resolver *resolver, uint32_t object, bool trusted)
+static bool is_in_round(const struct resolver *resolver, uint32_t object, bool trusted)
 {
 	const struct object_opener *opener = resolver->opener;
 	const bool is_trusted = !opener || !opener->is_trusted ||
@@ -550,7 +550,7 @@ static int resolve_objects_of(struct resolver *resolver, size_t nr, bool trusted
 			texts.sites_end++;
 		if ((texts.first < texts.end || texts.sites < texts.sites_end) &&
 		    (!resolver->sought || resolver->sought[texts.object]) &&
-		    is_turn_of(resolver, texts.object, trusted))
+		    is_in_round(resolver, texts.object, trusted))
 			ret = resolve_object(resolver, &texts);
 	}
 	return ret;

@@ -79,15 +79,15 @@ static int load_file_symbols(const struct profile_object *object, uint32_t id,
 					  .wanted = wanted };
 	struct allowance *allowance =
 		object->kind == PROFILE_JIT && opener->code ? opener->code : opener->allowance;
-	struct allowance_turn turn;
+	struct allowance_use use;
 	char root[PATH_MAX];
 	int ret = begin_request(id, opener, root, &request, why);
 
 	if (!ret)
-		ret = allowance_begin(allowance, request.file.fd, &turn, why);
+		ret = allowance_begin(allowance, request.file.fd, &use, why);
 	if (!ret) {
 		ret = reader_symbols(&request, result, why);
-		allowance_end(allowance, &turn);
+		allowance_end(allowance, &use);
 	}
 	end_request(&request);
 	return ret;

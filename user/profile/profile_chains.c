@@ -24,7 +24,7 @@ struct bin_chain {
 };
 
 /* The chains of bins so far. */
-struct taken {
+struct assigned {
 	struct bin_chain *all;
 	size_t nr, room;
 };
@@ -91,23 +91,23 @@ static size_t bin_at(const struct profile_chains *chains, const struct text *tex
 }
 
 /* Moves ticks of a node to a bin, as many as both have left. */
-static int take_from(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *left,
-		     struct taken *taken)
+static int assign(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *left,
+		  struct assigned *assigned)
 {
 	const uint64_t ticks = *left < chains->left[bin] ? *left : chains->left[bin];
 
 	if (!ticks)
 		return 0;
-	if (GROW(taken->all, taken->room, taken->nr + 1))
+	if (GROW(assigned->all, assigned->room, assigned->nr + 1))
 		return -1;
-	taken->all[taken->nr++] = (struct bin_chain){ bin, ticks, node };
+	assigned->all[assigned->nr++] = (struct bin_chain){ bin, ticks, node };
 	chains->left[bin] -= ticks;
 	*left -= ticks;
 	return 0;
 }
 
 /* Assigns a node's ticks to the bins with the text of its frame, the finest first. */
-static int take_node(struct profile_chains *chains, uint32_t node, struct taken *taken)
+static int assign_node(struct profile_chains *chains, uint32_t node, struct assigned *assigned)
 {
 	const struct profile_callers *callers = chains->callers;
 	const struct profile_root *root = &callers->roots[chains->roots[node]];
@@ -132,7 +132,7 @@ static int take_node(struct profile_chains *chains, uint32_t node, struct taken 
 		if (text && !profile_compare_texts(&text->of, &key.of) &&
 		    text->of.bytes_per_bin == key.of.bytes_per_bin) {
 			bin = bin_at(chains, text, site->offset);
-			if (bin != SIZE_MAX && take_from(chains, bin, node, &left, taken))
+			if (bin != SIZE_MAX && assign(chains, bin, node, &left, assigned))
 				return -1;
 		}
 		key.of.offset = UINT64_MAX;
@@ -149,7 +149,7 @@ static int compare_chains(const void *left, const void *right)
 }
 
 /* Ticks in the tree beyond those of the bin are dropped. */
-static int take_nodes(struct profile_chains *chains, struct taken *taken)
+static int assign_nodes(struct profile_chains *chains, struct assigned *assigned)
 {
 	const struct profile_callers *callers = chains->callers;
 	int ret = 0;
@@ -157,31 +157,32 @@ static int take_nodes(struct profile_chains *chains, struct taken *taken)
 
 	for (i = 0; !ret && i < callers->nr_nodes; i++)
 		if (callers->nodes[i].ticks && chains->frames[i] != PROFILE_NO_NODE)
-			ret = take_node(chains, i, taken);
+			ret = assign_node(chains, i, assigned);
 	return ret;
 }
 
 static struct profile_chain chain_of(const struct profile_chains *chains,
-				     const struct bin_chain *taken)
+				     const struct bin_chain *assigned)
 {
-	const uint32_t frame = chains->frames[taken->node];
+	const uint32_t frame = chains->frames[assigned->node];
 
-	return (struct profile_chain){ taken->ticks, frame, frame != taken->node };
+	return (struct profile_chain){ assigned->ticks, frame, frame != assigned->node };
 }
 
 /* Lists for each bin its chains, and its ticks without a chain. */
-static int put_in_bins(struct profile_chains *chains, const struct taken *taken, size_t nr_bins)
+static int put_in_bins(struct profile_chains *chains, const struct assigned *assigned,
+		       size_t nr_bins)
 {
 	size_t i, bin, at = 0;
 
-	SORT(taken->all, taken->nr, compare_chains);
-	chains->all = calloc(taken->nr + nr_bins + 1, sizeof(*chains->all));
+	SORT(assigned->all, assigned->nr, compare_chains);
+	chains->all = calloc(assigned->nr + nr_bins + 1, sizeof(*chains->all));
 	if (!chains->all)
 		return -1;
 	for (i = 0, bin = 0; bin < nr_bins; bin++) {
 		chains->first[bin] = at;
-		for (; i < taken->nr && taken->all[i].bin == bin; i++)
-			chains->all[at++] = chain_of(chains, &taken->all[i]);
+		for (; i < assigned->nr && assigned->all[i].bin == bin; i++)
+			chains->all[at++] = chain_of(chains, &assigned->all[i]);
 		if (chains->left[bin])
 			chains->all[at++] =
 				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE, false };
@@ -192,12 +193,12 @@ static int put_in_bins(struct profile_chains *chains, const struct taken *taken,
 
 static int fill_bins(struct profile_chains *chains, size_t nr_bins)
 {
-	struct taken taken = { 0 };
-	int ret = take_nodes(chains, &taken);
+	struct assigned assigned = { 0 };
+	int ret = assign_nodes(chains, &assigned);
 
 	if (!ret)
-		ret = put_in_bins(chains, &taken, nr_bins);
-	free(taken.all);
+		ret = put_in_bins(chains, &assigned, nr_bins);
+	free(assigned.all);
 	return ret;
 }
 

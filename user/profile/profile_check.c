@@ -115,7 +115,7 @@ static int check_object(const struct check *c, size_t i)
 	return 0;
 }
 
-static const char *judge_histogram(const struct check *c, const struct profile_histogram *h)
+static const char *histogram_fault(const struct check *c, const struct profile_histogram *h)
 {
 	uint64_t end;
 
@@ -133,7 +133,7 @@ static const char *judge_histogram(const struct check *c, const struct profile_h
 }
 
 /* The last bin may exceed the text, if the size is not a multiple of bytes_per_bin. */
-static const char *judge_bins(const struct profile_histogram *h, uint64_t *sum)
+static const char *bins_fault(const struct profile_histogram *h, uint64_t *sum)
 {
 	uint64_t nr = h->size / h->bytes_per_bin + !!(h->size % h->bytes_per_bin);
 	size_t i;
@@ -154,10 +154,10 @@ static const char *judge_bins(const struct profile_histogram *h, uint64_t *sum)
 static int check_histogram(const struct check *c, size_t i)
 {
 	const struct profile_histogram *histogram = &c->profile->histograms[i];
-	const char *why = judge_histogram(c, histogram);
+	const char *why = histogram_fault(c, histogram);
 
 	if (!why)
-		why = judge_bins(histogram, histogram->overflow ? &c->overflow[histogram->target] :
+		why = bins_fault(histogram, histogram->overflow ? &c->overflow[histogram->target] :
 								  &c->binned[histogram->target]);
 	return why ? broken(c, "histogram", i, why) : 0;
 }
@@ -326,7 +326,7 @@ static int check_sum(const struct check *c, size_t i)
  * A split's histograms may have more ticks than the split: a sum may include a part that was not
  * split, but whose JIT text belongs to processes.
  */
-static const char *judge_split(const struct check *c, const struct profile_split *split)
+static const char *split_fault(const struct check *c, const struct profile_split *split)
 {
 	uint64_t *sum;
 
@@ -345,7 +345,7 @@ static const char *judge_split(const struct check *c, const struct profile_split
 
 static int check_split(const struct check *c, size_t i)
 {
-	const char *why = judge_split(c, &c->profile->splits[i]);
+	const char *why = split_fault(c, &c->profile->splits[i]);
 
 	return why ? broken(c, "split", i, why) : 0;
 }

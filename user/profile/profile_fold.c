@@ -431,13 +431,13 @@ static size_t add_bins_up(const struct profile_histogram *a, const struct profil
 	/* Use no branches: mispredictions took half of the time of a merge here. */
 	while (x < x_end && y < y_end) {
 		const uint64_t left = x->index, right = y->index;
-		const bool takes_left = left <= right, takes_right = right <= left;
+		const bool uses_left = left <= right, uses_right = right <= left;
 
-		to[nr].index = takes_left ? left : right;
+		to[nr].index = uses_left ? left : right;
 		to[nr++].count =
-			(x->count & -(uint64_t)takes_left) + (y->count & -(uint64_t)takes_right);
-		x += takes_left;
-		y += takes_right;
+			(x->count & -(uint64_t)uses_left) + (y->count & -(uint64_t)uses_right);
+		x += uses_left;
+		y += uses_right;
 	}
 	while (x < x_end)
 		to[nr++] = *x++;

@@ -439,7 +439,7 @@ static void drop_callers(struct profile *profile)
 	profile->callers = NULL;
 }
 
-/* If only some parts have callers, nobody could tell whose callees the other ticks are. */
+/* If only some parts have callers, it would be unknown whose callees the other ticks are. */
 static int check_callers(const struct profile_merger *merger, const struct profile_merger *part,
 			 struct error *err)
 {

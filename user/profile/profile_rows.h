@@ -124,10 +124,11 @@ const struct profile_function *profile_rows_function(struct profile_rows *rows,
 void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
 			double *variance);
 
-/* The next whole nanoseconds for a row's ticks: see profile_weights_take(). */
-static inline uint64_t profile_rows_take(struct profile_rows *rows, const struct profile_row *row)
+/* The next whole nanoseconds for a row's ticks: see profile_weights_next_ns(). */
+static inline uint64_t profile_rows_next_ns(struct profile_rows *rows,
+					    const struct profile_row *row)
 {
-	return profile_weights_take(rows->weights, row->histogram, row->ticks);
+	return profile_weights_next_ns(rows->weights, row->histogram, row->ticks);
 }
 
 /* --- callers ------------------------------------------------------------------------------------ */

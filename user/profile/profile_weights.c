@@ -12,8 +12,8 @@ typedef unsigned __int128 u128;
 struct stratum {
 	uint64_t ns; /* CPU time of `ticks`; if only the period is known, of one tick */
 	uint64_t ticks;
-	u128 taken; /* ticks that have got their time, */
-	u128 given; /* and the nanoseconds for them */
+	u128 ticks_done; /* ticks that have got their time, */
+	u128 ns_done; /* and the nanoseconds for them */
 };
 
 /*
@@ -442,22 +442,22 @@ double profile_weight(const struct profile_weights *weights,
 	return weight(stratum_of(weights, histogram));
 }
 
-static uint64_t take(struct stratum *stratum, uint64_t ticks)
+static uint64_t next_ns(struct stratum *stratum, uint64_t ticks)
 {
-	u128 before = stratum->given, taken = stratum->taken + ticks;
+	u128 before = stratum->ns_done, done = stratum->ticks_done + ticks;
 
 	if (!stratum->ticks)
 		return 0;
-	/* In a profile whose ticks do not add up, `taken` may exceed the stratum's ticks. */
-	stratum->taken = taken;
-	stratum->given = to_u64(taken) == taken ? stratum->ns * taken / stratum->ticks : before;
-	return to_u64(stratum->given - before);
+	/* In a profile whose ticks do not add up, `done` may exceed the stratum's ticks. */
+	stratum->ticks_done = done;
+	stratum->ns_done = to_u64(done) == done ? stratum->ns * done / stratum->ticks : before;
+	return to_u64(stratum->ns_done - before);
 }
 
-uint64_t profile_weights_take(struct profile_weights *weights,
-			      const struct profile_histogram *histogram, uint64_t ticks)
+uint64_t profile_weights_next_ns(struct profile_weights *weights,
+				 const struct profile_histogram *histogram, uint64_t ticks)
 {
-	return take(stratum_of(weights, histogram), ticks);
+	return next_ns(stratum_of(weights, histogram), ticks);
 }
 
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)

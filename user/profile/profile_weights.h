@@ -46,8 +46,8 @@ double profile_weight(const struct profile_weights *weights,
  * Returns whole nanoseconds for the next ticks of a histogram. Fractions carry over, so that all
  * ticks of a stratum get all of its time, in any portions.
  */
-uint64_t profile_weights_take(struct profile_weights *weights,
-			      const struct profile_histogram *histogram, uint64_t ticks);
+uint64_t profile_weights_next_ns(struct profile_weights *weights,
+				 const struct profile_histogram *histogram, uint64_t ticks);
 
 /* Nanoseconds of a target's CPU time without ticks. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);

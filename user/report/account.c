@@ -38,7 +38,7 @@ static double gap(const struct sight *sight)
 	return fabs(sight->seen - sight->used);
 }
 
-static void judge(const struct sight *sight, double period, struct sight *worst)
+static void compare_sight(const struct sight *sight, double period, struct sight *worst)
 {
 	double chance = CHANCE * sqrt((double)sight->ticks) * period;
 
@@ -63,8 +63,8 @@ static double known_time(const struct profile_weights *weights, const struct pro
 		    used - (double)profile_weights_unknown(weights, split->target));
 }
 
-static void judge_splits(const struct profile *profile, const struct report_options *options,
-			 const struct profile_weights *weights, struct sight *worst)
+static void compare_splits(const struct profile *profile, const struct report_options *options,
+			   const struct profile_weights *weights, struct sight *worst)
 {
 	size_t i;
 
@@ -81,12 +81,12 @@ static void judge_splits(const struct profile *profile, const struct report_opti
 		/* Skip sums of several splits: some of those may have had no tick. */
 		if (profile_target_chosen(profile, options->target, split->target) &&
 		    sight.target->cpu_known && (split->pid >= 0 || split->cgroup))
-			judge(&sight, period, worst);
+			compare_sight(&sight, period, worst);
 	}
 }
 
-static void judge_targets(const struct profile *profile, const struct report_options *options,
-			  struct sight *worst)
+static void compare_targets(const struct profile *profile, const struct report_options *options,
+			    struct sight *worst)
 {
 	uint32_t i;
 
@@ -99,7 +99,7 @@ static void judge_targets(const struct profile *profile, const struct report_opt
 					     .target = target };
 
 		if (profile_target_chosen(profile, options->target, i) && target->cpu_known)
-			judge(&sight, period, worst);
+			compare_sight(&sight, period, worst);
 	}
 }
 
@@ -133,8 +133,8 @@ static const char *reason(const struct profile *profile, const struct sight *sig
 	return "its bursts fall between ticks, or these came late";
 }
 
-static void tell(const struct profile *profile, const struct sight *sight,
-		 struct cpu_time_notes *notes)
+static void add_worst_note(const struct profile *profile, const struct sight *sight,
+			   struct cpu_time_notes *notes)
 {
 	char *text = notes->text[notes->nr++], name[NAME_BYTES];
 	double share = sight->seen / sight->used;
@@ -164,8 +164,8 @@ static const char *noun(const struct profile *profile)
 										       "processes";
 }
 
-static void tell_unseen(const struct profile *profile, const struct report_options *options,
-			const struct profile_weights *weights, struct cpu_time_notes *notes)
+static void add_unseen_note(const struct profile *profile, const struct report_options *options,
+			    const struct profile_weights *weights, struct cpu_time_notes *notes)
 {
 	double unseen = 0;
 	uint32_t i;
@@ -178,7 +178,7 @@ static void tell_unseen(const struct profile *profile, const struct report_optio
 			 "%.3f s were used by %s without a tick", unseen / 1e9, noun(profile));
 }
 
-int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result)
+int cpu_time_compare(const struct profile *profile, uint64_t target, struct cpu_time_notes *result)
 {
 	const struct report_options options = { .target = target };
 	struct profile_weights *weights;
@@ -191,12 +191,12 @@ int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_ti
 	weights = profile_weights_new(profile);
 	if (!weights)
 		return -ENOMEM;
-	judge_splits(profile, &options, weights, &worst);
+	compare_splits(profile, &options, weights, &worst);
 	if (!worst.target)
-		judge_targets(profile, &options, &worst);
+		compare_targets(profile, &options, &worst);
 	if (worst.target)
-		tell(profile, &worst, result);
-	tell_unseen(profile, &options, weights, result);
+		add_worst_note(profile, &worst, result);
+	add_unseen_note(profile, &options, weights, result);
 	profile_weights_free(weights);
 	return 0;
 }
@@ -448,7 +448,7 @@ void render_cpu_time(const struct profile *profile, uint64_t target, const char 
 	size_t i;
 
 	/* Without memory, skip the notes; the account is still useful. */
-	if (cpu_time_judge(profile, target, &notes))
+	if (cpu_time_compare(profile, target, &notes))
 		return;
 	for (i = 0; i < notes.nr; i++) {
 		fputs(label, out);

@@ -331,7 +331,7 @@ static int find_function(struct annotating *work, struct error *err)
 	return ret ? ret : annotate_find_extent(work, err);
 }
 
-static int take_apart(struct annotating *work, struct error *err)
+static int read_function(struct annotating *work, struct error *err)
 {
 	int ret = annotate_read_code(work, err);
 
@@ -360,7 +360,7 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 	work.annotation->profile = profile;
 	ret = find_function(&work, err);
 	if (!ret)
-		ret = take_apart(&work, err);
+		ret = read_function(&work, err);
 out:
 	close_fd(&work.fd);
 	object_symbols_release(request->opener, work.symbols);

@@ -43,7 +43,7 @@ static void order_lines(struct annotation *annotation)
 }
 
 /* Copies the file and function of each row, and makes a line for each row that has one. */
-static int take_lines(struct annotation *annotation, const struct source_lines *lines)
+static int copy_lines(struct annotation *annotation, const struct source_lines *lines)
 {
 	struct string_set *strings = &annotation->memory->strings;
 	const struct source_line *line;
@@ -205,7 +205,7 @@ static int use_lines(struct annotating *work, const struct source_lines *lines)
 	annotation->lines = calloc(annotation->nr_rows + 1, sizeof(*annotation->lines));
 	if (!annotation->lines)
 		return -ENOMEM;
-	ret = take_lines(annotation, lines);
+	ret = copy_lines(annotation, lines);
 	if (ret)
 		return ret;
 	order_lines(annotation);
@@ -223,13 +223,13 @@ static int load_lines(struct annotating *work, struct source_lines **result, str
 	const struct annotation *annotation = work->annotation;
 	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
 	struct allowance *allowance = work->request->opener->allowance;
-	struct allowance_turn turn;
+	struct allowance_use use;
 	size_t i;
 	int ret;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
-	ret = allowance_begin(allowance, work->fd, &turn, why);
+	ret = allowance_begin(allowance, work->fd, &use, why);
 	if (ret)
 		return ret;
 	for (i = 0; i < annotation->nr_rows; i++)
@@ -237,7 +237,7 @@ static int load_lines(struct annotating *work, struct source_lines **result, str
 	ret = reader_lines(&(struct reader_file){ work->fd, annotated_object(work)->path,
 						  work->root },
 			   offsets, annotation->nr_rows, result, why);
-	allowance_end(allowance, &turn);
+	allowance_end(allowance, &use);
 	return ret;
 }
 

@@ -136,7 +136,7 @@ static int add_path(struct cgroup_name *name)
 }
 
 /* If several containers had one name, one after the other, add their paths. */
-static int tell_apart(struct cgroup_names *names)
+static int add_paths(struct cgroup_names *names)
 {
 	cleanup_free struct cgroup_name **sorted = calloc(names->nr + 1, sizeof(*sorted));
 	size_t i, j, end;
@@ -172,7 +172,7 @@ struct cgroup_names *cgroup_names_new(const struct profile *profile)
 	for (i = 0; !ret && i < names->nr; i++)
 		ret = put_together(&names->list[i]);
 	if (!ret)
-		ret = tell_apart(names);
+		ret = add_paths(names);
 	if (!ret)
 		return names;
 	cgroup_names_free(names);

@@ -70,7 +70,7 @@ static int put_neighbours(const struct report_rows *frames, const struct context
 }
 
 /* Adds the row of the function. If several match, they share a row with the given name. */
-static int put_wanted(const struct chain_view *view, struct report_rows *made)
+static int put_chosen(const struct chain_view *view, struct report_rows *made)
 {
 	const struct context_tree *tree = &view->made;
 	struct report_row row = { 0 };
@@ -111,7 +111,7 @@ int chain_neighbours(const struct chain_view *view, struct report_rows *rows)
 	ret = put_neighbours(rows, callers, nr, &made);
 	rows->nr_callers = made.nr;
 	if (!ret)
-		ret = put_wanted(view, &made);
+		ret = put_chosen(view, &made);
 	if (!ret)
 		ret = put_neighbours(rows, callees, nr, &made);
 	rows->neighbours = made.rows;

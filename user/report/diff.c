@@ -264,7 +264,7 @@ static int compare_probability(const void *left, const void *right)
 	return (a->probability > b->probability) - (a->probability < b->probability);
 }
 
-static int judge(struct diff *diff)
+static int find_significant(struct diff *diff)
 {
 	cleanup_free double *probabilities = calloc(diff->nr + 1, sizeof(*probabilities));
 	size_t i;
@@ -399,7 +399,7 @@ int diff_build(const struct profile *old, const struct profile *new,
 	if (!ret && options->inclusive)
 		ret = diff_rank(result);
 	if (!ret)
-		ret = judge(result);
+		ret = find_significant(result);
 	if (ret)
 		return error_errno(err, ret, "diff");
 	SORT(result->rows, result->nr, compare_change);

@@ -102,7 +102,7 @@ static int name_functions(struct html_inlined *inlined)
 
 	for (i = 0; !ret && i < inlined->bins.nr; i++) {
 		row = inlined->bins.rows[i];
-		row_take_source(&row);
+		row_use_source(&row);
 		if (row.scattered)
 			ret = rows_add(&inlined->functions, &row);
 	}
@@ -178,7 +178,7 @@ static size_t inlined_owner(const void *of, const struct profile_histogram *hist
 	if (!found)
 		return 0;
 	row = *found;
-	row_take_source(&row);
+	row_use_source(&row);
 	if (!row.scattered)
 		return 0;
 	found = bsearch(&row, functions->rows, functions->nr, sizeof(*found), row_compare_source);
@@ -469,7 +469,7 @@ static int put_notes(const struct profile *profile, FILE *data)
 	struct cpu_time_notes notes;
 	size_t i;
 
-	if (cpu_time_judge(profile, REPORT_ALL_TARGETS, &notes))
+	if (cpu_time_compare(profile, REPORT_ALL_TARGETS, &notes))
 		return -ENOMEM;
 	fputs(",\n\"notes\": [", data);
 	for (i = 0; i < notes.nr; i++) {

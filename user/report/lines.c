@@ -21,7 +21,7 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		const struct report_row *rows, size_t nr, struct source_lines **result,
 		struct error *why)
 {
-	struct allowance_turn turn;
+	struct allowance_use use;
 	const struct profile_object *object = &profile->objects[rows->object];
 	char root[PATH_MAX];
 	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
@@ -36,12 +36,12 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		return fd;
 	for (i = 0; i < nr; i++)
 		offsets[i] = rows[i].offset;
-	ret = allowance_begin(opener->allowance, fd, &turn, why);
+	ret = allowance_begin(opener->allowance, fd, &use, why);
 	if (ret)
 		return ret;
 	ret = reader_lines(&(struct reader_file){ fd, object->path, root }, offsets, nr, result,
 			   why);
-	allowance_end(opener->allowance, &turn);
+	allowance_end(opener->allowance, &use);
 	return ret;
 }
 
@@ -58,7 +58,7 @@ static const char *source_name(const struct report_row *row, const struct source
 	return name;
 }
 
-static void take_line(struct report_row *row)
+static void use_line(struct report_row *row)
 {
 	row->file = row->source->file;
 	row->line = row->source->line;
@@ -77,7 +77,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 		rows[i].source = line;
 		if (!line->file)
 			continue;
-		take_line(&rows[i]);
+		use_line(&rows[i]);
 		named++;
 	}
 	return named;
@@ -264,13 +264,13 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
-	if (!ret && add_inlined(rows, take_line))
+	if (!ret && add_inlined(rows, use_line))
 		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)
 		if (!rows->rows[i].file)
-			row_take_function(&rows->rows[i]);
+			row_use_function(&rows->rows[i]);
 	rows_merge(rows, compare_line);
 	return 0;
 }
@@ -289,13 +289,13 @@ int row_compare_source(const void *left, const void *right)
 	return compare_u64(a->line, b->line) ?: strcmp(a->name, b->name);
 }
 
-void row_take_source(struct report_row *row)
+void row_use_source(struct report_row *row)
 {
 	const struct source_line *source = row->source;
 
 	row->file = NULL;
 	if (!source || !source->function) {
-		row_take_function(row);
+		row_use_function(row);
 		return;
 	}
 	row->name = source_name(row, source);
@@ -317,7 +317,7 @@ int rows_by_inlined(const struct profile *profile, const struct object_opener *o
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)
-		row_take_source(&rows->rows[i]);
+		row_use_source(&rows->rows[i]);
 	rows_merge(rows, row_compare_source);
 	return 0;
 }

@@ -223,7 +223,7 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 }
 
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
-				    bool apart, struct timeline *timeline, int *ret_status)
+				    bool separate, struct timeline *timeline, int *ret_status)
 {
 	static char *const by_default[] = { PROFILE_FILE_DEFAULT };
 	struct profile *profile = NULL;
@@ -233,7 +233,7 @@ struct profile *profile_of_operands(const struct command *command, int nr, char 
 	*ret_status = EXIT_FAILURE;
 	if (file_names_of(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
 		print_error(&err);
-	else if (names.nr == 1 && !apart)
+	else if (names.nr == 1 && !separate)
 		profile = profile_of_operand(command, nr ? 1 : 0, names.names, ret_status);
 	else if (add_up(&names, timeline, &profile, &err))
 		print_error(&err);

@@ -38,10 +38,10 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 
 /*
  * Loads the sum of the profiles named by [FILE...], including those in folders. If there are
- * several, or if apart is true, each is added to timeline, which must be empty; the caller frees it
+ * several, or if separate is true, each is added to timeline, which must be empty; the caller frees it
  * in any case.
  */
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
-				    bool apart, struct timeline *timeline, int *ret_status);
+				    bool separate, struct timeline *timeline, int *ret_status);
 
 #endif

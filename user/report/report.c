@@ -479,7 +479,7 @@ static void put_notes(const struct report *report, FILE *out)
 	const char *separator = "";
 	size_t i;
 
-	if (cpu_time_judge(report->profile, report->options->target, &notes))
+	if (cpu_time_compare(report->profile, report->options->target, &notes))
 		notes.nr = 0;
 	for (i = 0; i < notes.nr; i++, separator = ", ") {
 		fputs(separator, out);

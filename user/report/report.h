@@ -44,6 +44,6 @@ struct cpu_time_notes {
  * Finds the largest differences beyond chance, and CPU time without ticks, for all targets or one.
  * Returns 0 or -ENOMEM.
  */
-int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result);
+int cpu_time_compare(const struct profile *profile, uint64_t target, struct cpu_time_notes *result);
 
 #endif

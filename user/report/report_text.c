@@ -72,7 +72,7 @@ static unsigned int difference(const struct shown_row *a, const struct shown_row
 }
 
 /* first[0..nr) look alike. Limit the work, because a profile may be crafted to have many. */
-static void tell_apart(const struct shown_row *first, size_t nr, uint8_t *alike)
+static void find_difference(const struct shown_row *first, size_t nr, uint8_t *alike)
 {
 	unsigned int how = 0;
 	size_t i, j;
@@ -112,7 +112,7 @@ static uint8_t *alike_find(const struct report *report)
 		for (end = i + 1; end < report->nr && !compare_shown(&seen[i], &seen[end]); end++)
 			;
 		if (end > i + 1)
-			tell_apart(&seen[i], end - i, alike);
+			find_difference(&seen[i], end - i, alike);
 	}
 	return alike;
 }

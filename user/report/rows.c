@@ -172,7 +172,7 @@ void row_weigh(struct report_row *row, double weight)
 	row->squares = row->ns * weight;
 }
 
-void row_take_function(struct report_row *row)
+void row_use_function(struct report_row *row)
 {
 	if (!row->function)
 		return;
@@ -199,7 +199,7 @@ static int add_place(struct report_rows *rows, const struct profile_row *place, 
 	row.function = profile_rows_function(&rows->from, place);
 	row.name = row.function ? row.function->name : NULL;
 	if (folds)
-		row_take_function(&row);
+		row_use_function(&row);
 	if (!last || row_compare_place(last, &row))
 		return rows_add(rows, &row);
 	add_row(rows, last, &row);

@@ -73,7 +73,7 @@ int rows_check(const struct profile *profile, const struct report_options *optio
 void row_weigh(struct report_row *row, double weight);
 
 /* Turns a row of a bin into that of its function. A bin without a function stays. */
-void row_take_function(struct report_row *row);
+void row_use_function(struct report_row *row);
 
 /* Appends a row; -ENOMEM. */
 int rows_add(struct report_rows *rows, const struct report_row *row);
@@ -112,7 +112,7 @@ int rows_by_inlined(const struct profile *profile, const struct object_opener *o
  * Turns a row with a source into that of its source function. A row without one stays its
  * function's.
  */
-void row_take_source(struct report_row *row);
+void row_use_source(struct report_row *row);
 
 /* The orders of bins by place, and of rows of source functions. */
 int row_compare_place(const void *left, const void *right);

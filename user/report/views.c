@@ -17,7 +17,7 @@ static void by_functions(struct report_rows *rows)
 	size_t i;
 
 	for (i = 0; i < rows->nr; i++)
-		row_take_function(&rows->rows[i]);
+		row_use_function(&rows->rows[i]);
 	rows_merge(rows, row_compare_place);
 }
 
@@ -80,11 +80,11 @@ static void by_objects(struct report_rows *rows)
 }
 
 /*
- * Rows of text: bins, combined as the options say. apart: a function with code at several places
+ * Rows of text: bins, combined as the options say. separate: a function with code at several places
  * has several rows.
  */
-static int by_place(const struct profile *profile, const struct report_options *options, bool apart,
-		    struct report_rows *rows, struct error *err)
+static int by_place(const struct profile *profile, const struct report_options *options,
+		    bool separate, struct report_rows *rows, struct error *err)
 {
 	const bool folds = options->by == REPORT_FUNCTIONS && !options->inlined;
 	int ret = rows_named(profile, options, folds, rows, err);
@@ -102,7 +102,7 @@ static int by_place(const struct profile *profile, const struct report_options *
 		by_objects(rows);
 	else if (options->by == REPORT_LINES)
 		ret = rows_by_lines(profile, &opener, rows, err);
-	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
+	if (!ret && !separate && options->by == REPORT_FUNCTIONS)
 		join_jit(profile, rows);
 	if (!ret && options->rename && rename_rows(options, rows))
 		ret = error_errno(err, -ENOMEM, "report");
@@ -358,19 +358,19 @@ static int keep_functions(const struct profile *profile, const struct report_opt
 }
 
 static int make_rows(const struct profile *profile, const struct report_options *options,
-		     bool apart, struct report_rows *rows, struct error *err)
+		     bool separate, struct report_rows *rows, struct error *err)
 {
 	int ret;
 
 	*rows = (struct report_rows){ 0 };
 	if (options->by >= REPORT_PROCESSES && options->by <= REPORT_COMMS)
-		ret = by_split(profile, options, apart, rows, err);
+		ret = by_split(profile, options, separate, rows, err);
 	else if (options->by == REPORT_CPUS)
 		ret = by_cpu(profile, options, rows, err);
 	else
-		ret = by_place(profile, options, apart, rows, err);
+		ret = by_place(profile, options, separate, rows, err);
 	if (!ret && options->function && !options->tree)
-		ret = keep_functions(profile, options, apart, rows, err);
+		ret = keep_functions(profile, options, separate, rows, err);
 	if (ret || options->tree)
 		return ret;
 	rows_sort(rows, options->inclusive, options->limit);

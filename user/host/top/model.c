@@ -297,14 +297,14 @@ static void begin_interval(struct top_table *table)
  * Uses the last note of the profile, or else the note on the largest difference between ticks and
  * CPU time.
  */
-static int take_note(struct top_model *model, const struct profile *profile)
+static int choose_note(struct top_model *model, const struct profile *profile)
 {
 	struct cpu_time_notes notes;
 	const char *note = NULL;
 
 	free(model->note);
 	model->note = NULL;
-	if (cpu_time_judge(profile, REPORT_ALL_TARGETS, &notes))
+	if (cpu_time_compare(profile, REPORT_ALL_TARGETS, &notes))
 		return -ENOMEM;
 	if (notes.nr)
 		note = notes.text[0];
@@ -320,7 +320,7 @@ static int add_account(struct top_model *model, const struct profile *profile)
 {
 	profile_account_free(&model->interval);
 	model->interval = (struct profile_account){ 0 };
-	if (take_note(model, profile))
+	if (choose_note(model, profile))
 		return -ENOMEM;
 	if (profile_account_add(&model->interval, &profile->ticks) ||
 	    profile_account_add(&model->overall, &profile->ticks))

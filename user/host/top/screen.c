@@ -452,7 +452,7 @@ static const char *empty(const struct top_screen *screen, const struct top_model
 	return "No tick yet.";
 }
 
-static bool is_told_apart(const struct top_screen *screen, enum top_by by)
+static bool is_distinguished(const struct top_screen *screen, enum top_by by)
 {
 	if (by == TOP_PROCESSES || by == TOP_COMMS)
 		return screen->processes;
@@ -470,7 +470,7 @@ static void put_table(struct top_line *line, const struct top_screen *screen,
 	nr = nr < rows ? nr : rows;
 	columns = top_columns_fit(&ui->choice, false, shown, nr, screen->columns);
 	top_put_headings(line, &columns, ui->choice.sort);
-	if (!list->nr || !is_told_apart(screen, ui->choice.by)) {
+	if (!list->nr || !is_distinguished(screen, ui->choice.by)) {
 		line_text(line, empty(screen, model, ui));
 		line_end(line);
 		nr = 1;
