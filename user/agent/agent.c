@@ -236,7 +236,7 @@ static bool is_pods_name(const char *host)
 	return ret;
 }
 
-/* A pod's name changes with each restart, so it identifies no host. */
+/* A pod's name changes with each restart. Therefore it identifies no host. */
 static void say_whose_name(const struct agent_choice *choice)
 {
 	char host[HOST_NAME_MAX + 1] = "";

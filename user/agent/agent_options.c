@@ -480,7 +480,7 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 
 /* --- all together --- */
 
-/* Rules match names of cgroups, so they need --split cgroup. */
+/* Rules match names of cgroups. Therefore they need --split cgroup. */
 static int settle_choice(struct agent_arguments *arguments, struct error *err)
 {
 	struct agent_choice *choice = &arguments->agent.choice;
@@ -555,7 +555,7 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 #define LINE_BYTES 4096 /* the longest line */
 #define CONFIG_BYTES (1 << 20) /* the largest file: a sparse file could have any size */
 
-/* A name has no blanks, so text after a blank must be a value. */
+/* A name has no blanks. Therefore text after a blank must be a value. */
 static int check_equals(char *line, struct error *err)
 {
 	size_t name = strcspn(line, "= \t");

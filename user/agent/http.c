@@ -72,8 +72,8 @@ static bool has_any(const struct bytes *text, const char *const *words)
 
 /*
  * Texts by which backends refuse a request as too large. gRPC has no status for that: most
- * libraries send one that means "later" and would refuse it again for ever, so only the text tells
- * them apart. The Collector answers 400 with such a text over HTTP.
+ * libraries send a status that means "later" and would refuse the request for ever. Only the text
+ * shows the difference. Over HTTP the Collector answers 400 with such a text.
  */
 static const char *const size_words[] = { "larger than", /* Go, C++, Python, JavaScript */
 					  "exceeds maximum size", /* Java */
@@ -673,7 +673,7 @@ static void fail(const struct http *http, CURLcode code, struct http_reply *repl
 
 /*
  * The token has expired, or a Collector has no profiles pipeline yet. The request is fine, and the
- * other side can fix it, so retry.
+ * other side can fix it. Therefore retry.
  */
 static void hold_denied(struct http_reply *reply)
 {

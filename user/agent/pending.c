@@ -173,7 +173,7 @@ static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_
 	return pending->nr;
 }
 
-/* Users look at the newest profile, so merge it only if there is no other pair. */
+/* Users look at the newest profile. Therefore merge it only if there is no other pair. */
 static size_t choose_pair(const struct pending *pending)
 {
 	size_t at = find_pair(pending, pending->nr - 1, 10 * MINUTE_NS);

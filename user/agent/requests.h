@@ -10,8 +10,8 @@
 /*
  * Divides a profile into requests. It is a single request unless that is too large for the backend.
  * Then the services are halved until one is left, that one is sent by function, and its samples are
- * halved. Each sample is in exactly one request, so sums do not change. Pieces of a service, and
- * their profile's id, are the same at each retry.
+ * halved. Each sample is in exactly one request. Therefore sums do not change. Pieces of a service,
+ * and their profile's id, are the same at each retry.
  */
 struct requests {
 	enum sink_kind kind;
@@ -43,7 +43,7 @@ bool requests_left(const struct requests *requests);
 /* Makes the next request; the caller frees *body. Returns 0 or -ENOMEM. */
 int requests_next(struct requests *requests, struct bytes *body);
 
-/* The current request was accepted or refused: go on to the next one. */
+/* The current request was accepted or refused: continue with the next one. */
 void requests_settle(struct requests *requests);
 
 /*

@@ -293,7 +293,7 @@ static void move_queue(struct sink *sink, struct sink *before)
 	uint64_t left = 0;
 
 	sink->counts = before->counts;
-	/* The new options may be what the backend wants, so try at once. */
+	/* The new options may be what the backend wants. Therefore try at once. */
 	sink->due_ns = before->counts.refusing ? 0 : before->due_ns;
 	sink->pending.lost += before->pending.lost;
 	sink->pending.merged += before->pending.merged;
@@ -714,7 +714,7 @@ static int open_folder(struct sink *sink, struct error *err)
 	snprintf(path, sizeof(path), "%s/bpfprofil.json.gz", sink->options.where);
 	ret = output_check(path, NULL);
 	if (ret) {
-		/* The user named the folder, so the message must not name a file in it. */
+		/* The user named the folder. Therefore the message must not name a file in it. */
 		error_errno(err, ret, "agent: --dir %.200s", sink->options.where);
 		if (ret == -ENOENT)
 			error_hint(err, "mkdir -p %.200s", sink->options.where);

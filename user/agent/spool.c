@@ -72,8 +72,8 @@ static bool parse_name(const char *name, struct spool_entry *result)
 }
 
 /*
- * A sink's name has slashes and any length, so the folder has a hash of it, after its first word
- * for human readers.
+ * A sink's name has slashes and any length. Therefore the folder has a hash of it, after its first
+ * word for human readers.
  */
 char *spool_folder(const char *dir, const char *sink)
 {
@@ -203,7 +203,9 @@ int spool_open(const char *dir, const char *sink, struct spool **result, struct 
 	if (spool->fd < 0)
 		return spool->fd;
 	ret = lock_folder(spool, err);
-	/* This file is only for people who wonder whose folder it is, so ignore a full disk. */
+	/*
+	 * This file is only for people who wonder whose folder it is. Therefore ignore a full disk.
+	 */
 	if (!ret)
 		spool_replace(spool->fd, SINK_NAME, &name, true);
 	return ret;

@@ -362,7 +362,7 @@ void state_open(struct state *state, const char *dir, bool quiet, struct figures
 
 	*state = (struct state){ .fd = spool_open_folder(dir, &err) };
 	if (state->fd < 0) {
-		/* Each sink has its own folder below, so this is not an error. */
+		/* Each sink has its own folder below. Therefore this is not an error. */
 		if (state->fd == -EPERM)
 			print_message(NULL,
 				      "agent: --spool %s: others can write there: counters are not "

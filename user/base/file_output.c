@@ -461,7 +461,7 @@ static int create_temp(struct output *out, mode_t mode)
 
 /*
  * Keeps the mode of a replaced file if it was ours. If somebody else made that file, it may be a
- * trap, so its mode can only remove permissions.
+ * trap. Therefore its mode can only remove permissions.
  */
 static int open_beside(struct output *out, bool confidential)
 {
@@ -481,7 +481,7 @@ static int open_beside(struct output *out, bool confidential)
 	return 0;
 }
 
-/* A pipe may accept only a part of the data, so a short write() and EINTR are not errors. */
+/* A pipe may accept only a part of the data. Therefore a short write() and EINTR are not errors. */
 static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t done;
@@ -706,8 +706,8 @@ static bool swap_with_old(const struct output *out)
 }
 
 /*
- * Links a nameless file as FILE; then *done is true. link() cannot replace a file, so if FILE
- * exists, links it as a temporary name, which is then renamed.
+ * Links a nameless file as FILE; then *done is true. link() cannot replace a file. Therefore, if
+ * FILE exists, it links a temporary name, which is then renamed.
  */
 static int link_temp(struct output *out, bool *done)
 {
@@ -782,7 +782,7 @@ int output_commit(struct output *out, struct error *err)
 
 /*
  * gzclose() would write a trailer, and then the reader of a pipe would think that half a text is
- * complete. zlib has no other way to close, so redirect its descriptor first.
+ * complete. zlib has no other way to close. Therefore redirect its descriptor first.
  */
 static void abort_gz(const struct output *out)
 {
@@ -865,7 +865,7 @@ int output_check(const char *path, struct error *err)
 	ret = file_place_find(path, &place, err);
 	if (ret)
 		return ret;
-	/* Opening a fifo would wait for its reader, so only check it. */
+	/* Opening a fifo would wait for its reader. Therefore only check it. */
 	if (place.direct)
 		ret = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
 			      error_errno(err, -errno, "%s", path) :

@@ -134,7 +134,7 @@ static bool become_user(uid_t user, struct credentials *own)
 		return false;
 	own->group = (gid_t)setfsgid(NOBODY);
 	setfsuid(user);
-	/* These calls return the previous id and no error, so read the new id back. */
+	/* These calls return the previous id and no error. Therefore read the new id back. */
 	if (setfsgid(-1U) == NOBODY && (uid_t)setfsuid(-1U) == user)
 		return true;
 	restore_credentials(own);

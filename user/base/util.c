@@ -48,7 +48,10 @@ int grow(void **array, size_t *capacity, size_t need, size_t size)
 		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
 	if (__builtin_mul_overflow(wanted, size, &bytes))
 		return -EOVERFLOW;
-	/* The caller's pointer is not a void *, so copy it instead of dereferencing it as one. */
+	/*
+	 * The caller's pointer is not a void *. Therefore copy it instead of dereferencing it as
+	 * one.
+	 */
 	memcpy(&old, array, sizeof(old));
 	new = realloc(old, bytes);
 	if (!new)
@@ -381,7 +384,7 @@ uint32_t fd_most_that_stay(void)
 	return limit.rlim_cur < INT_MAX ? (uint32_t)(limit.rlim_cur - reserve) : INT_MAX;
 }
 
-/* The kernel uses the lowest free number, so all numbers below fd are in use. */
+/* The kernel uses the lowest free number. Therefore all numbers below fd are in use. */
 bool fd_may_stay(int fd)
 {
 	return fd < 0 || (uint32_t)fd < fd_most_that_stay();

@@ -3,8 +3,8 @@
  * Copies counters from the kernel into the callers' buffers.
  *
  * profil() promises that counts appear in the caller's own buffer. The kernel cannot add to that
- * memory at a tick, so calls.bpf.c counts in pages of its own maps. Some 20 times a second, the
- * thread of the caller's user adds the new counts to the buffer through /proc/PID/mem:
+ * memory at a tick. Therefore calls.bpf.c counts in pages of its own maps. Some 20 times a second,
+ * the thread of the caller's user adds the new counts to the buffer through /proc/PID/mem:
  *
  *   move_counters()  replaces the counters of a page by 0
  *   put_batch()      for each run of consecutive counters: reads the buffer, adds by the dialect's
@@ -490,7 +490,10 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 
 	for (i = 0; i < batch->nr; i++)
 		ticks += batch->more[i];
-	/* If the address space is gone, nobody can read the buffer, so only -EFAULT is a loss. */
+	/*
+	 * If the address space is gone, nobody can read the buffer. Therefore only -EFAULT is a
+	 * loss.
+	 */
 	if (failure == -EFAULT)
 		caller->unwritten += ticks;
 	else if (batch->entry == caller->spec->table.overflow)

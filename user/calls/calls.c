@@ -205,7 +205,7 @@ size_t calls_active(const struct calls *calls)
 	return active;
 }
 
-/* Only the stuck worker knows what it copied, so record its calls as unread. */
+/* Only the stuck worker knows what it copied. Therefore record its calls as unread. */
 static void record_stuck(struct calls *calls)
 {
 	uint32_t slot;
@@ -273,7 +273,7 @@ bool calls_close(struct calls *calls)
 		return true;
 	if (calls->work)
 		end_all(calls);
-	/* A stuck worker may still wake up, so free nothing, but stop counting. */
+	/* A stuck worker may still wake up. Therefore free nothing, but stop counting. */
 	if (calls->work && !calls->ended_all) {
 		call_engine_stop(&calls->engine);
 		return false;

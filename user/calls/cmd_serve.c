@@ -464,7 +464,7 @@ static int write_record(struct serve *serve, struct error *err)
 	ret = calls_finish(serve->calls, &profile, err);
 	if (ret)
 		return ret;
-	/* The record has calls of all users, so it is confidential. */
+	/* The record has calls of all users. Therefore it is confidential. */
 	ret = profile_save(profile, serve->arguments->record, OUTPUT_CONFIDENTIAL, err);
 	profile_free(profile);
 	return ret;

@@ -56,7 +56,7 @@ static void cut_mark(char *path)
 		path[strlen(path) - strlen(mark)] = '\0';
 }
 
-/* The head in memory has no section headers, so remove their offset. */
+/* The head in memory has no section headers. Therefore remove their offset. */
 union elf_head {
 	unsigned char bytes[HEAD_BYTES];
 	Elf64_Ehdr wide;
@@ -128,7 +128,7 @@ static int add_mapping(struct mapped_text *text, const struct maps_line *line)
 	return 0;
 }
 
-/* A file's first mapping comes first, so its head is known before its text. */
+/* A file's first mapping comes first. Therefore its head is known before its text. */
 static int add_lines(const struct process *process, FILE *maps, struct mapped_text *text)
 {
 	char buffer[PATH_MAX + 128];

@@ -111,7 +111,7 @@ static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t po
 	return ret;
 }
 
-/* If the main thread has ended, its files are empty, so try another thread's. */
+/* If the main thread has ended, its files are empty. Therefore try another thread's. */
 int process_open(struct process *process, pid_t pid, uint32_t pointer,
 		 const uint8_t proof[PROCESS_PROOF])
 {

@@ -203,8 +203,8 @@ static void close_regions(struct compiler *c, uint64_t start)
 
 /*
  * Visits offsets in ascending order. A region covers earlier ones around it. After its end, glibc
- * returns to the innermost region that continues. irix only checks the largest offset, so it finds
- * none.
+ * returns to the innermost region that continues. irix only checks the largest offset. Therefore it
+ * finds none.
  */
 static void sweep(struct compiler *c)
 {

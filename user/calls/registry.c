@@ -303,7 +303,7 @@ static struct caller *new_caller(struct calls *calls, const struct call_ref *ref
 
 /*
  * Opens a child by its pid. Another process may have that pid by now, even a relative with the same
- * random bytes, so check that it has this call.
+ * random bytes. Therefore check that it has this call.
  */
 static int open_child(struct calls *calls, struct caller *caller)
 {
@@ -410,7 +410,7 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	pthread_mutex_lock(&calls->lock);
 	caller = calls->callers[ref->slot];
 	call = &calls->engine.calls[ref->slot];
-	/* The kernel has reused the slot for another call, so drop the old one. */
+	/* The kernel has reused the slot for another call. Therefore drop the old one. */
 	if (caller && caller->ref.serial != call->serial) {
 		forget_caller(calls, caller);
 		caller = NULL;

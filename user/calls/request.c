@@ -123,7 +123,7 @@ static void leave(struct asking *asking, bool keep)
 
 /*
  * Replaces the old call by the new one. If the process executed another program since its request,
- * the kernel's hook ran too early to remove the new call, so remove it here.
+ * the kernel's hook ran too early to remove the new call. Therefore remove it here.
  */
 static int replace_call(struct asking *asking, struct caller *caller)
 {
@@ -172,7 +172,7 @@ static uint32_t call_flags(const struct call_request *request)
 	return flags;
 }
 
-/* A call that others in the address space use stays, so it is not replaced. */
+/* A call that others in the address space use stays. Therefore it is not replaced. */
 static bool replaces_own(const struct asking *asking, uint32_t owner)
 {
 	const struct caller *caller = asking->caller;
@@ -341,8 +341,8 @@ static void fill_stop(const struct caller *caller, const struct call *call,
 }
 
 /*
- * While the call is on, ticks may arrive between two figures, so the total is computed as their
- * sum. Once the call is off, the total is the kernel's own, and the sum must agree with it.
+ * While the call is on, ticks may arrive between two figures. Therefore the total is computed as
+ * their sum. Once the call is off, the total is the kernel's own, and the sum must agree with it.
  */
 static void fill_state(const struct asking *asking)
 {

@@ -36,7 +36,7 @@ struct visit {
 	int fd; /* -1: closed */
 	bool begun;
 	bool given_up; /* the client has an answer */
-	bool is_plain; /* it cannot contain a descriptor, so close() does not block */
+	bool is_plain; /* it cannot contain a descriptor: close() does not block */
 	struct ucred sender;
 	size_t size; /* of the request; 0: not read yet */
 	char *request;
@@ -214,7 +214,7 @@ static void give_up_visit(struct job *job)
 	struct visit *visit = (struct visit *)job;
 
 	pthread_mutex_lock(&visit->lock);
-	/* The worker is stuck, so it may keep only the descriptor that it is using. */
+	/* The worker is stuck. Therefore it may keep only the descriptor that it is using. */
 	if (visit->fd >= 0 && visit->is_plain && !visit->begun) {
 		send_off(visit->fd, true, ETIMEDOUT);
 		visit->fd = -1;

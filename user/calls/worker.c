@@ -351,7 +351,10 @@ static void give_up(struct worker *worker)
 	job->give_up(job);
 }
 
-/* If this process was stopped, or had no CPU, its threads had none either, so reset their times. */
+/*
+ * If this process was stopped, or had no CPU, its threads had none either. Therefore reset their
+ * times.
+ */
 static void forgive(struct calls *calls, uint64_t now)
 {
 	struct worker *worker;

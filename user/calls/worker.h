@@ -9,15 +9,15 @@
 #include "calls/call_state.h"
 
 /*
- * A user's memory can block a thread that accesses it: a page of a buffer may be backed by a FUSE file,
- * or closing a descriptor may linger. Therefore each user has a thread, and only that thread waits.
+ * A user's memory can block a thread that accesses it: a page of a buffer may be backed by a FUSE
+ * file, or closing a descriptor may linger. Therefore each user has a thread, and only that thread waits.
  * A call has the same worker for its whole life, and only this worker uses its caller and its
  * process.
  *
  * These are threads and not processes, so that counters and callers stay in one place, and a copy
  * needs a few system calls and no message. calls->lock protects what they share (slots, specs,
  * limits of users, the journal, the clocks), and nobody waits for a user while holding it. A thread
- * in an uninterruptible wait prevents its process from ending. The owner must know that, so
+ * in an uninterruptible wait prevents its process from ending. The owner must know that. Therefore
  * workers_end() reports it.
  */
 /* calls->lock must be held, unless stated otherwise. */
@@ -51,7 +51,7 @@ void workers_check(struct calls *calls);
 
 /*
  * Releases all calls and ends all threads, except stuck ones. False: there are some, which may
- * still wake up, so nothing may be freed.
+ * still wake up. Therefore nothing may be freed.
  */
 bool workers_end(struct calls *calls);
 

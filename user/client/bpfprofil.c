@@ -8,7 +8,7 @@
 #include "client/settings.h"
 #include "client/sys.h"
 
-/* The numbers are passed from the server to the program unchanged, so they must be equal. */
+/* The numbers are passed from the server to the program unchanged. Therefore they must be equal. */
 _Static_assert(BPFPROFIL_PROFIL == (int)CALL_PROFIL && BPFPROFIL_SPROFIL == (int)CALL_SPROFIL &&
 		       BPFPROFIL_PCSAMPLE == (int)CALL_PCSAMPLE,
 	       "on");

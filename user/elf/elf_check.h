@@ -28,7 +28,7 @@ int elf_check_file(const struct mapped_file *file, struct error *err);
 
 /*
  * After elf_check_file(), checks that libdw may read the file, too. libdw unpacks all debug
- * information, so this check takes longer. Symbols do not need it.
+ * information. Therefore this check takes longer. Symbols do not need it.
  */
 int elf_check_packed(const struct mapped_file *file, struct error *err);
 

@@ -293,8 +293,8 @@ const void *vdso_image(size_t *ret_size)
 	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
 	/*
-	 * The section headers are the end of the image, so they give its size without the mapping's
-	 * padding.
+	 * The section headers are the end of the image. Therefore they give its size without the
+	 * mapping's padding.
 	 */
 	if (image)
 		*ret_size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;

@@ -29,8 +29,8 @@ int elf_image_open_memory(const void *memory, size_t size, struct elf_image *res
 			  struct error *err);
 
 /*
- * Opens a file that only the kernel can make, such as /proc/kcore. It cannot be mapped, so fd must
- * stay open.
+ * Opens a file that only the kernel can make, such as /proc/kcore. It cannot be mapped. Therefore
+ * fd must stay open.
  */
 int elf_image_open_trusted(int fd, struct elf_image *result, struct error *err);
 void elf_image_close(struct elf_image *image);

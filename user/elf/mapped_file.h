@@ -8,8 +8,8 @@
 /*
  * A regular file in memory that its owner may change or truncate during reading. A missing page
  * reads as zeros, and does not end the process by SIGBUS. Parts that must not change between two
- * reads are copied first. Nothing else is copied, so files may be larger than memory. One byte
- * after the end may be read; it is zero.
+ * reads are copied first. Nothing else is copied. Therefore files may be larger than memory. One
+ * byte after the end may be read; it is zero.
  */
 struct mapped_file {
 	unsigned char *bytes; /* write only after mapped_file_own() */

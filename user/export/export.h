@@ -63,7 +63,7 @@ struct export_format {
 	bool compressed; /* with gzip, if written to a file */
 	bool reads_programs; /* reads the profiled programs, and fails without them */
 	const char *flat; /* why it lacks callers; NULL: it has them */
-	bool only_counts; /* has no time, so it refuses targets with different periods */
+	bool only_counts; /* has no time: it refuses targets with different periods */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
 	bool per_object; /* writes NAME.OBJECT.out for each object with export_has_file() */
 	int (*write)(const struct profile *profile, const struct export_options *options,

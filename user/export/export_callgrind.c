@@ -250,7 +250,10 @@ static void put_call(struct callgrind *callgrind, const struct callgrind_call *c
 
 	if (object != callgrind->object)
 		put_object(callgrind, "cob", object);
-	/* callgrind_annotate may take a file that is named here for another one, so name few. */
+	/*
+	 * callgrind_annotate may take a file that is named here for another one. Therefore name
+	 * few.
+	 */
 	if (file != callgrind->file || file != own_file(callgrind))
 		put_file(callgrind, "cfi", file);
 	put_callee(callgrind, "cfn", call->callee);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Writes rows for ClickHouse, with the columns of the OpenTelemetry Collector's exporter. That
- * exporter also has a row for each sample, but loses the build ids of files, so our rows include
- * them.
+ * exporter also has a row for each sample, but loses the build ids of files. Therefore our rows
+ * include them.
  */
 #include <errno.h>
 #include <inttypes.h>

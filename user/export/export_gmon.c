@@ -3,12 +3,12 @@
  * Writes gmon.out, GNU version 1, of one object: only histogram records, at the addresses of its
  * symbol table. Limits of gprof 2.40 shape it:
  *
- * - A counter has 16 bits, but gprof adds up records with equal bounds, so the rest of a larger
- *   count is in another record. The sum has 31 bits.
+ * - A counter has 16 bits, but gprof adds up records with equal bounds. Therefore the rest of a
+ *   larger count is in another record. The sum has 31 bits.
  * - The unit is two bytes of text. With less text per counter, gprof loses every other counter. It
  *   rounds the start of a function down to the unit.
  * - Seconds are counts divided by an integer rate. If the CPU time of targets is known, a tick has
- *   any weight, so it becomes several counts of a small part of a second.
+ *   any weight. Therefore it becomes several counts of a small part of a second.
  * - Records must not overlap unless they are equal. Therefore they are cut at multiples of a fixed
  *   size. Records without ticks are skipped, which keeps large texts small. The records of two runs
  *   can be added up, too.

@@ -9,8 +9,8 @@
  * favour lines with many instructions. Therefore the time of a basic block is first divided among
  * its instructions, which measures how often the block runs. Then the line gets the maximum, too.
  *
- * A count is the nanoseconds for one instruction of the block. LLVM only compares counts, so the
- * unit does not matter.
+ * A count is the nanoseconds for one instruction of the block. LLVM only compares counts. Therefore
+ * the unit does not matter.
  */
 #include <errno.h>
 #include <inttypes.h>

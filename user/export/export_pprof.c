@@ -68,7 +68,7 @@ static void put_comment(struct pprof_writer *pprof, const char *text)
 	pprof_put(&pprof->out, &part);
 }
 
-/* Ticks outside of bins have no samples, so comments list them. */
+/* Ticks outside of bins have no samples. Therefore comments list them. */
 static void put_comments(struct pprof_writer *pprof)
 {
 	const struct profile *profile = pprof->samples->profile;
@@ -87,7 +87,8 @@ static void put_comments(struct pprof_writer *pprof)
 }
 
 /*
- * If lines are missing, pprof looks them up itself, so claim that only for files that are not here.
+ * Whether the profile claims to have all lines. If it does not, pprof looks lines up itself. We
+ * have looked them up already if the file is here.
  */
 static bool is_looked_up(const struct pprof_writer *pprof, const struct sample_mapping *of)
 {

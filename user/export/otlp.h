@@ -44,8 +44,8 @@ void otlp_set_value(Otlp__AnyValue *value, const char *text);
 void otlp_put(const Otlp__Request *part, FILE *stream);
 
 /*
- * Writes the used parts of the tables, so call it last. Stacks are pairs of a sample's callers and
- * place, numbered by chain_tree_child(). Returns 0 or -ENOMEM.
+ * Writes the used parts of the tables. Therefore call it last. Stacks are pairs of a sample's
+ * callers and place, numbered by chain_tree_child(). Returns 0 or -ENOMEM.
  */
 int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes,
 			const struct chain_tree *stacks, FILE *stream);

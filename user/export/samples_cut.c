@@ -300,7 +300,7 @@ static int compare_coldest(const void *left, const void *right)
 /*
  * Marks the coldest members until no more than `most` samples remain. sizes: marked members by
  * group. The first of a group saves nothing, and if it is alone it stays. Ticks outside of bins
- * have neither function nor object, so they stay.
+ * have neither function nor object. Therefore they stay.
  */
 static void mark_coldest(struct member *members, size_t nr, size_t most, size_t *sizes)
 {

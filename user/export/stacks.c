@@ -141,7 +141,7 @@ static int add_stack(struct stacks_maker *maker, const struct profile_row *row)
 				     .ticks = row->ticks,
 				     .ns = profile_rows_next_ns(&maker->rows, row) };
 
-	/* Bins ascend, so those of a function are consecutive. */
+	/* Bins ascend. Therefore those of a function are consecutive. */
 	if (last && last->histogram == stack.histogram && last->function == stack.function &&
 	    last->callers == stack.callers && last->in_kernel == stack.in_kernel) {
 		add_up_stacks(last, &stack);

@@ -57,8 +57,8 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 void stacks_free(struct stacks *stacks);
 
 /*
- * Viewers need all frames of each stack, so a small profile with long names and deep chains would
- * have gigabytes. Beyond this limit, the coldest stacks lose their callers.
+ * Viewers need all frames of each stack. Therefore a small profile with long names and deep chains
+ * would have gigabytes. Beyond this limit, the coldest stacks lose their callers.
  */
 #define STACKS_MAX (128ULL << 20)
 

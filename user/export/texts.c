@@ -120,7 +120,7 @@ static void shorten_text(char *text)
 	memcpy(text + length, "...", 4);
 }
 
-/* Escapes have four bytes for one, so cut a label after escaping. */
+/* Escapes have four bytes for one. Therefore cut a label after escaping. */
 static void shorten_label(char *text)
 {
 	char cut[TEXT_LABEL];

@@ -35,8 +35,7 @@ void pointer_map_clear(struct pointer_map *map);
  * names contained. Number 0 is "". The first lack of memory stays in error.
  */
 struct texts {
-	struct escaped
-		*escaped; /* for one text at a time; stays in place if this is copied */
+	struct escaped *escaped; /* for one text at a time; stays in place if this is copied */
 	const char **all;
 	size_t nr;
 	size_t room;

@@ -96,7 +96,7 @@ static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int ret;
 
-	/* Bins ascend, so the bins of a function are neighbours. */
+	/* Bins ascend. Therefore the bins of a function are neighbours. */
 	if (last && !compare_function_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
@@ -266,7 +266,7 @@ static char *name_of_place(const struct profile_object *object, const struct fun
 	return name;
 }
 
-/* Text outside of files is only known by addresses, so its stretches end at their ticks. */
+/* Text outside of files is only known by addresses. Therefore its stretches end at their ticks. */
 static void tighten(const struct profile_object *object, struct function_hit *hit)
 {
 	if (!hit->stretch || object->nr_text)
@@ -695,7 +695,10 @@ static int note_again(struct profile *profile)
 			profile->notes[nr++] = profile->notes[i];
 			continue;
 		}
-		/* Only the host of the profile knows why a file was not opened, so keep that. */
+		/*
+		 * Only the host of the profile knows why a file was not opened. Therefore keep
+		 * that.
+		 */
 		nameless.denied |= !!strstr(profile->notes[i], "CAP_SYS_PTRACE");
 		free(profile->notes[i]);
 	}

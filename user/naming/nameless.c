@@ -204,8 +204,8 @@ static const char *advice(const char *object, char text[ADVICE_BYTES])
 	if (strncmp(object, "[java:", strlen("[java:")) != 0)
 		return "/tmp/perf-PID.map has them if the program writes it";
 	/*
-	 * From JDK 17 on. If a JVM is profiled by its pid, it still runs when names are read, so a
-	 * map that it writes at its end is too late.
+	 * From JDK 17 on. If a JVM is profiled by its pid, it still runs when names are read.
+	 * Therefore a map that it writes at its end is too late.
 	 */
 	snprintf(text, ADVICE_BYTES,
 		 "jcmd %.*s Compiler.perfmap before the profile ends, or java "

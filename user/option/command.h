@@ -30,7 +30,7 @@ struct command {
 	const char *const *operand_words; /* instead: all words that an operand can be */
 	/* The first operand ends the options; what follows belongs to COMMAND. */
 	bool operands_end_options;
-	/* Its options are in a unit or a file, so it reads none from the environment. */
+	/* Its options are in a unit or a file. Therefore it reads none from the environment. */
 	bool is_service;
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(int argc, char **argv);

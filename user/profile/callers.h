@@ -17,7 +17,7 @@
  *
  * In each target, complete + guessed + cut (by cause) = total - filtered - lost: each tick that is
  * in a bin or outside is in the tree once, with as much of its chain as could be walked. If a walk
- * was cut, its chain is below a root of that end, so it never looks complete.
+ * was cut, its chain is below a root of that end. Therefore it never looks complete.
  */
 
 /* A place in text: of a tick, or the last byte of a call. */

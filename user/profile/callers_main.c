@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Chains that were cut above main. Hand-written start code, and main itself in some compilers,
- * often have no rule. Such chains contain everything that users look for, so they get their own
- * roots.
+ * often have no rule. Such chains contain everything that users look for. Therefore they get their
+ * own roots.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -67,8 +67,8 @@ static int compare_elements(const void *left, const void *right, void *context)
 }
 
 /*
- * Elements with equal keys are mostly equal, so one comparison each usually shows that they are
- * sorted.
+ * Elements with equal keys are mostly equal. Therefore one comparison each usually shows that they
+ * are sorted.
  */
 static void sort_equal_keys(const struct folding *folding, struct element *elements, size_t nr)
 {
@@ -278,7 +278,7 @@ static int compare_texts(const struct profile_object *a, const struct profile_ob
 
 /*
  * Files with equal build ids are equal, at any path. The kernel's offsets are addresses, which
- * change at each boot, so its text must be equal, too.
+ * change at each boot. Therefore its text must be equal, too.
  */
 static int compare_folded_objects(const void *left, const void *right)
 {
@@ -610,9 +610,9 @@ static int combine_roots(void *first, size_t nr)
 }
 
 /*
- * Nodes are equal only if their parents are, so fold the tree level by level from its roots. In the
- * sum, nodes are ordered by level, then parent and site. All of these are small numbers, so sort by
- * counting: comparisons took most of a merge's time.
+ * Nodes are equal only if their parents are. Therefore fold the tree level by level from its roots.
+ * In the sum, nodes are ordered by level, then parent and site. All of these are small numbers.
+ * Therefore sort by counting: comparisons took most of a merge's time.
  */
 struct tree {
 	struct profile_callers *callers;

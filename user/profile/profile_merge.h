@@ -8,8 +8,8 @@
 /*
  * Adds up profiles. The sum is byte by byte the same in any order of its parts, even if some are
  * sums themselves: every figure is an integer sum, a minimum, a set, or a value that all parts
- * share. Nothing is rescaled, so accounts stay exact. Targets with another period stay separate,
- * and reports weigh their ticks by time.
+ * share. Nothing is rescaled. Therefore accounts stay exact. Targets with another period stay
+ * separate, and reports weigh their ticks by time.
  */
 struct profile_merger {
 	struct profile *sum; /* NULL: no part yet */

@@ -228,7 +228,7 @@ static bool get_scopes(struct lines_reading *reading)
 	return reading->scopes && !reading->wire->bad;
 }
 
-/* Callers come before their callees, so there can be no loop. */
+/* Callers come before their callees. Therefore there can be no loop. */
 static bool get_sites(struct lines_reading *reading)
 {
 	const size_t nr = wire_get_count(reading->wire, LINE_NUMBERS * sizeof(uint64_t));

@@ -154,7 +154,7 @@ static void put_pieces(struct wire *wire, struct symbol_table *table,
 	}
 }
 
-/* Nameless text is shown in parts, so include whole parts. */
+/* Nameless text is shown in parts. Therefore include whole parts. */
 static int widen(const struct symbol_wanted *wanted, struct symbol_wanted *result)
 {
 	struct symbol_range *last;

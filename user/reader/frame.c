@@ -110,7 +110,7 @@ static void receive_fds(struct msghdr *message, int fds[READER_FDS])
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
 }
 
-/* A head is sent whole, so a partial one is invalid. */
+/* A head is sent whole. Therefore a partial one is invalid. */
 static int receive_head(const struct frame_line *line, struct head *head, int fds[READER_FDS])
 {
 	struct iovec part = { head, sizeof(*head) };

@@ -490,7 +490,7 @@ void render_empty(const struct profile *profile, const struct report_options *op
 		fprintf(out, "No tick is in a bin that was chosen.\n");
 		return;
 	}
-	/* A longer run would not catch more ticks, so do not suggest one. */
+	/* A longer run would not catch more ticks. Therefore do not suggest one. */
 	if (is_cpu_known(profile, options) && cpu_time_is_missed(ns, period)) {
 		fprintf(out,
 			"No tick, for %.3f s of CPU time: its bursts fall between ticks, of which "

@@ -41,8 +41,8 @@ struct annotation_request {
 
 /*
  * Returns 0, and the caller frees *result with annotation_free(). -EINVAL: there is no such place,
- * or it has no ticks. -ESTALE: the file changed since it ran, so its code may differ. If there is
- * no file, or for JIT text or an unreadable kernel, the rows are bins, and a note says why.
+ * or it has no ticks. -ESTALE: the file changed since it ran, and its code may differ. If there
+ * is no file, or for JIT text or an unreadable kernel, the rows are bins, and a note says why.
  */
 int annotation_build(const struct profile *profile, const struct annotation_request *request,
 		     struct annotation **result, struct error *err);

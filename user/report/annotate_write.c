@@ -471,7 +471,7 @@ static size_t gap_row(const struct listing *listing, size_t i)
 
 	for (; i < annotation->nr_rows && !listing->shown[i]; i++)
 		ticks += annotation->rows[i].ticks;
-	/* A gap is not a place, so do not colour it as hot. */
+	/* A gap is not a place. Therefore do not colour it as hot. */
 	annotation_put_share(annotation, &(struct annotation_view){ .width = listing->view->width },
 			     ticks, listing->out);
 	fprintf(listing->out, "%s  %s %zu %s\n", listing->brackets ? " " : "", text_glyph("⋮"),

@@ -79,7 +79,7 @@ static const char *head_of(const struct annotation *annotation, size_t row)
 		return "─";
 	if (to == ANNOTATION_NONE)
 		return " ";
-	/* There is no lane for the jump, so show at least its direction. */
+	/* There is no lane for the jump. Therefore show at least its direction. */
 	return to < row ? "↑" : "↓";
 }
 

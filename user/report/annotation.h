@@ -22,9 +22,9 @@ struct annotation_line {
 };
 
 /*
- * An instruction or, without code, a bin. An instruction begins at a pc, so a bin's ticks belong to
- * the instructions that begin in it. A single one gets them all. If there are several, the owner is
- * unknown: the first has the ticks, and all are marked as sharing.
+ * An instruction or, without code, a bin. An instruction begins at a pc. Therefore a bin's ticks
+ * belong to the instructions that begin in it. A single one gets them all. If there are several,
+ * the owner is unknown: the first has the ticks, and all are marked as sharing.
  */
 struct annotation_row {
 	uint64_t offset; /* of the first byte, in the object's offsets */

@@ -18,8 +18,7 @@ struct chain_fold {
 	struct context_tree *folded;
 	uint32_t *images; /* by context: its counterpart in the folded tree, */
 	uint32_t *times; /* and the depth of recursion there, if it was folded */
-	struct context_sum
-		*hidden; /* by context: inclusive ticks in text without rows */
+	struct context_sum *hidden; /* by context: inclusive ticks in text without rows */
 	bool *counts; /* by context: recursion up to there belongs to a row */
 };
 

@@ -324,7 +324,9 @@ static int choose_shown(struct tree_writer *writer)
 	}
 	if (options->limit && nr > options->limit)
 		ret = keep_hottest(writer, nr);
-	/* Sums are rounded in different orders, so a child may exceed its parent slightly. */
+	/*
+	 * Sums are rounded in different orders. Therefore a child may exceed its parent slightly.
+	 */
 	for (i = 1; i < tree->contexts.nr; i++)
 		writer->shown[i] &= !tree->contexts.all[i].parent ||
 				    writer->shown[tree->contexts.all[i].parent];

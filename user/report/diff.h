@@ -7,9 +7,9 @@
 #include "report/report.h"
 
 /*
- * Compares two profiles. Shares of the time are compared, so the runs may have different lengths
- * and periods. Text is matched by build id or path, and by names of functions, wherever it was
- * loaded.
+ * Compares two profiles. Shares of the time are compared. Therefore the runs may have different
+ * lengths and periods. Text is matched by build id or path, and by names of functions, wherever it
+ * was loaded.
  */
 struct diff_side {
 	uint64_t ticks;
@@ -23,8 +23,7 @@ struct diff_row {
 	/* Function; NULL: all text without a symbol of one object, or a row of an object. */
 	const char *name;
 	size_t stem; /* bytes of the name that are compared */
-	const char *caller,
-		*caller_object; /* for rows of calls; or "[cut: late]", NULL */
+	const char *caller, *caller_object; /* for rows of calls; or "[cut: late]", NULL */
 	const char *file; /* for rows of lines */
 	uint32_t line;
 	struct diff_side old, new;

@@ -130,7 +130,7 @@ static const struct profile_object *alone(const struct diff_profile *side,
 	return hottest;
 }
 
-/* A renamed program would look like one large change, so suggest a pair. */
+/* A renamed program would look like one large change. Therefore suggest a pair. */
 static int note_alone(struct diff *diff)
 {
 	const struct profile_object *old = alone(&diff->text->old, &diff->text->new);

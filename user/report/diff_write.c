@@ -14,7 +14,7 @@
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-/* Seconds take space from names, so a narrower terminal has none. */
+/* Seconds take space from names. Therefore a narrower terminal has none. */
 #define SECONDS_WIDTH 100
 #define FIGURE_COLUMNS 34 /* shares, change and P */
 #define SECOND_COLUMNS 20

@@ -275,7 +275,7 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	return 0;
 }
 
-/* Several functions may have one name, so compare where their source begins, too. */
+/* Several functions may have one name. Therefore compare where their source begins, too. */
 int row_compare_source(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

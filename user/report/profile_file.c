@@ -24,9 +24,9 @@ void profile_files_below(const char *root)
 }
 
 /*
- * serve opens no files of its users, so its record of calls has no names; look them up here. Names
- * that other profiles lack are looked up too, if the files are still those that ran. Symbol servers
- * are not contacted, because the user only asked for a table.
+ * serve opens no files of its users, and its record of calls has no names: look them up here.
+ * Names that other profiles lack are looked up too, if the files are still those that ran. Symbol
+ * servers are not contacted, because the user only asked for a table.
  */
 static int load_named(const char *path, struct symbol_cache *cache, struct profile **result,
 		      struct error *err)

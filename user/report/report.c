@@ -261,7 +261,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		render_csv_field(out, object->build_id);
 		return;
 	}
-	/* A line may have code at several places, so it has no offset. */
+	/* A line may have code at several places. Therefore it has no offset. */
 	if (row->file || row->scattered || row->abstract)
 		fputs(",,,", out);
 	else
@@ -427,7 +427,7 @@ static void place_json(const struct report *report, const struct report_row *row
 		render_json_text(out, "file", row->file);
 	if (report->options->inlined)
 		render_json_u64(out, "inlined", row->inlined);
-	/* A line may have code at several places, so it has no offset. */
+	/* A line may have code at several places. Therefore it has no offset. */
 	if (row->file) {
 		render_json_u64(out, "line", row->line);
 	} else if (!row->scattered && !row->abstract) {

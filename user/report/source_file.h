@@ -23,7 +23,7 @@ struct source_file {
  */
 struct source_search {
 	const char *root; /* "", or the prefix of the program's path */
-	bool contained; /* root is not our root directory, so do not search that */
+	bool contained; /* root is not our root directory: do not search that */
 	uid_t owner; /* of the program */
 	const char *folder; /* given by the user, or NULL */
 };

@@ -11,7 +11,7 @@
 #include "report/rows.h"
 #include "base/text.h"
 
-/* Each string exists only once, so compare addresses. */
+/* Each string exists only once. Therefore compare addresses. */
 static int compare_cells(const void *left, const void *right)
 {
 	const struct timeline_cell *a = left, *b = right;

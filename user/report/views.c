@@ -256,8 +256,8 @@ static int by_split(const struct profile *profile, const struct report_options *
 }
 
 /*
- * The profile has neither text nor scheduler time by CPU, so a tick has the same weight on all
- * CPUs.
+ * The profile has neither text nor scheduler time by CPU. Therefore a tick has the same weight on
+ * all CPUs.
  */
 static int by_cpu(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)

@@ -34,7 +34,7 @@ struct wanted {
 
 /*
  * Whether to read the whole file. A file with huge holes costs its owner nothing, but its reader
- * time. Some file systems compress files, or report no blocks for small ones, so allow small
+ * time. Some file systems compress files, or report no blocks for small ones. Therefore allow small
  * differences.
  */
 static bool is_worth_reading(const struct stat *stat)
@@ -155,8 +155,8 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	if (fstat(fd, &wanted.self))
 		return -errno;
 	/*
-	 * A server must not learn what other users run, so contact it only for root's files and
-	 * ours.
+	 * A server must not learn what other users run. Therefore contact it only for root's files
+	 * and ours.
 	 */
 	wanted.origin.owner = wanted.self.st_uid;
 	wanted.origin.may_ask = regular_file_is_from(&wanted.self, 0);

@@ -63,7 +63,7 @@ char *demangle(const char *name)
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return NULL;
-	/* Rust's old scheme looks like a C++ name with a hash, so try Rust first. */
+	/* Rust's old scheme looks like a C++ name with a hash. Therefore try Rust first. */
 	plain = demangle_by(rust_demangle_callback, name, &output);
 	return plain ? plain : demangle_by(cplus_demangle_v3_callback, name, &output);
 }

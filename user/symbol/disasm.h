@@ -16,7 +16,7 @@ struct disasm;
 
 struct instruction {
 	uint32_t size; /* at least 1 */
-	bool is_jump; /* not a call, so the target may be in the function */
+	bool is_jump; /* not a call: the target may be in the function */
 	bool is_return;
 	bool has_target; /* of a direct jump or call */
 	uint64_t target;

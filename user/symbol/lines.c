@@ -36,7 +36,7 @@ static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address
 
 /*
  * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places. The
- * walk goes from outer to inner functions, so the innermost one comes last.
+ * walk goes from outer to inner functions. Therefore the innermost one comes last.
  */
 static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
@@ -238,7 +238,7 @@ static int add_scope(struct source_lines *lines, struct unit_frame *frame)
 	return name && !scope->scope.name ? -ENOMEM : 0;
 }
 
-/* Callers have lower numbers, so they are resolved already. This also ends any chain. */
+/* Callers have lower numbers. Therefore they are resolved already. This also ends any chain. */
 static int resolve_frames(struct line_job *job)
 {
 	struct compile_unit *unit = &job->unit;

@@ -57,7 +57,7 @@ enum { NUMBER_NAME = 0, NUMBER_FILE_VALUES = 4, NUMBER_LINE_VALUES = 5, NUMBER_U
 /* No unit, or no file. */
 #define NONE UINT32_MAX
 
-/* The file may change at any time, so check a copy. */
+/* The file may change at any time. Therefore check a copy. */
 static bool read_at(const struct piece *piece, uint64_t at, void *result, size_t size)
 {
 	if (at > piece->size || size > piece->size - at)
@@ -298,7 +298,7 @@ static bool read_number(const struct piece *piece, uint64_t *at, uint32_t *resul
 	return false;
 }
 
-/* Each step advances, so a function takes at most as many as it has bytes. */
+/* Each step advances. Therefore a function takes at most as many as it has bytes. */
 static bool step(const struct pclntab *table, struct pc_walk *walk)
 {
 	const struct piece *values = &table->parts[VALUES];
@@ -371,8 +371,8 @@ static int set_line(struct walker *walker, struct source_line *line)
 }
 
 /*
- * Places ascend, so all places of a function share one walk. Functions that overlap have no lines,
- * because each could take a walk over all the text before it.
+ * Places ascend. Therefore all places of a function share one walk. Functions that overlap have no
+ * lines, because each could take a walk over all the text before it.
  */
 static bool enter(struct walker *walker, size_t function)
 {

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* The file may be hostile, so limit the set to the bytes of a symbol table's names. */
+/* The file may be hostile. Therefore limit the set to the bytes of a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
 static size_t hash_string(const char *string)

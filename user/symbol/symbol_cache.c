@@ -88,8 +88,8 @@ uint64_t symbol_cache_profiles(const struct symbol_cache *cache)
 }
 
 /*
- * The kernel's symbols change with its modules, and two lists of modules may have one size, so
- * compare a hash.
+ * The kernel's symbols change with its modules, and two lists of modules may have one size.
+ * Therefore compare a hash.
  */
 static off_t hash_modules(void)
 {
@@ -161,7 +161,7 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 	*result = (struct cached_table){ .kind = object->kind,
 					 .table = table,
 					 .used = cache->profiles };
-	/* A file without facts matches no other, so its table is always read again. */
+	/* A file without facts matches no other. Therefore its table is always read again. */
 	if (!file_facts(object, fd, &result->file))
 		memset(&result->file, 0xff, sizeof(result->file));
 	if (object->kind != PROFILE_KERNEL && table)

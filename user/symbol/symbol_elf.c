@@ -444,8 +444,8 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.limit = spec.offset + (section->end - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
 	/*
-	 * Names and frames are scattered in a large file, so read them only for symbols that are
-	 * kept.
+	 * Names and frames are scattered in a large file. Therefore read them only for symbols that
+	 * are kept.
 	 */
 	if (symbol_table_keeps(table, &spec)) {
 		if (!*spec.name || *spec.name == '@')
@@ -534,8 +534,8 @@ static int elf_symbols_add(struct symbol_table *table, const struct elf_image *i
 }
 
 /*
- * xz compresses by up to 7,000, and the file may be hostile, so limit the unpacked size. Fedora's
- * largest tables have a few megabytes.
+ * xz compresses by up to 7,000, and the file may be hostile. Therefore limit the unpacked size.
+ * Fedora's largest tables have a few megabytes.
  */
 #define UNPACKED_MAX (64UL << 20)
 #define DECODER_MEMORY (64UL << 20)

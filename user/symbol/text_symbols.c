@@ -190,7 +190,7 @@ int symbol_table_load_kallsyms(const char *path, struct symbol_table **result, s
 	return ret;
 }
 
-/* The profiled program writes the map, so it may have any content and length. */
+/* The profiled program writes the map. Therefore it may have any content and length. */
 #define PERF_MAP_MAX (512UL << 20)
 
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
@@ -217,7 +217,7 @@ static int add_map(struct symbol_table *table, const char *text, size_t size)
 	while (!ret && text_next_line(&rest, &line)) {
 		struct symbol_spec spec = { 0 };
 
-		/* The program may still be writing, so ignore an incomplete last line. */
+		/* The program may still be writing. Therefore ignore an incomplete last line. */
 		if (perf_map_line(&line, &spec))
 			ret = symbol_table_add(table, &spec);
 	}

@@ -353,7 +353,7 @@ static uint64_t read_operand(struct cfi_cursor *program, enum operand operand)
 	return cfi_number(program, bytes[operand]);
 }
 
-/* Numbers may have any value, so they wrap and never overflow. */
+/* Numbers may have any value. Therefore they wrap and never overflow. */
 static struct instruction_read read_instruction(struct cfi_run *run)
 {
 	unsigned int opcode = (unsigned int)cfi_number(&run->program, 1);

@@ -329,15 +329,15 @@ static enum cfi_gap gap_at(const struct drafts *drafts, uint64_t offset, uint64_
 
 	if (size > GAP_MAX || offset > drafts->size || size > drafts->size - offset)
 		return CFI_GAP_CODE;
-	/* The file may change at any time, so copy the bytes. */
+	/* The file may change at any time. Therefore copy the bytes. */
 	memcpy(bytes, drafts->bytes + offset, size);
 	return cfi_machine->gap(bytes, size);
 }
 
 /*
  * Adds a row for the bytes after a function. After padding, a return address may be the start of
- * the next function, as makecontext() makes it. It is looked up by the byte before it, so the next
- * function's rule must begin there.
+ * the next function, as makecontext() makes it. It is looked up by the byte before it. Therefore
+ * the next function's rule must begin there.
  */
 static void add_gap(struct drafts *drafts, const struct draft_function *function,
 		    const struct draft_function *next)

@@ -13,14 +13,13 @@
 
 /*
  * Limits, because anybody can map a file as text, and root reads it. Time and memory are linear in
- * the bytes that are read, so time needs no other limit. Text beyond a limit has no rules, and
- * earlier text keeps its own, as in any file with undescribed assembly code.
+ * the bytes that are read. Therefore time needs no other limit. Text beyond a limit has no rules,
+ * and earlier text keeps its own, as in any file with undescribed assembly code.
  */
 enum {
 	UNWIND_BYTES_MAX = 64 << 20, /* of call-frame information; libLLVM has 5 MiB */
 	UNWIND_ROWS_MAX = 4 << 20, /* libLLVM has 842,173 */
-	UNWIND_SEGMENTS_MAX =
-		16, /* of text; each function searches them; files have one */
+	UNWIND_SEGMENTS_MAX = 16, /* of text; each function searches them; files have one */
 	UNWIND_GRANULES_MAX = 8 << 20, /* the 2 GiB of x86-64's small code model */
 };
 

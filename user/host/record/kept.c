@@ -20,7 +20,7 @@ int kept_init(struct kept *kept, const char *pattern, struct error *err)
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
-/* JIT text belongs to processes in every profile, so its pids stay, but not its threads. */
+/* JIT text belongs to processes in every profile. Therefore its pids stay, but not its threads. */
 static void unsplit(struct profile *profile)
 {
 	const char *split = profile->sampling.split;

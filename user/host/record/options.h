@@ -57,8 +57,8 @@ void sampling_options_init(struct sampling_options *options);
 void sampling_options_free(struct sampling_options *options);
 
 /*
- * Applies --region to a profile, and finds its functions. This reads the objects' files, so the
- * opener must still be able to open them.
+ * Applies --region to a profile, and finds its functions. This reads the objects' files. Therefore
+ * the opener must still be able to open them.
  */
 int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
 			 struct profile *profile, struct error *err);

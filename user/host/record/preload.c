@@ -54,8 +54,8 @@ static int find_preload_user(const char *user, uid_t *result, struct error *err)
 }
 
 /*
- * An abstract name leaves no file behind, however we end. It has no permissions either, so the
- * server checks its clients, and clients check the server: client/exchange.c recognises the
+ * An abstract name leaves no file behind, however we end. It has no permissions either. Therefore
+ * the server checks its clients, and clients check the server: client/exchange.c recognises the
  * beginning of this name.
  */
 static int make_name(struct preload *preload, struct error *err)

@@ -42,7 +42,9 @@ void memory_keep_little(void)
 
 #define PROGRESS_MS 1000
 
-/* Names need symbol tables, which take some ms each time, so show them at 1 s, 2 s, 4 s ... */
+/*
+ * Names need symbol tables, which take some ms each time. Therefore show them at 1 s, 2 s, 4 s ...
+ */
 static bool name_now(unsigned int updates)
 {
 	return !(updates & (updates - 1));
@@ -396,7 +398,7 @@ static enum sample_event spend(struct sample_loop *loop)
 			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
 			loop->spending.cost.handler_ns / 1000);
 	session_pause(loop->session);
-	/* If it could not be put aside, it is still counted, so the old period must stay. */
+	/* If it could not be put aside, it is still counted. Therefore the old period must stay. */
 	if (result_put_aside(loop->result, loop->session))
 		period = before;
 	spending_change(&loop->spending, period);

@@ -90,7 +90,9 @@ double budget_duty(double percent, double fixed, double ticks, double now)
 #define REST_NS UINT64_C(9000000000)
 #define SETTLED_NS UINT64_C(10000000000)
 
-/* At first all text is new to the programs, so a tick takes several times as long as later. */
+/*
+ * At first all text is new to the programs. Therefore a tick takes several times as long as later.
+ */
 #define COLD_NS UINT64_C(5000000000)
 
 /* With fewer runs, the cost of one is too uncertain. */
@@ -167,7 +169,7 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 	if (!options->budget_percent)
 		return 0;
 	if (options->source == SOURCE_TICK) {
-		/* The user chose it, so only watch and report its cost. */
+		/* The user chose it. Therefore only watch and report its cost. */
 		choose_tick(options);
 		return 0;
 	}
@@ -289,8 +291,8 @@ void spending_change_duty(struct spending *spending, double percent)
 }
 
 /*
- * The rate of the scheduler's tick is fixed, so its cost only matters for the next profile: one
- * second in ten is enough to measure it.
+ * The rate of the scheduler's tick is fixed. Therefore its cost only matters for the next profile:
+ * one second in ten is enough to measure it.
  */
 static void look_at_tick(struct spending *spending, struct session *session)
 {

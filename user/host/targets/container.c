@@ -310,7 +310,7 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	return ret;
 }
 
-/* Explains why there may be none: no runtime can be asked, or only a part is visible. */
+/* Explains why there may be none: no runtime is reachable, or only a part is visible. */
 static void hint_at_view(const struct runtime_containers *reported, struct error *err)
 {
 	if (own_namespace("cgroup", HOST_CGROUPS))
@@ -346,7 +346,10 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 	return -ENOENT;
 }
 
-/* A long prefix of an id is hardly a name, so search it first. Try a short one as a name first. */
+/*
+ * A long prefix of an id is hardly a name. Therefore search it first. Try a short one as a name
+ * first.
+ */
 static int find_container(const struct cgroups *cgroups, const char *typed,
 			  struct cgroup_places *result, struct error *err)
 {

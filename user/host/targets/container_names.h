@@ -67,8 +67,8 @@ struct kubelet_names {
 };
 
 /*
- * Finds the names of a Kubernetes cgroup in the folders where kubelet keeps logs, so that no server
- * is asked:
+ * Finds the names of a Kubernetes cgroup in the folders where kubelet keeps logs, without a request
+ * to a server:
  *
  *     LOGS/pods/NAMESPACE_POD_UID/CONTAINER/
  *     LOGS/containers/POD_NAMESPACE_CONTAINER-ID.log

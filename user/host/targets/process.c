@@ -37,7 +37,7 @@ static int proc_stat_read(pid_t pid, struct proc_stat *process)
 	length = fread(line, 1, sizeof(line) - 1, file);
 	line[length] = '\0';
 	name = strchr(line, '(');
-	/* The name may contain anything, so it ends at the last parenthesis. */
+	/* The name may contain anything. Therefore it ends at the last parenthesis. */
 	end = strrchr(line, ')');
 	/* The file is also empty if the process ended after it was opened. */
 	if (!name || !end)
@@ -98,7 +98,8 @@ static int cannot_open(pid_t pid, int why, struct error *err)
 }
 
 /*
- * Checks a process by its files. The descriptor pins the pid, so the files belong to the process.
+ * Checks a process by its files. The descriptor pins the pid. Therefore the files belong to the
+ * process.
  */
 static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
 {

@@ -52,7 +52,7 @@ static int open_capture(size_t size)
 	return ret;
 }
 
-/* The command shares the file position with us, so its output ends there. */
+/* The command shares the file position with us. Therefore its output ends there. */
 static int close_capture(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_CUR);

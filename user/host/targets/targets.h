@@ -31,8 +31,8 @@ struct targets {
 
 /*
  * Refuses a pid namespace other than the host's, except for our own command. Ticks have the host's
- * pids, which are unknown in another namespace. The kernel only lists the namespace's threads, so
- * the CPU time of all others would be missing.
+ * pids, which are unknown in another namespace. The kernel only lists the namespace's threads.
+ * Therefore the CPU time of all others would be missing.
  */
 int targets_check_namespace(const char *what, struct error *err);
 

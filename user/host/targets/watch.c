@@ -100,7 +100,7 @@ static int open_member(pid_t pid, void *argument)
 	struct target_origin *origin = argument;
 
 	/*
-	 * The process is in another pid namespace, so only the removal of the cgroup will be
+	 * The process is in another pid namespace. Therefore only the removal of the cgroup will be
 	 * reported.
 	 */
 	if (!pid)

@@ -91,7 +91,7 @@ static enum top_style style_of(const char *text, size_t length)
 	return TOP_PLAIN;
 }
 
-/* Names are escaped, so an escape character always begins a colour. */
+/* Names are escaped. Therefore an escape character always begins a colour. */
 static void put_line(struct top_line *line, const char *at, const char *end)
 {
 	const char *stop;
