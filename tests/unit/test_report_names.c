@@ -84,7 +84,8 @@ Test(report, share_of_the_kernel)
 	struct report_options json = all(REPORT_FUNCTIONS);
 	char *text = written(profile, all(REPORT_FUNCTIONS));
 
-	check_contains(text, "\nkernel    counted for its callers; --mode split tells it apart\n");
+	check_contains(text,
+		       "\nkernel    counted for its callers; --mode split shows it separately\n");
 	free(text);
 	profile->targets[0].kernel_known = true;
 	profile->targets[0].kernel_ticks = 250;

@@ -348,7 +348,7 @@ void render_kernel(const struct report *report, const char *label, FILE *out)
 	if (percent >= 0)
 		fprintf(out, "%.2f %% of the time%s", percent, charged ? ", " : "\n");
 	if (charged)
-		fputs("counted for its callers; --mode split tells it apart\n", out);
+		fputs("counted for its callers; --mode split shows it separately\n", out);
 }
 
 /* Skip cuts above main: they hide hardly any callers. */
