@@ -4,36 +4,50 @@
 
 #include "shared/abi.h"
 
-/* Knobs that are set between open and load; the verifier deletes the code that they rule out. */
+/*
+ * Knobs that are set between open and load; the verifier deletes the code that they rule out. Those that ticks ask for are the first
+ * cache line of the variables that do not change.
+ */
 
 /* enum tick_mode. */
 const volatile __u32 mode = MODE_CHARGED;
 
-/* enum split. With SPLIT_NONE windows belong to a target, and the task is not looked at. */
+/* enum split. With SPLIT_NONE roots belong to a target, and the task is not looked at. */
 const volatile __u32 split = SPLIT_NONE;
 
 /*
  * The targets of processes that nobody follows: those of cgroup_targets for tasks in these cgroups,
  * and system_target, if there is one, for all others.
  */
-const volatile bool cgroup_wanted = false;
 const volatile __u32 system_target = NO_TARGET;
-
-/* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
-const volatile __s32 cgroup_controller = -1;
+const volatile bool cgroup_wanted = false;
 
 /* With SPLIT_CGROUP: user space decides for each cgroup, and the ticks of some are left out. */
 const volatile bool choosing = false;
 
 /* Ticks are counted with their callers too: see callers.bpf.h. */
 const volatile bool callers = false;
-const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
 
-/* Where in `xlat` the entries of spaces begin. */
-const volatile __u32 space_sets = 0;
+/* Counts each sample as one tick, to measure the clock itself. */
+const volatile bool unweighted = false;
+
+/*
+ * The CPUs that stop their tick while a single task runs (nohz_full), in tickless. The clock samples these CPUs
+ * always, whether their tick is stopped at the moment or not.
+ */
+const volatile bool some_tickless = false;
+
+/* Never set: see keep_stack(). */
+const volatile bool never = false;
 
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
+
+/* How many nodes of each half are in the map made at load. */
+const volatile __u32 base_nodes = NODES_OF_LINE;
+
+/* How old the scheduler's account of a running thread may be: two scheduler ticks. */
+const volatile __u64 runtime_lag = 0;
 
 /* log2 of the bytes in a page of the kernel's, which vm_pgoff counts. */
 const volatile __u32 page_shift = 12;
@@ -50,23 +64,10 @@ const volatile __u64 code_mask = ~0ULL;
 const volatile __s64 tick_distance = 0;
 const volatile __s64 regs_distance = 0;
 
-/* How old the scheduler's account of a running thread may be: two scheduler ticks. */
-const volatile __u64 runtime_lag = 0;
+/* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
+const volatile __s32 cgroup_controller = -1;
 
-/* Counts each sample as one tick, to measure the clock itself. */
-const volatile bool unweighted = false;
-
-/*
- * The CPUs that stop their tick while a single task runs (nohz_full). The clock samples these CPUs
- * always, whether their tick is stopped at the moment or not.
- */
-const volatile bool some_tickless = false;
+const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
 const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
-
-/* Never set: see keep_stack(). */
-const volatile bool never = false;
-
-/* The number of directories in the map made at load; further ones come from chunks. */
-const volatile __u32 base_windows = CHUNK_WINDOWS;
 
 #endif

@@ -3,6 +3,7 @@
 #define BPFPROFIL_EXIT_BPF_H
 
 /* What is done when a thread begins to exit, while it still has its address space. */
+#include "callers.bpf.h"
 #include "follow.bpf.h"
 
 /* Counts the ticks of an exec that failed after the old image was gone. */
@@ -47,7 +48,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	    follow->flags & FOLLOW_FROM_EXEC || amid_exec(task))
 		return 0;
 	arch_return_frame(task, &walk->at);
-	begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
+	begin_walk(walk, task, mm, follow->target);
 	walk->nr = walk->base = 0;
 	walk_up(slot);
 	follow->exit_target = follow->target;

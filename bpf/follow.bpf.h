@@ -5,7 +5,6 @@
 /* Whose tick it is, and the ticks that must wait until their pc can be translated. */
 #include "callers.bpf.h"
 #include "spent.bpf.h"
-#include "translate.bpf.h"
 #include "weight.bpf.h"
 
 /* Kernel threads have no text but the kernel's. */
@@ -180,41 +179,56 @@ static __always_inline u32 take(struct pending_ticks *slot)
 	return n;
 }
 
-/* Files ticks that were put off at the mapping's pc. Their callers are not known any more. */
-static __always_inline void file_late(struct pending_ticks *slot, struct mapping *mapping, u32 end)
+/* The place of a pc in a mapping, if that is text. A function of its own, for its stack. */
+static __noinline u64 site_in(const struct mapping *mapping, u64 pc)
 {
-	struct xlat_entry entry = {};
-	u32 target = slot->target, n = take(slot);
+	struct text_range range = {};
 
-	if (file_ticks(mapping, target, n, &entry) && callers)
-		count_place(mapping, target, end, n);
+	range_of_mapping(mapping, 0, &range);
+	return range_text(&range) == TEXT_OTHER ? SITE_OF_OTHER : range_site(&range, pc);
+}
+
+/* Counts ticks that were put off, at their place; 0: it is no text. Their callers are not known any more. */
+static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
+{
+	u32 target = slot->target, n = take(slot);
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (site)
+		return count_site(target, callers ? end : END_FLAT, site, n);
+	if (account)
+		__sync_fetch_and_add(&account->outside, n);
+	spend_unbinned(target, n);
+	return callers ? count_rootless(target, end, n) : 0;
 }
 
 /*
- * Files ticks that were put off, in a mapping that a later tick found. A lookup of their own would
+ * Counts ticks that were put off, in a range that a later tick found. A lookup of their own would
  * fail: the lock that bpf_find_vma took is released only when the interrupt returns, so a second
  * call in the same interrupt is always refused.
  */
-static __always_inline void settle_within(struct pending_ticks *slot, struct mapping *mapping)
+static __always_inline void settle_within(struct pending_ticks *slot,
+					  const struct text_range *range)
 {
-	if (!slot->count || slot->pc - mapping->start >= mapping->end - mapping->start)
+	if (!slot->count || (slot->pc - range->start) >> TEXT_PAGE_SHIFT >= range->pages)
 		return;
-	mapping->pc = slot->pc;
-	file_late(slot, mapping, END_EXEC);
+	count_late(slot, range_place(range, slot->pc), END_EXEC);
 }
 
 /*
- * Files what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from
+ * Counts what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from
  * an interrupt.
  */
 __noinline int settle(struct pending_ticks *slot, u64 pc, u32 end)
 {
 	struct mapping mapping = {};
+	int ret;
 
 	if (!slot || !slot->count)
 		return 0;
-	if (find_mapping(&mapping, pc) != -EBUSY)
-		file_late(slot, &mapping, end);
+	ret = find_mapping(&mapping, pc);
+	if (ret != -EBUSY)
+		count_late(slot, mapping.exec ? site_in(&mapping, pc) : 0, end);
 	return 0;
 }
 

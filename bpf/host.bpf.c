@@ -6,315 +6,10 @@
 #include <bpf/bpf_tracing.h>
 
 #include "exit.bpf.h"
-#include "follow.bpf.h"
-#include "recall.bpf.h"
-#include "source.bpf.h"
+#include "tick.bpf.h"
 #include "watch.bpf.h"
-#include "weight.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* For the variance of sums: the ticks of a sample that stands for several are not independent. */
-static __noinline int note_excess(u32 target, u32 n)
-{
-	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
-
-	if (account)
-		__sync_fetch_and_add(&account->excess, (u64)n * (n - 1));
-	return 0;
-}
-
-/*
- * How many ticks a sample in the current thread stands for. Those in the kernel are added up in the
- * thread's record, which a sample writes anyway.
- */
-__noinline u32 weigh(struct follow *follow, bool in_kernel)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
-	u64 period = cpu_time.period_ns;
-	u32 n = 1;
-
-	if (!follow)
-		return 1;
-	if (period)
-		n = weigh_sample(&follow->weight, task, period, lag);
-	if (unweighted)
-		n = 1;
-	if (n > 1)
-		note_excess(follow->target, n);
-	if (in_kernel)
-		follow->kernel += n;
-	return n;
-}
-
-/*
- * Kernel text is one space around the pc, cut into windows like any other. The last page is no
- * text.
- */
-static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
-{
-	mapping->pc = pc;
-	mapping->start = pc & ~(bin_window_size(BIN_SHIFT_MAX) - 1);
-	mapping->end = mapping->start + bin_window_size(BIN_SHIFT_MAX) - (1 << XLAT_PAGE_SHIFT);
-	mapping->offset = mapping->start;
-	mapping->space.kind = SPACE_KERNEL;
-	mapping->exec = MAPPING_EXEC;
-}
-
-/*
- * A tick of a task whose address space is gone: its last user pc was translated when its exit
- * began.
- */
-static __always_inline bool exiting_tick(struct follow *follow, struct target_account *account,
-					 u32 n)
-{
-	struct xlat_entry entry = {};
-	struct mapping mapping = {};
-
-	if (!follow->exit.space.kind) {
-		__sync_fetch_and_add(&account->lost[LOST_EXIT], n);
-		spend_unbinned(follow->target, n);
-		return false;
-	}
-	mapping.space = follow->exit.space;
-	mapping.pc = follow->exit.offset;
-	mapping.start = mapping.pc & ~(u64)XLAT_TARGET_MASK;
-	mapping.end = mapping.start + (1 << XLAT_PAGE_SHIFT);
-	mapping.offset = mapping.start;
-	mapping.exec = MAPPING_EXEC;
-	return file_ticks(&mapping, follow->target, n, &entry);
-}
-
-/* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
-static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
-{
-	if (split != SPLIT_CGROUP && !cgroup_wanted)
-		return true;
-	return tick->who == thread_who(tick_who(arch_task_mm_id(task), task->tgid));
-}
-
-/* Finds the mapping around a tick's pc, by what this CPU knows or by the kernel's tree; -EBUSY: not now. */
-static __always_inline int map_tick(const struct tick *tick, u64 mm, struct mapping *mapping)
-{
-	u32 untold = cpu_time.untold;
-	int ret;
-
-	if (tick->kernel) {
-		kernel_mapping(tick->pc, mapping);
-		return 0;
-	}
-	if (known_mapping(mapping, tick, mm))
-		return 0;
-	ret = find_mapping(mapping, tick->pc);
-	if (!ret)
-		remember_mapping(mapping, tick, mm, untold);
-	return ret;
-}
-
-/* Files a tick in a window that this CPU knows, or in one that is looked up or made. */
-static __always_inline bool file_tick(struct mapping *mapping, u32 target, u32 n,
-				      struct xlat_entry *entry)
-{
-	if (count_known(mapping, target, n, entry))
-		return true;
-	if (!file_ticks(mapping, target, n, entry))
-		return false;
-	if (entry->span)
-		remember_window(mapping, target, entry);
-	return true;
-}
-
-/* Translates the tick's pc the slow way and puts the result into the cache; whether it is filed. */
-static __always_inline bool translate_tick(struct tick *tick, struct follow *follow, u64 mm,
-					   struct target_account *account)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct xlat_entry entry = { .who = tick->who };
-	struct xlat_origin origin = {};
-	struct mapping mapping = {};
-	bool filed;
-
-	if (map_tick(tick, mm, &mapping) == -EBUSY) {
-		defer_busy(follow, account, tick->pc, tick->n);
-		return false;
-	}
-	filed = file_tick(&mapping, follow->target, tick->n, &entry);
-	/* It was read first: if the address space has changed since, the entry is old, never current. */
-	entry.stamp = tick->stamp;
-	origin.vma = mapping.vma;
-	if (mapping.space.kind == SPACE_FILE) {
-		origin.inode = mapping.space.a;
-		origin.delta = mapping.offset - mapping.start;
-	}
-	if (entry.span && !tick->unjudged && cgroup_holds(tick, task))
-		xlat_insert(xlat_slot(tick), &entry, &origin);
-	settle_within(&follow->pending[0], &mapping);
-	settle_within(&follow->pending[1], &mapping);
-	return filed;
-}
-
-/*
- * Whether the pc is the one with which an image that was just replaced entered its exec. A record
- * made during an exec does not know its address space until the exec is over.
- */
-static __always_inline bool between_images(struct follow *follow, struct task_struct *task, u64 mm)
-{
-	if (!follow->mm && !amid_exec(task))
-		follow->mm = mm;
-	return follow->mm != mm;
-}
-
-/*
- * Handles a tick that is not in the cache: it is nobody's, or must be translated, put off or left
- * out. This function and count_hit() are global, so that the verifier checks each of them once and
- * not for every path that leads there; without that, loading the clock's program took twice as
- * long, 145 ms. Returns the target + 1 if the tick is in a bin or outside of all text, else 0.
- */
-__noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct target_account *account;
-	struct cpu_account *cpu_account;
-	u32 target, cpu = bpf_get_smp_processor_id();
-	bool filed = true;
-	u64 mm;
-
-	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
-		return 0;
-	target = follow->target;
-	account = bpf_map_lookup_elem(&target_accounts, &target);
-	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
-	if (!account || !cpu_account)
-		return 0;
-	touch(account);
-	touch(cpu_account);
-	touch_known(tick);
-	if (!tick->n)
-		tick->n = weigh(follow, tick->in_kernel);
-	if (!tick->n)
-		return 0;
-	cpu_account->misses++;
-	cpu_account->missed += tick->n;
-	__sync_fetch_and_add(&account->ticks, tick->n);
-	mm = tick->mm;
-	if (left_out) {
-		__sync_fetch_and_add(&account->filtered, tick->n);
-		spend_unbinned(target, tick->n);
-		filed = false;
-	} else if (!mm && !tick->kernel) {
-		filed = exiting_tick(follow, account, tick->n);
-	} else if (!tick->kernel && between_images(follow, task, mm)) {
-		defer_exec(follow, account, tick->n);
-		filed = false;
-	} else {
-		filed = translate_tick(tick, follow, mm, account);
-	}
-	return filed ? target + 1 : 0;
-}
-
-/*
- * Reads the user pc of a tick in either mode; in split mode the kernel's pc for a tick in the
- * kernel.
- */
-static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
-				      bool user, bool by_thread, struct tick *tick)
-{
-	tick->n = 0; /* not weighed yet */
-	tick->unjudged = false;
-	tick->in_kernel = !user;
-	/*
-	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
-	 */
-	tick->kernel = !user && mode == MODE_SPLIT;
-	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
-	tick->mm = mm ? arch_mm_id(mm) : 0;
-	tick->who = tick_who(tick->mm, task->tgid);
-	if (by_thread)
-		tick->who = thread_who(tick->who);
-	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
-}
-
-/*
- * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
- * add to slow_tick()'s. Returns the target + 1, or 0 if it must be handled by that.
- */
-__noinline u32 count_hit(struct tick *tick, u32 slot, struct follow *follow)
-{
-	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
-	struct counter counter;
-	u32 i;
-
-	if (!tick || !set)
-		return 0;
-	for (i = 0; i < XLAT_WAYS; i++) {
-		struct xlat_entry *entry = &set->way[i];
-
-		if (!xlat_covers(entry, tick))
-			continue;
-		if (entry->stamp != tick->stamp && !xlat_renew(tick, slot, i))
-			continue;
-		if (!find_counter(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc),
-				  &counter))
-			break;
-		touch(counter.ticks);
-		if (!follow)
-			follow = adopt(bpf_get_current_task_btf());
-		tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
-		if (!tick->n)
-			return TICK_WEIGHTLESS;
-		add_ticks(&counter, tick->n);
-		xlat_hit(entry, tick->n);
-		return (entry->where & XLAT_TARGET_MASK) + 1;
-	}
-	return 0;
-}
-
-/* What user space has decided for the current task's cgroup: enum told, or 0. */
-static __noinline u32 judgement(void)
-{
-	struct space space;
-	u32 *told;
-
-	cgroup_space(current_cgroup_id(), &space);
-	told = bpf_map_lookup_elem(&spaces, &space);
-	return told ? *told : 0;
-}
-
-/* Only asked for ticks that the cache did not know, because it has none that are left out. */
-static __always_inline bool is_left_out(struct tick *tick)
-{
-	u32 told;
-
-	if (!choosing)
-		return false;
-	told = judgement();
-	tick->unjudged = told < SPACE_WANTED;
-	return told == SPACE_LEFT_OUT;
-}
-
-/* Counts a tick by its pc. Returns the target + 1 if it is in a bin or outside of all text. */
-static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool left_out = !user && mode == MODE_USER;
-	struct follow *follow;
-	u32 counted = 0;
-
-	/*
-	 * Ticks that come while they are off come before all threads are ready for them, or while the
-	 * programs are being detached.
-	 */
-	if (without_text(task) || cpu_time.muted)
-		return 0;
-	follow = bpf_task_storage_get(&follows, task, NULL, 0);
-	read_tick(task, task->mm, pc, user, by_thread, tick);
-	if (!left_out)
-		counted = count_hit(tick, xlat_slot(tick), follow);
-	return counted ?:
-			 slow_tick(tick, follow_at_tick(task, follow, tick),
-				   is_left_out(tick) || left_out);
-}
 
 /*
  * A tail call that is never made, and that the verifier takes out again. Since 6.13 each function of a program
@@ -394,27 +89,13 @@ int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
 }
 
 /* Whose address space is gone: its chain ended where its exit began. */
-static __always_inline void walk_from_exit(struct walk *walk, struct task_struct *task, u32 target,
-					   bool place)
+static __always_inline void walk_from_exit(struct walk *walk, struct task_struct *task, u32 target)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
-	struct space space;
-	u32 text;
 
-	if (!follow || !follow->exit.space.kind)
-		return;
-	if (follow->exit_node && follow->exit_target == target &&
-	    follow->exit_generation == callers_state.generation &&
-	    follow->exit_split == split_id()) {
+	if (follow && follow->exit_node && follow->exit_target == target &&
+	    follow->exit_generation == callers_state.generation && follow->exit_split == split_id())
 		walk->base = follow->exit_node;
-		return;
-	}
-	space = follow->exit.space;
-	text = place ? text_of(&space) : 0;
-	if (text) {
-		walk->sites[1] = make_site(text, follow->exit.offset);
-		walk->nr = 2;
-	}
 }
 
 /* Whether an exec has not replaced the image yet, to which its registers belong. */
@@ -434,6 +115,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
+	u32 nr;
 
 	walk->base = 0;
 	if (tick->in_kernel && !tick->kernel) {
@@ -443,12 +125,18 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 	/* Kernel threads have no other frames, and of a deep stack the user's are not the next. */
 	if (task->flags & TASK_KTHREAD || walk->end == END_DEEP)
 		return;
-	walk->end = END_EXEC;
+	walk->end = tick->site ? END_EXEC : END_UNREADABLE;
+	nr = walk->nr;
 	if (!mm) {
-		walk_from_exit(walk, task, target, !tick->kernel);
-	} else if (!amid_exec(task) || has_old_image(task)) {
-		begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
+		walk_from_exit(walk, task, target);
+	} else if (tick->site && (!amid_exec(task) || has_old_image(task))) {
+		begin_walk(walk, task, mm, target);
 		walk_up(cpu);
+	}
+	/* The tick is counted at its place, whatever the walk has found. */
+	if (!tick->kernel && tick->site && !walk->base && walk->nr == nr) {
+		walk->sites[nr & (WALK_FRAMES - 1)] = tick->site;
+		walk->nr = nr + 1;
 	}
 }
 

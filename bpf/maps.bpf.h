@@ -2,7 +2,10 @@
 #ifndef BPFPROFIL_MAPS_BPF_H
 #define BPFPROFIL_MAPS_BPF_H
 
-#include "pages.bpf.h"
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
 #include "shared/abi.h"
 
 /*
@@ -10,56 +13,6 @@
  * mapped array starts on a page, so an element of 64 bytes is one cache line. Where max_entries is
  * 1 it is set before load.
  */
-
-/*
- * How often a counter wrapped, by page and counter, or by element of the tree of callers. User space
- * could also read each counter before it wraps. But at 100 kHz 64 CPUs fill 32 bits in 11 minutes, and
- * a session that is stopped for longer would lose 2^32 ticks unnoticed. Noticing them here costs some
- * ten instructions of a tick and 23 lines.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1024);
-	__type(key, u64);
-	__type(value, u64);
-} carries SEC(".maps");
-
-/* Directories of windows; as with pages, more come in chunks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_WINDOWS);
-	__type(key, u32);
-	__type(value, struct window_dir);
-} dirs SEC(".maps");
-
-struct dir_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_WINDOWS);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct window_dir));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct dir_chunk);
-} dir_chunks SEC(".maps");
-
-/*
- * The windows that were hit. Read only when the translation cache misses, and by user space at the
- * end.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct window_key);
-	__type(value, struct window);
-} windows SEC(".maps");
 
 /* Files, processes and cgroups that user space has been told of: enum told. */
 struct {
@@ -69,45 +22,6 @@ struct {
 	__type(key, struct space);
 	__type(value, u32);
 } spaces SEC(".maps");
-
-/* Numbers of pages and directories that were in use and may be claimed again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} free_pages SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} free_dirs SEC(".maps");
-
-/* The translation cache: XLAT_SETS for each possible CPU, and then as many for each one's spaces. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct xlat_set);
-} xlat SEC(".maps");
-
-/* For each entry of the cache, what it was made from. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct xlat_origins);
-} xlat_origins SEC(".maps");
-
-/* TICK_RANGES for each possible CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct tick_ranges);
-} tick_ranges SEC(".maps");
 
 /* One for each possible CPU. */
 struct {
@@ -205,7 +119,8 @@ struct {
 	__type(value, u32);
 } no_programs SEC(".maps");
 
-struct pool_state pool = {};
-struct cpu_time cpu_time = {};
+/* Ticks read the first cache line of both. */
+struct cpu_time cpu_time __attribute__((aligned(64))) = {};
+struct callers_state callers_state __attribute__((aligned(64))) = {};
 
 #endif

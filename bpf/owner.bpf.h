@@ -8,6 +8,7 @@
  */
 #include "cgroup.bpf.h"
 #include "compat.bpf.h"
+#include "maps.bpf.h"
 #include "shared/callers_abi.h"
 
 /* The ranges of subuid(5). Set before load. */
@@ -37,8 +38,6 @@ struct {
 	__uint(max_entries, OWNERS_MAX);
 	__type(value, u32);
 } free_owners SEC(".maps");
-
-struct callers_state callers_state = {};
 
 enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };
 

@@ -3,11 +3,8 @@
 #define BPFPROFIL_PAGES_BPF_H
 
 /* The memory of counters; each map element is a page of them. */
-#include "vmlinux.h"
-
-#include <bpf/bpf_helpers.h>
-
-#include "shared/abi.h"
+#include "chunks.bpf.h"
+#include "shared/binning.h"
 
 /* The number of pages in the map made at load; further ones come from chunks. Set before load. */
 const volatile __u32 base_pages = CHUNK_PAGES;
@@ -39,15 +36,6 @@ struct {
 	__type(key, u32);
 	__array(values, struct page_chunk);
 } page_chunks SEC(".maps");
-
-/* An element of an array in chunks, before which the first elements are in a map of their own. */
-static __always_inline void *in_chunk(void *chunks, u32 number, const volatile u32 *first, u32 many)
-{
-	u32 chunk = (number - *first) / many, slot = (number - *first) % many;
-	void *inner = bpf_map_lookup_elem(chunks, &chunk);
-
-	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
-}
 
 /* A function of its own, so that the others stay short: their code is as cold as their data. */
 static __noinline struct counter_page *page_in_chunk(u32 page)

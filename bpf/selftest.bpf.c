@@ -9,8 +9,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "callers.bpf.h"
 #include "follow.bpf.h"
-#include "recall.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -20,7 +20,8 @@ enum { SELFTEST_FRAMES = 128 };
 /* Set by the test before a run, or read after it. */
 __u64 in_pc = 0;
 __u64 in_start = 0;
-__u64 in_end = 0;
+__u64 in_stop = 0;
+__u32 in_end = 0;
 __u64 in_offset = 0;
 __u64 in_inode = 0;
 __u32 in_kind = SPACE_FILE;
@@ -29,10 +30,10 @@ __u32 in_target = 0;
 __u32 in_ticks = 1;
 __u32 in_who = 0;
 __u32 in_stamp = 0;
-struct xlat_entry out_entry = {};
+struct text_range out_range = {};
 __u32 out_slot = 0;
 __u32 out_found = 0;
-__u64 out_in_window = 0;
+__u64 out_site = 0;
 __u32 out_target = 0;
 __u64 in_sites[SELFTEST_FRAMES] = {};
 __u32 in_nr = 0;
@@ -54,91 +55,67 @@ static __always_inline void set_mapping(struct mapping *mapping)
 {
 	mapping->pc = in_pc;
 	mapping->start = in_start;
-	mapping->end = in_end;
+	mapping->end = in_stop;
 	mapping->offset = in_offset;
 	mapping->exec = in_exec;
 	mapping->space.kind = in_kind;
 	mapping->space.b = in_inode;
 }
 
-/* Files a tick whose mapping is known: window, page and counter, or a coarser bin, or lost. */
+/* Makes a range of the mapping, and a site of its pc. */
 SEC("raw_tp")
-int selftest_file(void *ctx)
+int selftest_range(void *ctx)
 {
+	u32 epoch = callers_state.epoch;
+	struct text_range range = {};
 	struct mapping mapping = {};
-	struct xlat_entry entry = {};
 
 	set_mapping(&mapping);
-	file_ticks(&mapping, in_target, in_ticks, &entry);
-	out_entry = entry;
+	out_found = range_of_mapping(&mapping, epoch, &range);
+	out_site = out_found ? range_place(&range, in_pc) : 0;
+	range.who = in_who;
+	range.stamp = in_stamp;
+	range.target = in_target;
+	out_range = range;
 	return 0;
 }
 
-/* Remembers the window of the last entry, which must be the mapping's. */
+/* Puts the last range where the tick's is looked for. */
 SEC("raw_tp")
-int selftest_remember(void *ctx)
+int selftest_put(void *ctx)
 {
-	struct mapping mapping = {};
-	struct xlat_entry entry = out_entry;
-
-	set_mapping(&mapping);
-	remember_window(&mapping, in_target, &entry);
-	return 0;
-}
-
-/* Counts ticks in a window that is remembered. */
-SEC("raw_tp")
-int selftest_recall(void *ctx)
-{
-	struct mapping mapping = {};
-	struct xlat_entry entry = {};
-
-	set_mapping(&mapping);
-	out_found = count_known(&mapping, in_target, in_ticks, &entry);
-	out_entry = entry;
-	return 0;
-}
-
-/* Puts the last entry into the cache as the tick's. */
-SEC("raw_tp")
-int selftest_insert(void *ctx)
-{
-	struct xlat_entry entry = out_entry;
-	struct xlat_origin origin = {};
+	struct text_range range = out_range, *place;
 	struct tick tick = the_tick();
 
-	entry.who = tick.who;
-	entry.stamp = tick.stamp;
-	out_slot = xlat_slot(&tick);
-	xlat_insert(out_slot, &entry, &origin);
+	out_slot = range_slot(bpf_get_smp_processor_id(), tick.who, tick.pc, RANGE_NEAR);
+	place = bpf_map_lookup_elem(&ranges, &out_slot);
+	if (place)
+		range_put(place, &range);
 	return 0;
 }
 
-/* Looks the tick up as the handler does, and counts a hit. */
+/* Looks the tick's range up as the handler does, and counts a hit. */
 SEC("raw_tp")
 int selftest_find(void *ctx)
 {
 	struct tick tick = the_tick();
-	struct xlat_set *set;
-	u32 i;
+	struct text_range *range;
 
-	out_slot = xlat_slot(&tick);
-	out_found = 0;
-	set = bpf_map_lookup_elem(&xlat, &out_slot);
-	if (!set)
-		return 0;
-	for (i = 0; i < XLAT_WAYS; i++) {
-		struct xlat_entry *entry = &set->way[i];
-
-		if (!xlat_covers(entry, &tick))
-			continue;
-		if (entry->stamp != tick.stamp && !xlat_renew(&tick, out_slot, i))
-			continue;
-		out_found = i + 1;
-		out_in_window = xlat_in_window(entry, tick.pc);
-		entry->ticks++;
-		return 0;
+	out_slot = range_slot(bpf_get_smp_processor_id(), tick.who, tick.pc, RANGE_NEAR);
+	range = bpf_map_lookup_elem(&ranges, &out_slot);
+	out_found = range && range_holds(range, tick.who, tick.pc, tick.stamp);
+	if (out_found) {
+		out_site = range_place(range, tick.pc);
+		range_hit(range, in_ticks);
 	}
+	return 0;
+}
+
+/* Counts ticks at a place of a target, or near it; else they are lost. */
+SEC("raw_tp")
+int selftest_count(void *ctx)
+{
+	out_found = count_site(in_target, in_end, in_sites[0], in_ticks);
 	return 0;
 }
 

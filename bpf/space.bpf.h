@@ -21,7 +21,6 @@ struct mapping {
 	u64 end;
 	u64 offset;
 	u64 vma;
-	u64 split; /* set when its ticks are filed */
 	struct space space;
 	u64 exec;
 };
@@ -154,7 +153,7 @@ static __always_inline bool announce(const struct mapping *mapping, struct task_
 
 	if (is_told(&space))
 		return true;
-	if (callers && !number_text(&space, task))
+	if (!number_text(&space, task))
 		return false;
 	record = new_record(&space, task);
 	if (!record)

@@ -7,7 +7,7 @@
  * (sum_exec_runtime). It is read when a thread ends, when it goes from one target to another, and
  * by a walk over all threads before a profile is made. It costs nothing at a tick.
  */
-#include "count.bpf.h"
+#include "room.bpf.h"
 #include "split.bpf.h"
 
 /*
@@ -29,7 +29,7 @@ static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct ta
 	else
 		bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), task->comm);
 	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST))
-		note_used(&pool.splits_used, pool.splits_short);
+		note_used(&callers_state.splits_used, callers_state.splits_short);
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 

@@ -9,7 +9,16 @@
  * its callback is verified with the stack as it is before the first turn, and what that rules out is
  * deleted from the program.
  */
-#include "texts.bpf.h"
+#include "chunks.bpf.h"
+#include "ranges.bpf.h"
+
+/* One for each possible CPU's ticks, and then one for each one's exits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct walk);
+} walks SEC(".maps");
 
 /* The first lines are in this map; more come in chunks. */
 struct {
@@ -139,6 +148,64 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 	return rule;
 }
 
+/*
+ * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
+ * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
+ */
+static __noinline int read_range(const struct walk *walk, struct text_range *range)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mapping mapping = {};
+	struct vm_area_struct *vma = maple_find_vma(mm, walk->at.pc);
+
+	if (!vma)
+		return false;
+	take_mapping(task, vma, &mapping);
+	return range_of_mapping(&mapping, walk->epoch, range);
+}
+
+/* Fills a range in for the walk's pc. What it holds is of no tick: its owner and root are not looked up. */
+static __always_inline bool fill_range(const struct walk *walk, struct text_range *range)
+{
+	if (range->ticks)
+		range_bill(range, range->ticks);
+	range->ticks = 0;
+	range->pages = 0;
+	if (!read_range(walk, range))
+		return false;
+	range->who = walk->who;
+	/* It was read first, so a range that has changed since is old. */
+	range->stamp = walk->stamp;
+	range->target = walk->target;
+	range->root = 0;
+	range->owner = 0;
+	return true;
+}
+
+/* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
+__noinline int find_text(u32 cpu)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	struct text_range *range;
+
+	if (!walk)
+		return false;
+	/* Before the number, so that what is looked up by an old number stays in an old epoch. */
+	walk->epoch = *(volatile u32 *)&callers_state.epoch;
+	range = range_find(cpu, walk->who, walk->at.pc, walk->stamp);
+	if (!range) {
+		range = range_place_for(cpu, walk->who, walk->at.pc);
+		if (!range || !fill_range(walk, range))
+			return false;
+	}
+	walk->start = range->start;
+	walk->stop = range->start + ((u64)range->pages << TEXT_PAGE_SHIFT);
+	walk->to_site = range->to_site;
+	walk->text = range_text(range);
+	return true;
+}
+
 /* Walks end here; the caller stops. */
 static __always_inline int end_walk(struct walk *walk, u32 end)
 {
@@ -200,15 +267,15 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	return go_on(walk, frame[1], walk->at.fp + above, frame[0]);
 }
 
-static __always_inline void put_site(struct walk *walk, u32 nr, u64 offset)
+static __always_inline void put_site(struct walk *walk, u32 nr, u64 site)
 {
-	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
+	walk->sites[nr & (WALK_FRAMES - 1)] = site;
 }
 
 /* No call is before the walk's pc: something else made it the return address of the frame below. */
 static __always_inline void name_by_pc(struct walk *walk)
 {
-	put_site(walk, walk->nr - 1, walk->at.pc + walk->delta);
+	put_site(walk, walk->nr - 1, walk->at.pc + walk->to_site);
 }
 
 /* The kernel has stored all registers for the return from a signal handler. */
@@ -346,7 +413,7 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 __noinline int walk_step(u32 cpu)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
-	u64 offset;
+	u64 site;
 	u32 nr;
 
 	if (!walk)
@@ -356,20 +423,23 @@ __noinline int walk_step(u32 cpu)
 		return end_walk(walk, END_DEEP);
 	if (walk->at.pc - walk->start >= walk->stop - walk->start && !find_text(cpu))
 		return end_walk(walk, walk->guessed ? END_NO_RULE : END_UNREADABLE);
-	if (!walk->text)
+	if (walk->text == TEXT_OTHER)
 		return end_walk(walk, END_FULL);
 	/* A call is the last thing that its function may do, so the return is in the next one. */
-	offset = walk->at.pc + walk->delta - !!walk->in_call;
-	put_site(walk, nr, offset);
+	site = walk->at.pc + walk->to_site - !!walk->in_call;
+	put_site(walk, nr, site);
 	walk->nr = nr + 1;
-	return walk->at.narrow ? end_walk(walk, END_NARROW) : step_up(walk, cpu, offset);
+	return walk->at.narrow ? end_walk(walk, END_NARROW) :
+				 step_up(walk, cpu, site & SITE_OFFSET_MASK);
 }
 
 /* From the registers, which are there. */
-static __always_inline void begin_walk(struct walk *walk, u64 mm, u32 stamp)
+static __always_inline void begin_walk(struct walk *walk, struct task_struct *task,
+				       struct mm_struct *mm, u32 target)
 {
-	walk->mm = mm;
-	walk->stamp = stamp;
+	walk->who = tick_who(arch_mm_id(mm), task->tgid);
+	walk->stamp = mm_stamp(mm);
+	walk->target = target;
 	walk->start = walk->stop = 0;
 	walk->guessed = 0;
 	walk->in_call = false;

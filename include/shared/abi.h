@@ -25,75 +25,13 @@ enum { TICKLESS_CPUS = 8192 };
 /* Whether a target's ticks are told apart by process, by cgroup, by thread, or not at all. */
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP, SPLIT_THREAD };
 
-/* Pages and windows come in maps of 1 MiB each, which user space adds as they fill. */
-enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048 };
-
-#define NO_DIR 0xffffffff
-#define NO_PAGE 0xffffffff
-
-struct counter_page {
-	__u32 counters[PAGE_COUNTERS];
-};
-
-/* Which pages hold the counters of a window: page number + 1, or 0 where nothing was hit. */
-struct window_dir {
-	__u32 pages[WINDOW_PAGES];
-};
-
-/*
- * A cached translation: which counters the text around a pc has. Two entries share a cache line, so
- * that a hit costs one line. An entry matches only the process, and the state of its address space,
- * that it was made for. The entries of spaces, which a miss asks for, are the same for all processes: who
- * and stamp are a hash of the space and split, and where is an offset in the space.
- */
-struct xlat_entry {
-	__u32 who; /* the address space and process, see xlat.bpf.h */
-	__u32 stamp; /* state of the address space */
-	__u64 where; /* start of the text, page aligned, with the target in the low bits */
-	__u16 span; /* pages of text; 0: empty */
-	__u16 ticks; /* hits not yet added to the target's */
-	__u32 dir; /* the window's directory */
-	__u32 place; /* start's page in the window (27 bits), bin shift (5 bits) */
-	__u32 hot; /* number + 1 of the page last counted in (25 bits), its directory entry (7) */
-};
-
-enum {
-	XLAT_WAYS = 2,
-	XLAT_SETS_SHIFT = 8,
-	XLAT_SETS = 1 << XLAT_SETS_SHIFT,
-	XLAT_PAGE_SHIFT = 12, /* granule of mappings, whatever page size the processor has */
-	XLAT_TARGET_MASK = (1 << XLAT_PAGE_SHIFT) - 1,
-	XLAT_PLACE_BITS = 27,
-	XLAT_HOT_BITS = 32 - WINDOW_SHIFT_PAGES,
-	XLAT_HOT_MASK = (1 << XLAT_HOT_BITS) - 1, /* a higher page is looked up in the directory */
-	XLAT_SPAN_MAX = 0xffff,
-	TARGETS_MAX = 1 << XLAT_PAGE_SHIFT,
-};
+/* Of a session: struct text_range has 16 bits for one of them. */
+enum { TARGETS_MAX = 1 << 12 };
 
 #define NO_TARGET 0xffffffff
 
-struct xlat_set {
-	struct xlat_entry way[XLAT_WAYS];
-};
-
 /*
- * What an entry was made from. It is read only when the entry's stamp is old, because most changes
- * of an address space leave its text alone.
- */
-struct xlat_origin {
-	__u64 vma; /* the kernel's mapping; may be freed by now */
-	__u64 inode; /* of the mapping's file; 0 for anonymous text */
-	__u64 delta; /* file offset - address, 0 for anonymous text */
-	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
-	__u32 pad;
-};
-
-struct xlat_origins {
-	struct xlat_origin way[XLAT_WAYS];
-};
-
-/*
- * What a window belongs to. The last kind stands for a cgroup itself, in records that tell user space
+ * What a text belongs to. The last kind stands for a cgroup itself, in records that tell user space
  * of it.
  */
 enum space_kind {
@@ -107,8 +45,7 @@ enum space_kind {
 /*
  * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
  * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
- * start time of the process, b = its pid; both are 0 for processes that no memory was left for,
- * whose text is binned by its place in its mapping. SPACE_VDSO: a = the image's address.
+ * start time of the process, b = its pid; both are 0 for text of which it is not known whose it is. SPACE_VDSO: a = the image's address.
  * SPACE_CGROUP: a = the cgroup's id.
  */
 struct space {
@@ -118,36 +55,6 @@ struct space {
 	__u32 dev;
 	__u32 kind;
 	__u32 pad;
-};
-
-/*
- * A mapping of text that a CPU's ticks have met. The next tick in it that is not in the cache, most often
- * in another granule, finds it here: for a compiler, which runs all of its text, and ends soon.
- */
-struct tick_range {
-	__u64 mm; /* the address space's number; 0: empty */
-	__u64 start;
-	__u64 end;
-	__u64 offset; /* where start is in the space */
-	__u64 vma;
-	struct space space;
-	__u32 stamp;
-	__u32 tgid; /* anonymous text belongs to a process, and a vfork child is another one */
-	__u32 untold; /* cpu_time's when it was made */
-	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
-	__u32 pad[10];
-};
-
-enum {
-	TICK_RANGE_WAYS = 2,
-	TICK_RANGES_SHIFT = 7,
-	TICK_RANGES = 1 << TICK_RANGES_SHIFT,
-	TICK_RANGE_FAR =
-		30, /* the program's own text and its libraries are further apart than this */
-};
-
-struct tick_ranges {
-	struct tick_range way[TICK_RANGE_WAYS];
 };
 
 enum { GAP_ONE = 256 };
@@ -195,24 +102,12 @@ enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
  */
 enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
 
-struct window_key {
-	struct space space;
-	__u64 window;
-	__u64 split; /* id of the process or cgroup; 0: not told apart, or no memory to */
-	__u32 target;
-	__u32 shift;
-};
-
-struct window {
-	__u32 dir; /* number of its window_dir */
-	__u32 pad;
-};
-
 /*
  * Tells user space of the first sight of a file, of a process with anonymous text, or of the cgroup
- * of a split.
+ * of a split; or that the half that ticks are counted in, its roots or the accounts of splits are so full that
+ * room must be made: see callers_state.asked.
  */
-enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
+enum { RECORD_SPACE = 1, RECORD_FULL = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 /*
  * FAR: opening the file, or walking below the root of its process, may have to wait for a user's program. STACKED:
@@ -234,26 +129,6 @@ struct record {
 	__u32 mount; /* number of the mount that the file was opened in */
 	__u32 flags;
 	char path[PATH_BYTES + NAME_BYTES];
-};
-
-/* Shared as global data: limits that user space sets, and what the programs have used. */
-struct pool_state {
-	__u32 next_page;
-	__u32 next_window;
-	__u32 page_limit; /* --memory: no page from this number on is used */
-	__u32 fine_limit; /* from this page on, none is used for bins as fine as asked */
-	__u32 fine_windows; /* from this window on, none is used for these bins */
-	__u32 wide_limit; /* from this page on, none is used but for the widest bins */
-	__u32 wide_windows; /* from this window on, none is used but for these */
-	__u32 page_low; /* from this page on, more pages are asked for */
-	__u32 window_low;
-	__u32 pages_used;
-	__u32 pages_short; /* with this many in use, user space is asked to make room */
-	__u32 windows_used;
-	__u32 windows_short;
-	__u32 splits_used; /* elements of spent_cpus */
-	__u32 splits_short;
-	__u32 asked; /* a request is pending */
 };
 
 /* Ticks of one thread that could not be filed when they fell, by pc. */
@@ -330,7 +205,7 @@ enum walk_kind {
 };
 
 /*
- * Shared as global data beside pool_state: for the walks and for weights. What each tick reads comes
+ * Shared as global data: for the walks and for weights. What each tick reads comes
  * first, in another cache line than what each exit writes.
  */
 struct cpu_time {
@@ -338,13 +213,12 @@ struct cpu_time {
 	__u16 muted; /* whether ticks count nothing for a while */
 	__u16 watched; /* whether programs measure how long they take */
 	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
-	__u32 untold; /* counted up when a space that was told must be told again */
-	__u32 recycled; /* whether free_pages and free_dirs ever had an element */
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
 	__u32 zombies; /* exiting threads that the walk found */
 	__u32 attached; /* threads that the walk began to follow, or tried to */
+	__u64 pad[3];
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
 };
@@ -356,23 +230,14 @@ struct attached {
 };
 
 #define ABI_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
-ABI_SIZE(struct counter_page, 4096);
-ABI_SIZE(struct window_dir, 512);
-ABI_SIZE(struct xlat_entry, 32);
-ABI_SIZE(struct xlat_set, 64);
-ABI_SIZE(struct xlat_origins, 64);
-ABI_SIZE(struct tick_ranges, 256);
 ABI_SIZE(struct cpu_account, 64);
 ABI_SIZE(struct target_account, 128);
 ABI_SIZE(struct space, 32);
-ABI_SIZE(struct window_key, 56);
-ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1384);
-ABI_SIZE(struct pool_state, 64);
 ABI_SIZE(struct follow, 208);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 40);
-ABI_SIZE(struct cpu_time, 64);
+ABI_SIZE(struct cpu_time, 80);
 ABI_SIZE(struct attached, 8);
 
 #endif

@@ -27,6 +27,17 @@ enum {
 	COARSE_SHIFT = 10,
 };
 
+/* Pages of counters come in maps of 1 MiB each, which user space adds as they fill. */
+enum { CHUNK_PAGES = 256 };
+
+#define NO_PAGE 0xffffffff
+
+struct counter_page {
+	__u32 counters[PAGE_COUNTERS];
+};
+
+_Static_assert(sizeof(struct counter_page) == 4096, "struct counter_page");
+
 static inline __u64 bin_window(__u64 offset, __u32 shift)
 {
 	return offset >> (WINDOW_SHIFT_COUNTERS + shift);

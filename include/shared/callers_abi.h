@@ -14,48 +14,46 @@
 
 /*
  * A place as one word: the text's number and the offset in it, which of anonymous and kernel text is the
- * address. The lower half of x86-64's address space has 47 bits, and kernel text is in the upper half. On arm64
- * it has 48; but instructions have 2 or 4 bytes, and the lowest bit of an offset
- * is left out.
+ * address. The lower half of the address space has 47 bits on x86-64 and 48 on arm64, and kernel text is in the
+ * upper half.
  */
 #if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
-enum { SITE_OFFSET_SHIFT = 1 };
+enum { SITE_OFFSET_BITS = 48 };
 #else
-enum { SITE_OFFSET_SHIFT = 0 };
+enum { SITE_OFFSET_BITS = 47 };
 #endif
-enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
+enum { SITE_MARK_BIT = 62, SITE_TEXT_BITS = SITE_MARK_BIT - SITE_OFFSET_BITS };
 
 #define SITE_OFFSET_MASK ((1ULL << SITE_OFFSET_BITS) - 1)
 
-/* Of the kernel at work for the frame above: in mode charged no more is told of it. */
-#define SITE_IN_KERNEL (1ULL << SITE_KERNEL_BIT)
+/* Of the kernel at work for the frame above, without a text: in mode charged no more is told of it. */
+#define SITE_IN_KERNEL (1ULL << SITE_MARK_BIT)
+
+/* The same bit beside a text: the offset is rounded down, because there was no element for the place itself. */
+#define SITE_COARSE SITE_IN_KERNEL
+enum { COARSE_SITE_SHIFT = 16 };
 
 /* Of a leaf below a frame that did not call it: the tree had no room for the frames between them. */
 #define SITE_AFTER_GAP (1ULL << 63)
 
 static inline __u32 site_text(__u64 site)
 {
-	return (__u32)((site & ~SITE_AFTER_GAP) >> SITE_OFFSET_BITS);
+	return (__u32)(site >> SITE_OFFSET_BITS) & ((1U << SITE_TEXT_BITS) - 1);
 }
 
-static inline __u64 make_site(__u32 text, __u64 offset)
+static inline __u32 site_is_coarse(__u64 site)
 {
-	return (__u64)text << SITE_OFFSET_BITS | (offset >> SITE_OFFSET_SHIFT & SITE_OFFSET_MASK);
+	return site & SITE_COARSE && site_text(site);
 }
-
-/* Of kernel text the bits above are left out too; all are set. */
-static inline __u64 site_offset(__u64 site)
-{
-	return (site & SITE_OFFSET_MASK) << SITE_OFFSET_SHIFT;
-}
-
-#define SITE_KERNEL_BITS (~(SITE_OFFSET_MASK << SITE_OFFSET_SHIFT))
 
 /*
  * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
- * is none, so that no site is 0. Those that no chain names any more are given back.
+ * is none, so that no site is 0. OTHER is of all that have no number, and its sites are coarse, with offset 0.
+ * Those that no chain names any more are given back.
  */
-enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
+enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_OTHER, TEXT_FIRST, TEXTS_MAX = 1 << SITE_TEXT_BITS };
+
+#define SITE_OF_OTHER ((__u64)TEXT_OTHER << SITE_OFFSET_BITS | SITE_COARSE)
 
 /* Where a text's table is. FULL: there is none for want of memory. */
 enum rules_state { RULES_AWAITED, RULES_READY, RULES_NONE, RULES_FULL };
@@ -76,21 +74,46 @@ enum { CHUNK_LINES = 1 << 14 };
 /* A rule's number is the same for all files. Rule 0 is UNWIND_NONE. */
 enum { RULES_MAX = 1 << 14 };
 
-/* A mapping that a CPU's walks have met, and what it was made from: see struct xlat_origin. */
+/*
+ * A mapping that a CPU's ticks, or their walks, have met, and what it was made from. It is a cache line: a tick in a
+ * known mapping reads no other before that of its element. It holds only for the process, the state of its address
+ * space and the epoch that it was made in. What it was made from is read when its stamp is old, because most changes
+ * of an address space leave its text alone.
+ */
 struct text_range {
-	__u64 mm; /* 0: empty */
+	__u32 who; /* the address space and process, see texts.bpf.h */
+	__u32 stamp; /* state of the address space */
 	__u64 start;
-	__u64 end;
-	__u64 delta; /* offset in the text - address */
-	__u64 vma;
-	__u64 inode;
-	__u32 stamp;
-	__u32 text; /* its number */
-	__u32 epoch; /* callers_state's, before the number was looked up */
+	__u64 to_site; /* the site of an address - the address */
+	__u64 vma; /* the kernel's mapping; may be freed by now */
+	__u64 inode; /* of the mapping's file; 0 for anonymous text */
+	__u32 pages; /* of 4 KiB; 0: empty */
+	__u32 epoch; /* callers_state's, before the text's number was looked up */
 	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
+	__u32 root; /* of its ticks, with NODE_IS_ROOT; 0: not looked up yet */
+	__u16 target; /* whose ticks these are */
+	__u16 owner; /* of the process, + 1; 0: not looked up yet */
+	__u16 ticks; /* not yet added to the target's */
+	__u16 pad;
 };
 
-enum { RANGES_SHIFT = 9, RANGES = 1 << RANGES_SHIFT };
+enum {
+	RANGES_SHIFT = 9,
+	RANGES = 1 << RANGES_SHIFT,
+	TEXT_PAGE_SHIFT = 12, /* granule of mappings, whatever page size the processor has */
+};
+
+/* A file whose text has a number, and of which user space was told; unless the epoch has changed since. */
+struct known_file {
+	__u64 inode; /* its address; 0: empty */
+	__u64 number; /* the inode's */
+	__u32 generation;
+	__u32 epoch; /* as in struct text_range */
+	__u32 text;
+	__u32 device; /* of its file system's address */
+};
+
+enum { KNOWN_FILES_SHIFT = 7, KNOWN_FILES = 1 << KNOWN_FILES_SHIFT };
 
 /* A place whose rule a CPU's walks have looked up; the same few callers come again in each walk. */
 struct known_rule {
@@ -102,8 +125,13 @@ struct known_rule {
 enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
 
 /*
- * A calling context: a frame's site below its parent, which is the element of another node + 1, or a
- * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from it.
+ * A calling context: a frame's site below its parent, which is the number of another node + 1, or a
+ * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from it. A tick
+ * without callers is a frame below its target's root of END_FLAT.
+ *
+ * Nodes are in two halves, so that user space reads and clears the one while ticks are counted in the other. A
+ * node's number is its place in its half, and for the second half NODE_IN_SECOND. A half of no more than base_nodes
+ * is a part of `nodes`: the first, or the last base_nodes of them. A larger one is a map of its own in `halves`.
  */
 struct caller_node {
 	__u64 site;
@@ -111,16 +139,35 @@ struct caller_node {
 	__u32 count;
 };
 
-enum { NODE_IS_ROOT = 1U << 31, NODE_PROBES = 32 };
+#define NO_ROOT_NUMBER 0xffffffff
+
+enum {
+	NODE_IS_ROOT = 1U << 31, /* the rest is the root's number */
+	NODE_IN_SECOND = 1 << 30,
+	NODES_OF_LINE = 4,
+	NODE_LINES = 8, /* in which a node may be */
+	TURN_PART = 4, /* a half is full enough to turn when one in so many is in use */
+};
+
+/* A cache line of them, which is an element of the maps. */
+struct node_line {
+	struct caller_node node[NODES_OF_LINE];
+};
+
+/* The half that a parent is in. */
+static inline __u32 half_of(__u32 parent)
+{
+	return parent & NODE_IS_ROOT ? parent & 1 : !!((parent - 1) & NODE_IN_SECOND);
+}
 
 /* A key of `carries` that stands for a node and not for a counter in a page. */
 #define CARRY_OF_NODE (1ULL << 63)
 
 struct caller_root_key {
-	__u64 split; /* as in struct window_key */
+	__u64 split; /* id of the process, thread or cgroup; 0: not told apart, or no memory to */
 	__u32 target;
 	__u16 end; /* enum walk_end */
-	__u16 tree; /* that its chains are in: 1 is the second half */
+	__u16 tree; /* the half that its chains are in */
 };
 
 struct caller_root {
@@ -128,6 +175,15 @@ struct caller_root {
 	__u32 pad;
 	__u64 ticks; /* without any frame */
 };
+
+/*
+ * The number of a root of split 0. User space makes them before the first tick: without callers that of END_FLAT for
+ * each target, and with callers those of all other ends.
+ */
+static inline __u32 root_for_good(__u32 target, __u32 end, __u32 half)
+{
+	return 2 * (end == END_FLAT ? target : target * WALK_END_COUNT + end) + half;
+}
 
 /* The registers that a walk up the stack needs. */
 struct frame {
@@ -155,12 +211,13 @@ struct entered_frame {
 
 struct walk {
 	struct frame at; /* the frame that it has reached */
-	__u64 mm; /* the address space's number */
-	__u64 start; /* the mapping of the last frame; start == end: none yet */
+	__u64 start; /* the mapping of the last frame; start == stop: none yet */
 	__u64 stop;
-	__u64 delta;
+	__u64 to_site; /* as in struct text_range */
+	__u32 who;
 	__u32 stamp;
-	__u32 text;
+	__u32 target;
+	__u32 text; /* its number; 0: none */
 	__u32 nr; /* frames, the leaf first */
 	__u32 end; /* enum walk_end */
 	__u32 guessed; /* frames found by frame pointers */
@@ -169,7 +226,7 @@ struct walk {
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
 	__u32 owner; /* of the chain's elements, + 1; 0: none was new yet */
 	__u32 pad1;
-	__u64 tick[4]; /* the programs' struct tick */
+	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
 	/* What the chain before began with, from the root on: the next one mostly begins with the same. */
@@ -205,7 +262,7 @@ struct uid_range {
 
 struct owner {
 	__u64 key;
-	__u32 elements[2]; /* of each tree */
+	__u32 elements[2]; /* of each half */
 	__u32 texts;
 	__u32 pad;
 };
@@ -228,28 +285,36 @@ static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
 }
 
-/* Shared as global data: what was given out, and which half of the tree new chains are entered into. */
+/* Shared as global data: which half ticks are counted in, and what was given out. What each tick reads comes first. */
 struct callers_state {
-	__u32 next_text;
-	__u32 next_root[2]; /* by tree */
-	__u32 texts_untold; /* that a pass over all mappings could not announce */
+	__u32 epoch; /* counted up at each turn, and when numbers of texts or owners were given back */
+	__u32 generation; /* counted up at each turn, before the epoch; odd: the second half */
+	__u32 node_mask[2]; /* nodes of each half - 1; there is a power of two of them */
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
-	__u32 generation; /* odd: the tree's second half */
-	__u32 epoch; /* ranges from before have numbers of texts that were given back since */
+	__u32 splits_short; /* with this many in use, user space is asked to make room */
+	__u32 pad[10];
+	__u32 asked; /* a RECORD_FULL was sent; user space clears it when it has made room */
+	__u32 next_text;
+	__u32 next_root[2]; /* by half */
 	__u32 next_owner;
-	__u32 elements[2]; /* in use, of each tree */
+	__u32 elements[2]; /* in use, of each half */
 	__u32 texts; /* with a number */
-	__u32 nameless; /* no more texts without a number are announced */
+	__u32 texts_untold; /* that a pass over all mappings could not announce */
+	__u32 splits_used; /* elements of spent_cpus */
+	__u32 pad1[6];
 };
 
 _Static_assert(sizeof(struct rules_of_text) == 24, "struct rules_of_text");
 _Static_assert(sizeof(struct text_range) == 64, "struct text_range");
+_Static_assert(sizeof(struct known_file) == 32, "struct known_file");
 _Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
+_Static_assert(sizeof(struct node_line) == 64, "struct node_line");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
 _Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
 _Static_assert(sizeof(struct owner) == 24, "struct owner");
-_Static_assert(sizeof(struct walk) == 168 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
+_Static_assert(sizeof(struct callers_state) == 128, "struct callers_state");
+_Static_assert(sizeof(struct walk) == 176 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

@@ -49,4 +49,7 @@ enum { WALK_FRAMES = 512 };
 enum walk_end { WALK_ENDS(WALK_END_ENUM) WALK_END_COUNT };
 #undef WALK_END_ENUM
 
+/* Beside these, of a tick that was not walked: its root says nothing of callers. */
+enum { END_FLAT = WALK_END_COUNT };
+
 #endif

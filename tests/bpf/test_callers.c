@@ -25,7 +25,6 @@ struct bench {
 	struct owner *owners;
 	struct unwind_line *lines;
 	struct rules_of_text *tables;
-	uint32_t roots[2][2]; /* by target and tree, as they were met */
 };
 
 static void *map_of(struct bpf_map *map, size_t size)
@@ -44,12 +43,14 @@ static void bench_open(struct bench *bench)
 	cr_assert(skel);
 	memset(bench, 0, sizeof(*bench));
 	bench->skel = skel;
-	skel->rodata->node_mask = NODES - 1;
-	skel->rodata->max_roots = 8;
+	skel->rodata->base_nodes = NODES;
+	skel->rodata->max_roots = 2 * WALK_END_COUNT;
+	skel->rodata->roots_short = 2 * WALK_END_COUNT;
 	skel->rodata->base_lines = lines;
-	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES);
-	bpf_map__set_max_entries(skel->maps.caller_roots, 16);
+	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES / NODES_OF_LINE);
 	skel->bss->callers_state.next_owner = OWNER_FIRST;
+	skel->bss->callers_state.node_mask[0] = NODES - 1;
+	skel->bss->callers_state.node_mask[1] = NODES - 1;
 	bpf_map__set_max_entries(skel->maps.walks, 1);
 	bpf_map__set_max_entries(skel->maps.known_rules, KNOWN_RULES);
 	bpf_map__set_max_entries(skel->maps.lines, lines);
@@ -89,28 +90,31 @@ static void change_chain(struct selftest_bpf__bss *bss)
 	bss->in_nr = nr;
 }
 
+/* The number of a parent that is no root. */
+static const struct caller_node *node_of(const struct bench *bench, uint32_t parent)
+{
+	const uint32_t number = (parent - 1) & (NODE_IN_SECOND - 1);
+
+	cr_assert(parent && !(parent & NODE_IS_ROOT) && number < NODES);
+	return &bench->nodes[half_of(parent) * NODES + number];
+}
+
 /* From the chain's leaf up to its root each element must be the chain's. */
 static void expect_chain(struct bench *bench)
 {
 	const struct selftest_bpf__bss *bss = bench->skel->bss;
-	uint32_t at = bss->out_node, tree = bss->callers_state.generation & 1, i;
+	uint32_t at = bss->out_node, half = bss->callers_state.generation & 1, i;
 
 	for (i = 0; i < bss->in_nr; i++) {
-		cr_assert(at && !(at & NODE_IS_ROOT) && at <= 2 * NODES, "frame %u of %u", i,
-			  bss->in_nr);
-		cr_assert_eq(bench->nodes[at - 1].site, bss->in_sites[i], "frame %u of %u", i,
+		cr_assert_eq(node_of(bench, at)->site, bss->in_sites[i], "frame %u of %u", i,
 			     bss->in_nr);
-		at = bench->nodes[at - 1].parent;
+		cr_assert_eq(half_of(at), half, "the other half");
+		at = node_of(bench, at)->parent;
 	}
-	cr_assert(at & NODE_IS_ROOT);
-	cr_assert_eq(at & 1, tree, "another tree");
-	if (!bench->roots[bss->in_target][tree])
-		bench->roots[bss->in_target][tree] = at;
-	cr_assert_eq(at, bench->roots[bss->in_target][tree]);
-	cr_assert_neq(at, bench->roots[!bss->in_target][tree], "another target's root");
+	cr_assert_eq(at, NODE_IS_ROOT | root_for_good(bss->in_target, END_COMPLETE, half));
 }
 
-/* The tree is changed for the other one, which is emptied first, as user space does. */
+/* The half is changed for the other one, which is emptied first, as user space does. */
 static void turn(struct bench *bench)
 {
 	uint32_t generation = ++bench->skel->bss->callers_state.generation, i;
@@ -155,9 +159,8 @@ Test(bpf_callers, one_owner_cannot_fill_the_tree)
 	run(bench.skel->progs.selftest_leaf);
 	at = bss->out_node;
 	cr_assert(at);
-	cr_expect_eq(bench.nodes[at - 1].site, bss->in_sites[0] | SITE_AFTER_GAP);
-	cr_expect_eq(bench.nodes[at - 1].parent, bench.roots[0][0] ?: bench.nodes[at - 1].parent);
-	cr_expect(bench.nodes[at - 1].parent & NODE_IS_ROOT);
+	cr_expect_eq(node_of(&bench, at)->site, bss->in_sites[0] | SITE_AFTER_GAP);
+	cr_expect_eq(node_of(&bench, at)->parent, NODE_IS_ROOT | root_for_good(0, END_COMPLETE, 0));
 	/* Another owner, as whom the test has the first's number taken away. */
 	bench.owners[OWNER_FIRST].elements[0] = 0;
 	for (i = 0; i < bss->in_nr; i++)

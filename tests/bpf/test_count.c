@@ -1,67 +1,88 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From a mapping to the node of a place, and what is known of mappings meanwhile. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/engine/pool.h"
 #include "need.h"
 #include "shared/abi.h"
 
 #include "selftest.skel.h"
 
-TestSuite(xlat, .init = need_root);
+TestSuite(count, .init = need_root);
+TestSuite(ranges, .init = need_root);
+
+enum { NODES = 1 << 12, ROOTS = 16 };
 
 /* The selftest's maps as the engine sizes and reads them. */
 struct bench {
 	struct selftest_bpf *skel;
-	struct pool pool;
+	struct caller_node *nodes;
 	const struct target_account *account;
 	uint32_t shift;
 };
 
-static void bench_open(struct bench *bench, uint64_t memory, uint32_t shift)
+static void *map_of(struct bpf_map *map, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	cr_assert(at != MAP_FAILED);
+	return at;
+}
+
+static void bench_begin(struct bench *bench, uint32_t shift)
 {
 	struct selftest_bpf *skel = selftest_bpf__open();
-	uint32_t chunks;
 
 	cr_assert(skel);
 	memset(bench, 0, sizeof(*bench));
 	bench->skel = skel;
 	bench->shift = shift;
-	cr_assert_eq(pool_plan(&bench->pool, memory, 100, false, NULL), 0);
 	skel->rodata->bin_shift = shift;
-	skel->rodata->base_pages = bench->pool.pages.base;
-	skel->rodata->base_windows = bench->pool.dirs.base;
-	chunks = (bench->pool.pages.limit - bench->pool.pages.base) / CHUNK_PAGES;
-	bpf_map__set_max_entries(skel->maps.pages, bench->pool.pages.base);
-	bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
-	bpf_map__set_max_entries(skel->maps.dirs, bench->pool.dirs.base);
-	bpf_map__set_max_entries(skel->maps.windows, bench->pool.dirs.limit);
+	skel->rodata->base_nodes = NODES;
+	skel->rodata->max_texts = 1024;
+	skel->rodata->max_roots = ROOTS;
+	skel->rodata->roots_short = ROOTS;
+	skel->bss->callers_state.next_text = TEXT_FIRST;
+	skel->bss->callers_state.next_owner = OWNER_FIRST;
+	skel->bss->callers_state.node_mask[0] = NODES - 1;
+	skel->bss->callers_state.node_mask[1] = NODES - 1;
+	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES / NODES_OF_LINE);
+	bpf_map__set_max_entries(skel->maps.caller_roots, 2 * ROOTS);
+	bpf_map__set_max_entries(skel->maps.texts, 1024);
+	bpf_map__set_max_entries(skel->maps.rules_of_texts, 1024);
 	bpf_map__set_max_entries(skel->maps.spaces, 16);
-	skel->rodata->space_sets = (uint32_t)libbpf_num_possible_cpus() * XLAT_SETS;
-	bpf_map__set_max_entries(skel->maps.xlat, 2 * skel->rodata->space_sets);
-	bpf_map__set_max_entries(skel->maps.xlat_origins, libbpf_num_possible_cpus() * XLAT_SETS);
+	bpf_map__set_max_entries(skel->maps.ranges, libbpf_num_possible_cpus() * RANGES);
 	bpf_map__set_max_entries(skel->maps.cpu_accounts, libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(skel->maps.target_accounts, 2);
+}
+
+static void bench_load(struct bench *bench)
+{
+	struct selftest_bpf *skel = bench->skel;
+
 	cr_assert_eq(selftest_bpf__load(skel), 0);
-	cr_assert_eq(pool_bind(&bench->pool, bpf_map__fd(skel->maps.pages),
-			       bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
-			       bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, NULL),
-		     0);
-	bench->account = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
-			      bpf_map__fd(skel->maps.target_accounts), 0);
-	cr_assert(bench->account != MAP_FAILED);
+	bench->nodes = map_of(skel->maps.nodes, 2 * NODES * sizeof(*bench->nodes));
+	bench->account = map_of(skel->maps.target_accounts, sysconf(_SC_PAGESIZE));
+	skel->bss->in_end = END_FLAT;
+}
+
+static void bench_open(struct bench *bench, uint32_t shift)
+{
+	bench_begin(bench, shift);
+	bench_load(bench);
 }
 
 static void bench_close(struct bench *bench)
 {
 	munmap((void *)bench->account, sysconf(_SC_PAGESIZE));
-	pool_free(&bench->pool);
+	munmap(bench->nodes, 2 * NODES * sizeof(*bench->nodes));
 	selftest_bpf__destroy(bench->skel);
 }
 
@@ -73,44 +94,41 @@ static void run(struct bpf_program *program)
 }
 
 /* Where the next tick falls, in a mapping of a file. */
-static void place_tick(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
+static void make_range(struct bench *bench, uint64_t inode, uint64_t start, uint64_t stop,
 		       uint64_t offset, uint64_t pc)
 {
 	struct selftest_bpf__bss *bss = bench->skel->bss;
 
 	bss->in_inode = inode;
 	bss->in_start = start;
-	bss->in_end = end;
+	bss->in_stop = stop;
 	bss->in_offset = offset;
 	bss->in_pc = pc;
+	run(bench->skel->progs.selftest_range);
 }
 
-static void file_tick(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
-		      uint64_t offset, uint64_t pc)
+static bool count_site(struct bench *bench, uint64_t site)
 {
-	place_tick(bench, inode, start, end, offset, pc);
-	run(bench->skel->progs.selftest_file);
+	bench->skel->bss->in_sites[0] = site;
+	run(bench->skel->progs.selftest_count);
+	return bench->skel->bss->out_found;
 }
 
-/* The value of a counter of a window; 0 if there is none. */
-static uint32_t counter(struct bench *bench, uint64_t inode, uint64_t window, uint32_t shift,
-			uint32_t page, uint32_t slot)
+static uint64_t site_of(uint32_t text, uint64_t offset)
 {
-	struct window_key key = {
-		.space = { .kind = SPACE_FILE, .b = inode },
-		.window = window,
-		.shift = shift,
-	};
-	const struct window_dir *dir;
-	struct window found;
+	return (uint64_t)text << SITE_OFFSET_BITS | offset;
+}
 
-	if (bpf_map_lookup_elem(bpf_map__fd(bench->skel->maps.windows), &key, &found))
-		return 0;
-	dir = pool_dir(&bench->pool, found.dir);
-	cr_assert(dir);
-	if (!dir->pages[page])
-		return 0;
-	return pool_page(&bench->pool, dir->pages[page] - 1)->counters[slot];
+/* The ticks of the nodes at a site below a root; of all with site 0. */
+static uint64_t sum(const struct caller_node *nodes, uint32_t nr, uint64_t site, uint32_t parent)
+{
+	uint64_t total = 0;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!site || (nodes[i].site == site && nodes[i].parent == parent))
+			total += nodes[i].count;
+	return total;
 }
 
 /* The bin by long division with 128 bits, as if all bins of a file were one long array. */
@@ -124,62 +142,25 @@ static uint64_t random64(void)
 	return (uint64_t)random() << 42 ^ (uint64_t)random() << 21 ^ random();
 }
 
-/* For a random mapping and pc, the oracle's counter, and no other, must increase by one. */
+/* For a random mapping and pc the site is that of the oracle's bin, and a node of its own is counted up. */
 static void check_one(struct bench *bench, uint64_t inode)
 {
 	uint64_t pages = 1 + random() % 100000, base = random64() % (1ULL << 34);
 	uint64_t start = (random64() % (1ULL << 35)) << 12, offset = base << 12;
-	uint64_t pc = start + random64() % (pages << 12);
-	unsigned __int128 bin = oracle_bin(pc - start + offset, bench->shift);
-	uint64_t window = bin / (WINDOW_PAGES * PAGE_COUNTERS);
-	uint32_t page = bin / PAGE_COUNTERS % WINDOW_PAGES, slot = bin % PAGE_COUNTERS;
-	uint32_t before = counter(bench, inode, window, bench->shift, page, slot);
+	uint64_t pc = start + random64() % (pages << 12), bin, before, site;
+	const uint32_t root = NODE_IS_ROOT | root_for_good(0, END_FLAT, 0);
 
-	file_tick(bench, inode, start, start + (pages << 12), offset, pc);
-	cr_assert_eq(counter(bench, inode, window, bench->shift, page, slot), before + 1,
-		     "shift %u offset %#lx", bench->shift, pc - start + offset);
-}
-
-/* The sum of all counters of the pool. */
-static uint64_t sum(const struct bench *bench)
-{
-	uint64_t total = 0;
-	uint32_t i, j;
-
-	for (i = 0; i < bench->pool.pages.present; i++)
-		for (j = 0; j < PAGE_COUNTERS; j++)
-			total += pool_page(&bench->pool, i)->counters[j];
-	return total;
-}
-
-static uint64_t sum_of_window(const struct bench *bench, uint32_t dir)
-{
-	const struct window_dir *entries = pool_dir(&bench->pool, dir);
-	uint64_t total = 0;
-	uint32_t i, j;
-
-	for (i = 0; i < WINDOW_PAGES; i++)
-		for (j = 0; entries->pages[i] && j < PAGE_COUNTERS; j++)
-			total += pool_page(&bench->pool, entries->pages[i] - 1)->counters[j];
-	return total;
-}
-
-/* The ticks in windows with bins of 1 << shift bytes; nobody's: that are of no process. */
-static uint64_t in_bins(const struct bench *bench, uint32_t shift, bool nobodys)
-{
-	int fd = bpf_map__fd(bench->skel->maps.windows);
-	struct window_key key, last, *from = NULL;
-	struct window window;
-	uint64_t total = 0;
-
-	while (!bpf_map_get_next_key(fd, from, &key)) {
-		last = key;
-		from = &last;
-		cr_assert_eq(bpf_map_lookup_elem(fd, &key, &window), 0);
-		if (key.shift == shift && (!nobodys || !key.space.b))
-			total += sum_of_window(bench, window.dir);
-	}
-	return total;
+	make_range(bench, inode, start, start + (pages << 12), offset, pc);
+	cr_assert(bench->skel->bss->out_found);
+	site = bench->skel->bss->out_site;
+	bin = oracle_bin(pc - start + offset, bench->shift);
+	cr_assert_eq(site & SITE_OFFSET_MASK, bin << bench->shift, "shift %u offset %#lx",
+		     bench->shift, pc - start + offset);
+	cr_assert_geq(site_text(site), TEXT_FIRST);
+	cr_assert_lt(site_text(site), TEXT_FIRST + 3);
+	before = sum(bench->nodes, NODES, site, root);
+	cr_assert(count_site(bench, site));
+	cr_assert_eq(sum(bench->nodes, NODES, site, root), before + 1);
 }
 
 static void check_shift(uint32_t shift)
@@ -187,15 +168,15 @@ static void check_shift(uint32_t shift)
 	struct bench bench;
 	int i;
 
-	bench_open(&bench, 4 << 20, shift);
+	bench_open(&bench, shift);
 	for (i = 0; i < 200; i++)
 		check_one(&bench, 1 + random() % 3);
-	cr_assert_eq(sum(&bench), 200);
-	cr_assert_eq(in_bins(&bench, shift, false), 200);
+	cr_assert_eq(sum(bench.nodes, NODES, 0, 0), 200);
+	cr_assert_eq(bench.skel->bss->callers_state.next_text, TEXT_FIRST + 3);
 	bench_close(&bench);
 }
 
-Test(count, every_bin_is_the_oracles)
+Test(count, every_place_is_the_oracles)
 {
 	uint32_t shift;
 
@@ -225,101 +206,173 @@ Test(count, arithmetic_round_trips)
 		}
 }
 
-/* New text in a full pool gets wide bins, then a named loss; the account adds up throughout. */
-Test(count, full_pool_gets_coarser_then_says_so)
+/* A place that finds no node is counted with the 64 KiB around it, and then with its target alone; nothing is lost. */
+Test(count, full_table_gets_coarser_then_forgets_places)
 {
-	const struct target_account *account;
+	uint64_t i, coarse = 0, unplaced = 0;
 	struct bench bench;
-	uint64_t i, ticks = 200000;
 
 	NEED_ROOT();
-	bench_open(&bench, 256 << 10, 0);
-	account = bench.account;
-	for (i = 0; i < 64; i++)
-		file_tick(&bench, 1, 0, 64 << 10, 0, i * 1024);
-	cr_assert_gt(in_bins(&bench, COARSE_SHIFT, false), 20);
-	cr_assert_eq(account->lost[LOST_NO_MEMORY], 0);
-	cr_assert_eq(sum(&bench), 64, "nothing was dropped");
-	cr_assert_eq(in_bins(&bench, BIN_SHIFT_MAX, false), 0);
-	for (i = 0; i < 64; i++)
-		file_tick(&bench, 1, 0, ticks << 12, 0, i << 20);
-	cr_assert_gt(in_bins(&bench, BIN_SHIFT_MAX, false), 20);
-	cr_assert_eq(account->lost[LOST_NO_MEMORY], 0);
-	cr_assert_eq(sum(&bench), 128);
-	for (i = 0; i < 64; i++)
-		file_tick(&bench, 1, 0, ticks << 20, 0, i << 26);
-	cr_assert_gt(account->lost[LOST_NO_MEMORY], 0);
-	cr_assert_eq(sum(&bench) + account->lost[LOST_NO_MEMORY], 192);
-	bench_close(&bench);
-}
-
-/* JIT text in any number of processes: what finds no memory of its own is merged. */
-Test(count, anonymous_text_never_runs_out)
-{
-	const uint64_t start = 0x7f0000000000, end = start + (64 << 20);
-	struct bench bench;
-	uint64_t pid;
-
-	NEED_ROOT();
-	bench_open(&bench, 256 << 10, 0);
-	bench.skel->data->in_kind = SPACE_ANON;
-	for (pid = 1; pid <= 4000; pid++)
-		file_tick(&bench, pid, start, end, start, start + pid % 1024 * 65536);
-	cr_assert_eq(bench.account->lost[LOST_NO_MEMORY], 0);
-	cr_assert_gt(in_bins(&bench, BIN_SHIFT_MAX, true), 3900);
-	cr_assert_eq(sum(&bench), 4000);
-	bench_close(&bench);
-}
-
-/* A pool below its limit asks for memory, and makes bins as fine as before once it was answered. */
-Test(count, pool_grows_when_asked)
-{
-	struct bench bench;
-	uint64_t i;
-
-	NEED_ROOT();
-	bench_open(&bench, 8 << 20, 0);
-	for (i = 0; i < 1000; i++) {
-		file_tick(&bench, 1, 0, 2000 << 10, 0, i * 1024);
-		if (bench.skel->bss->pool.asked)
-			cr_assert_eq(pool_grow(&bench.pool, NULL), 0);
+	bench_open(&bench, 0);
+	for (i = 0; i < 2 * NODES; i++)
+		count_site(&bench, site_of(TEXT_FIRST, i << 15));
+	for (i = 0; i < NODES; i++) {
+		if (!site_is_coarse(bench.nodes[i].site))
+			continue;
+		cr_assert_eq(bench.nodes[i].site & ((1 << COARSE_SITE_SHIFT) - 1), 0);
+		if (bench.nodes[i].site == SITE_OF_OTHER) {
+			unplaced += bench.nodes[i].count;
+			continue;
+		}
+		cr_assert_eq(site_text(bench.nodes[i].site), TEXT_FIRST);
+		coarse += bench.nodes[i].count;
 	}
-	cr_assert_eq(in_bins(&bench, 0, false), 1000);
-	cr_assert_eq(sum(&bench), 1000);
-	cr_assert_gt(bench.pool.pages.nr_maps, 3);
+	cr_assert_gt(coarse, NODES / 32);
+	cr_assert_gt(unplaced, 0);
+	cr_assert_eq(bench.account->lost[LOST_NO_MEMORY], 0);
+	cr_assert_eq(sum(bench.nodes, NODES, 0, 0), 2 * NODES);
+	cr_assert(count_site(&bench, site_of(TEXT_FIRST, 0)), "what has a node goes on");
 	bench_close(&bench);
 }
 
-/* What is to be there ahead is there at the start, so nothing waits for a grace period then. */
-Test(count, pool_needs_no_chunk_to_begin)
+/* Before a half is full user space is asked, once, to turn; it is asked again when it has. */
+Test(count, asks_to_turn_at_a_quarter)
 {
+	struct callers_state *state;
 	struct bench bench;
-	struct pool wide;
+	uint32_t i;
 
 	NEED_ROOT();
-	bench_open(&bench, 64 << 20, 0);
-	cr_assert_eq(bench.pool.pages.nr_maps, 1);
-	cr_assert_eq(bench.pool.dirs.nr_maps, 1);
+	bench_open(&bench, 0);
+	state = &bench.skel->bss->callers_state;
+	for (i = 0; i < NODES / TURN_PART - 1; i++)
+		count_site(&bench, site_of(TEXT_FIRST, i << 10));
+	cr_assert_eq(state->asked, 0);
+	count_site(&bench, site_of(TEXT_FIRST + 1, 0));
+	count_site(&bench, site_of(TEXT_FIRST + 1, 1));
+	cr_assert_eq(state->asked, 1);
+	state->generation++;
+	state->asked = 0;
+	count_site(&bench, site_of(TEXT_FIRST + 1, 2));
+	cr_assert_eq(state->asked, 0, "the other half is empty");
+	cr_assert_eq(state->elements[1], 1);
 	bench_close(&bench);
-	cr_assert_eq(pool_plan(&wide, 64 << 20, 64 * 1000, true, NULL), 0);
-	wide.pages.present = wide.pages.base;
-	cr_assert_gt(chunked_array_low(&wide.pages), 0);
 }
 
-/* Counters have 32 bits; a wrap is noted once each time. */
-Test(count, wrapped_counter_is_carried)
+/* A half larger than its part of the first map is a map of its own. */
+Test(count, large_half_is_a_map_of_its_own)
 {
-	uint64_t key = 10, times = 0;
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	const uint32_t root = NODE_IS_ROOT | root_for_good(1, END_FLAT, 1), large = 4 * NODES;
+	const uint32_t many = NODES + NODES / 4;
+	uint32_t slot = 1, i, found = 0;
+	struct caller_node *nodes;
 	struct bench bench;
-	int i;
+	int fd;
 
 	NEED_ROOT();
-	bench_open(&bench, 1 << 20, 0);
+	bench_open(&bench, 0);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "half", sizeof(slot), sizeof(struct node_line),
+			    large / NODES_OF_LINE, &options);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(bpf_map_update_elem(bpf_map__fd(bench.skel->maps.halves), &slot, &fd, 0), 0);
+	bench.skel->bss->callers_state.node_mask[1] = large - 1;
+	bench.skel->bss->callers_state.generation = 1;
+	bench.skel->bss->in_target = 1;
+	for (i = 0; i < many; i++)
+		cr_assert(count_site(&bench, site_of(TEXT_FIRST, i << 10)));
+	nodes = mmap(NULL, large * sizeof(*nodes), PROT_READ, MAP_SHARED, fd, 0);
+	cr_assert(nodes != MAP_FAILED);
+	for (i = 0; i < large; i++)
+		found += nodes[i].site && nodes[i].parent == root && nodes[i].count == 1;
+	cr_assert_eq(found, many);
+	cr_assert_eq(sum(bench.nodes, 2 * NODES, 0, 0), 0);
+	munmap(nodes, large * sizeof(*nodes));
+	close(fd);
+	bench_close(&bench);
+}
+
+/* Counts have 32 bits; a wrap is noted once each time. */
+Test(count, wrapped_count_is_carried)
+{
+	uint64_t key, times = 0;
+	struct bench bench;
+	uint32_t i;
+
+	NEED_ROOT();
+	bench_open(&bench, 0);
+	bench.skel->bss->callers_state.generation = 1;
 	bench.skel->data->in_ticks = 0xc0000000;
 	for (i = 0; i < 3; i++)
-		file_tick(&bench, 1, 0, 4096, 0, 10);
+		cr_assert(count_site(&bench, site_of(TEXT_FIRST, 10)));
+	for (i = NODES; !bench.nodes[i].site; i++)
+		cr_assert_lt(i, 2 * NODES);
+	key = CARRY_OF_NODE | NODE_IN_SECOND | (i - NODES);
 	cr_assert_eq(bpf_map_lookup_elem(bpf_map__fd(bench.skel->maps.carries), &key, &times), 0);
-	cr_assert_eq((times << 32) + sum(&bench), 3 * 0xc0000000ULL);
+	cr_assert_eq((times << 32) + bench.nodes[i].count, 3 * 0xc0000000ULL);
+	bench_close(&bench);
+}
+
+/* Each process has a root of its own as long as there is room; the ticks of others are the target's. */
+Test(count, root_of_a_split_or_of_its_target)
+{
+	const uint32_t none = NODE_IS_ROOT | root_for_good(0, END_FLAT, 0);
+	const uint64_t site = site_of(TEXT_FIRST, 10);
+	struct bench bench;
+	uint32_t i, own = 0;
+
+	NEED_ROOT();
+	bench_begin(&bench, 0);
+	bench.skel->rodata->split = SPLIT_PROCESS;
+	bpf_map__set_max_entries(bench.skel->maps.spent_cpus, 16);
+	bench.skel->bss->callers_state.next_root[0] = 1;
+	bench.skel->bss->callers_state.next_root[1] = ROOTS;
+	bench_load(&bench);
+	cr_assert(count_site(&bench, site));
+	cr_assert(count_site(&bench, site));
+	cr_assert_eq(sum(bench.nodes, NODES, site, none), 0);
+	for (i = 0; i < NODES; i++)
+		own += bench.nodes[i].count * (bench.nodes[i].parent == (NODE_IS_ROOT | 2));
+	cr_assert_eq(own, 2, "the first number that is free");
+	bench.skel->bss->callers_state.generation = 1;
+	cr_assert(count_site(&bench, site));
+	cr_assert_eq(sum(bench.nodes + NODES, NODES, site, none | 1), 1, "no room");
+	bench_close(&bench);
+}
+
+static pthread_barrier_t together;
+
+static void *count_many(void *arg)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	struct bpf_program *program = arg;
+	uint32_t i;
+
+	for (i = 0; i < 2000; i++) {
+		pthread_barrier_wait(&together);
+		bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+	}
+	return NULL;
+}
+
+/* Two CPUs that meet a place for the first time at the same moment may make two nodes of it; no tick is lost. */
+Test(count, two_at_once)
+{
+	struct bench bench;
+	pthread_t other;
+	uint32_t i;
+
+	NEED_ROOT();
+	bench_open(&bench, 0);
+	pthread_barrier_init(&together, NULL, 2);
+	cr_assert_eq(pthread_create(&other, NULL, count_many, bench.skel->progs.selftest_count), 0);
+	for (i = 0; i < 2000; i++) {
+		bench.skel->bss->in_sites[0] = site_of(TEXT_FIRST, (uint64_t)(i / 2) << 10);
+		pthread_barrier_wait(&together);
+		run(bench.skel->progs.selftest_count);
+	}
+	pthread_join(other, NULL);
+	cr_assert_eq(sum(bench.nodes, NODES, 0, 0), 4000);
 	bench_close(&bench);
 }
 
@@ -328,11 +381,27 @@ Test(count, text_that_is_no_text_is_outside)
 	struct bench bench;
 
 	NEED_ROOT();
-	bench_open(&bench, 1 << 20, 0);
+	bench_open(&bench, 0);
 	bench.skel->data->in_exec = 0;
-	file_tick(&bench, 1, 0, 4096, 0, 10);
-	cr_assert_eq(bench.account->outside, 1);
-	cr_assert_eq(sum(&bench), 0);
+	make_range(&bench, 1, 0, 4096, 0, 10);
+	cr_assert_eq(bench.skel->bss->out_found, 0);
+	cr_assert_eq(bench.skel->bss->callers_state.texts, 0);
+	bench_close(&bench);
+}
+
+/* A text without a number is told as one whose place is not known. */
+Test(count, text_without_a_number)
+{
+	struct bench bench;
+
+	NEED_ROOT();
+	bench_open(&bench, 0);
+	bench.skel->bss->callers_state.next_text = 1024;
+	make_range(&bench, 1, 0, 4096, 0, 10);
+	cr_assert_eq(bench.skel->bss->out_found, 1);
+	cr_assert_eq(bench.skel->bss->out_site, site_of(TEXT_OTHER, 0) | SITE_COARSE);
+	cr_assert_neq(bench.skel->bss->out_range.epoch, bench.skel->bss->callers_state.epoch,
+		      "it is looked up again");
 	bench_close(&bench);
 }
 
@@ -347,13 +416,14 @@ static uint32_t find(struct bench *bench, uint64_t pc, uint32_t who, uint32_t st
 	return bench->skel->bss->out_found;
 }
 
-static void insert(struct bench *bench, uint64_t start, uint64_t end, uint64_t pc, uint32_t who,
-		   uint32_t stamp)
+static void put(struct bench *bench, uint64_t start, uint64_t stop, uint64_t offset, uint64_t pc,
+		uint32_t who, uint32_t stamp)
 {
-	file_tick(bench, 1, start, end, 0, pc);
+	bench->skel->data->in_exec = 4 | 1 << 16;
 	bench->skel->bss->in_who = who;
 	bench->skel->bss->in_stamp = stamp;
-	run(bench->skel->progs.selftest_insert);
+	make_range(bench, 1, start, stop, offset, pc);
+	run(bench->skel->progs.selftest_put);
 }
 
 /* prog run stays on the CPU on which it is called, and the cache is per CPU. */
@@ -366,98 +436,39 @@ static void stay_here(void)
 	cr_assert_eq(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
-/* An entry matches only its own text, process and address-space state. */
-Test(xlat, hit_needs_text_process_and_stamp)
+/* A range holds only for its own text, process, address-space state and epoch. */
+Test(ranges, hit_needs_text_process_stamp_and_epoch)
 {
 	struct bench bench;
 
 	stay_here();
-	bench_open(&bench, 1 << 20, 0);
-	insert(&bench, 0x400000, 0x404000, 0x401234, 7, 2);
+	bench_open(&bench, 0);
+	put(&bench, 0x400000, 0x404000, 0x3000, 0x401234, 7, 2);
 	cr_assert_eq(find(&bench, 0x401234, 7, 2), 1);
-	cr_assert_eq(bench.skel->bss->out_in_window, 0x1234);
+	cr_assert_eq(bench.skel->bss->out_site, site_of(TEXT_FIRST, 0x4234));
 	cr_assert_eq(find(&bench, 0x403fff, 7, 2), 1);
 	cr_assert_eq(find(&bench, 0x401234, 8, 2), 0, "another process");
 	cr_assert_eq(find(&bench, 0x401234, 7, 4), 0, "another state, and no mapping to renew by");
 	cr_assert_eq(find(&bench, 0x404000, 7, 2), 0, "past the end");
 	cr_assert_eq(find(&bench, 0x3fffff, 7, 2), 0, "before the start");
+	bench.skel->bss->callers_state.epoch++;
+	cr_assert_eq(find(&bench, 0x401234, 7, 2), 0, "numbers were given back");
 	bench_close(&bench);
 }
 
-/* Hits of an entry that is replaced are added to the target and not dropped with it. */
-Test(xlat, eviction_keeps_ticks)
+/* Hits of a range that is replaced are added to the target and not dropped with it. */
+Test(ranges, eviction_keeps_ticks)
 {
 	struct bench bench;
 
 	stay_here();
-	bench_open(&bench, 1 << 20, 0);
-	insert(&bench, 0x400000, 0x401000, 0x400100, 7, 2);
+	bench_open(&bench, 0);
+	put(&bench, 0x400000, 0x401000, 0, 0x400100, 7, 2);
 	cr_assert_eq(find(&bench, 0x400100, 7, 2), 1);
 	cr_assert_eq(find(&bench, 0x400100, 7, 2), 1);
-	insert(&bench, 0x401000, 0x402000, 0x401100, 7, 2);
-	cr_assert_eq(find(&bench, 0x400100, 7, 2), 2, "the second way");
-	insert(&bench, 0x402000, 0x403000, 0x402100, 7, 2);
-	cr_assert_eq(find(&bench, 0x400100, 7, 2), 0, "evicted");
-	cr_assert_eq(bench.account->ticks, 3);
-	bench_close(&bench);
-}
-
-/* Counts a tick of a mapping in a window that is remembered; false: none is. */
-static bool recall(struct bench *bench, uint64_t inode, uint64_t start, uint64_t end,
-		   uint64_t offset, uint64_t pc)
-{
-	place_tick(bench, inode, start, end, offset, pc);
-	run(bench->skel->progs.selftest_recall);
-	return bench->skel->bss->out_found;
-}
-
-/* What one process's tick has found is another's, but only of the same file and target. */
-Test(xlat, window_of_another_process)
-{
-	struct xlat_entry *entry;
-	struct bench bench;
-
-	stay_here();
-	bench_open(&bench, 1 << 20, 0);
-	entry = &bench.skel->bss->out_entry;
-	file_tick(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234);
-	run(bench.skel->progs.selftest_remember);
-	cr_assert(recall(&bench, 1, 0x7000000, 0x7004000, 0x10000, 0x7001234));
-	cr_expect_eq(counter(&bench, 1, 0, 0, 0x11234 >> 10, 0x11234 & 1023), 2);
-	cr_expect_eq(entry->where, 0x7000000);
-	cr_expect_eq(entry->span, 4);
-	cr_assert(recall(&bench, 1, 0x7000000, 0x7002000, 0x11000, 0x7000234));
-	cr_expect_eq(counter(&bench, 1, 0, 0, 0x11234 >> 10, 0x11234 & 1023), 3);
-	cr_expect_eq(entry->where, 0x7000000, "the mapping begins in the window");
-	cr_expect_eq(entry->span, 2, "and ends in it");
-	cr_expect_eq(entry->place, 0x11);
-	cr_expect_not(recall(&bench, 1, 0x400000, 0x408000, 0x10000, 0x404000), "not seen yet");
-	cr_expect_not(recall(&bench, 2, 0x400000, 0x404000, 0x10000, 0x401234), "another file");
-	bench.skel->data->in_kind = SPACE_ANON;
-	cr_expect_not(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234), "no file");
-	bench.skel->data->in_kind = SPACE_FILE;
-	bench.skel->bss->in_target = 1;
-	cr_expect_not(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234), "another target");
-	bench.skel->bss->in_target = 0;
-	cr_expect(recall(&bench, 1, 0x400000, 0x404000, 0x10000, 0x401234));
-	bench_close(&bench);
-}
-
-/* Else each process had wide bins after memory was short, though there is room for fine ones again. */
-Test(xlat, wide_window_is_not_remembered)
-{
-	struct bench bench;
-	uint64_t i;
-
-	stay_here();
-	bench_open(&bench, 256 << 10, 0);
-	for (i = 0; i < 64; i++)
-		file_tick(&bench, 1, 0, 64 << 10, 0, i * 1024);
-	cr_assert_gt(in_bins(&bench, COARSE_SHIFT, false), 20);
-	run(bench.skel->progs.selftest_remember);
-	cr_expect_not(recall(&bench, 1, 0, 64 << 10, 0, 63 * 1024));
-	file_tick(&bench, 1, 0, 64 << 10, 0, 0);
-	run(bench.skel->progs.selftest_remember);
-	cr_expect(recall(&bench, 1, 0, 64 << 10, 0, 0));
+	cr_assert_eq(bench.account->ticks, 0);
+	put(&bench, 0x401000, 0x402000, 0, 0x401100, 7, 2);
+	cr_assert_eq(find(&bench, 0x400100, 7, 2), 0, "replaced");
+	cr_assert_eq(bench.account->ticks, 2);
 	bench_close(&bench);
 }

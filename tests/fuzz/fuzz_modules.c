@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Any bytes as /proc/modules: whichever modules are found, no tick of the kernel may be missing. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "bytes.h"
 #include "host/engine/kernel_modules.h"
+#include "host/engine/store.h"
 
-enum { BINS = 64 };
+enum { PLACES = 64 };
 
-static struct profile *make_profile(void)
+/* In each KiB from the first module's usual address on. */
+static struct store *make_store(void)
 {
-	struct profile *profile = profile_new();
-	struct profile_histogram *histogram = calloc(1, sizeof(*histogram));
-	size_t i;
+	const struct store_root root = { 0 };
+	struct caller_node nodes[PLACES];
+	const struct closed_half half = { .nodes = nodes,
+					  .nr_nodes = PLACES,
+					  .roots = &root,
+					  .nr_roots = 1 };
+	struct store *store = store_new(0);
+	uint32_t i;
 
-	profile->objects = calloc(1, sizeof(*profile->objects));
-	profile->objects->kind = PROFILE_KERNEL;
-	profile->objects->path = strdup("[kernel]");
-	profile->nr_objects = 1;
-	histogram->pid = -1;
-	histogram->offset = 0xffffffffc0000000;
-	histogram->size = 0x3fffffff;
-	histogram->width = 4;
-	histogram->bytes_per_bin = 1;
-	histogram->bins = calloc(BINS, sizeof(*histogram->bins));
-	for (i = 0; i < BINS; i++)
-		histogram->bins[histogram->nr_bins++] = (struct profile_bin){ i << 10, i + 1 };
-	profile->histograms = histogram;
-	profile->nr_histograms = 1;
-	return profile;
+	for (i = 0; i < PLACES; i++)
+		nodes[i] = (struct caller_node){
+			.site = (uint64_t)TEXT_KERNEL << SITE_OFFSET_BITS |
+				((0xffffffffc0000000 + (i << 10)) & SITE_OFFSET_MASK),
+			.parent = NODE_IS_ROOT,
+			.count = i + 1,
+		};
+	fuzz_check(store && !store_add(store, &half), "they are added");
+	return store;
 }
 
 static uint64_t all_ticks(const struct profile *profile)
@@ -43,19 +43,26 @@ static uint64_t all_ticks(const struct profile *profile)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct profile *profile = make_profile();
+	const struct spaces spaces = { 0 };
+	const struct split_names splits = { 0 };
+	struct seen_names names = { .spaces = &spaces, .splits = &splits };
+	struct profile *profile = profile_new();
 	struct kernel_modules modules = { 0 };
-	uint64_t ticks = all_ticks(profile);
-	uint32_t *ids = calloc(1, sizeof(*ids));
+	struct store *store = make_store();
+	struct tally tally = { 0 };
 	struct error err = { "", "" };
 	FILE *file = fdopen(fuzz_file(data, size), "r");
 
 	fuzz_check(!kernel_modules_parse(file, &modules, &err), "it is parsed");
 	fclose(file);
-	fuzz_check(!kernel_modules_split(&modules, profile, &ids, 0, &err), "it is split");
-	fuzz_check(all_ticks(profile) == ticks, "no tick is lost");
+	fuzz_check(!store_fill(store, &names, &tally, &modules, false, profile, &err),
+		   "it is filled");
+	fuzz_check(tally.binned == PLACES * (PLACES + 1) / 2, "each tick is in a bin");
+	fuzz_check(all_ticks(profile) == tally.binned, "no tick is lost");
 	kernel_modules_free(&modules);
+	store_free(store);
 	profile_free(profile);
-	free(ids);
+	free(names.sources);
+	free(names.split_ids);
 	return 0;
 }

@@ -190,7 +190,6 @@ static void finish(struct sampled *sampled)
 {
 	struct session_live live;
 	struct error err = { 0 };
-	size_t mapped;
 
 	kill(sampled->child.pid, SIGKILL);
 	child_wait(&sampled->child);
@@ -205,9 +204,7 @@ static void finish(struct sampled *sampled)
 	/* Nothing is left. */
 	take(sampled);
 	cr_assert_eq(sampled->total - sampled->throttled, live.total);
-	mapped = mapped_bytes();
-	session_unmap(sampled->session);
-	cr_expect_lt(mapped_bytes(), mapped / 2, "most of what is mapped are counters");
+	cr_expect_lt(mapped_bytes(), 1 << 20, "halves are mapped only while they are read");
 }
 
 static void end(struct sampled *sampled)

@@ -12,7 +12,6 @@
 #include "base/util.h"
 #include "host/engine/jit_map.h"
 #include "host/engine/jit_text.h"
-#include "sample.h"
 
 #define ROOM 1000
 
@@ -159,101 +158,8 @@ Test(jit, much)
 	check_read(0, "a ");
 }
 
-/* --- moves ----------------------------------------------------------------------------------- */
-
-static struct profile *counted(void)
-{
-	static const struct profile_bin bins[] = { { 0, 10 }, { 2, 5 }, { 3, 7 } };
-	struct profile *profile = profile_new();
-	struct profile_histogram *histogram = calloc(1, sizeof(*histogram));
-
-	histogram->pid = 7;
-	histogram->process = strdup("node");
-	histogram->offset = 0x1000;
-	histogram->size = 16;
-	histogram->width = 4;
-	histogram->bytes_per_bin = 4;
-	histogram->bins = memcpy(malloc(sizeof(bins)), bins, sizeof(bins));
-	histogram->nr_bins = 3;
-	profile->histograms = histogram;
-	profile->nr_histograms = 1;
-	return profile;
-}
-
-static void check_bins(const struct profile_histogram *histogram, uint64_t offset,
-		       const struct profile_bin *bins, size_t nr)
-{
-	cr_assert_eq(histogram->offset, offset);
-	cr_assert_eq(histogram->nr_bins, nr);
-	cr_assert(!memcmp(histogram->bins, bins, nr * sizeof(*bins)));
-}
-
-#define BINS(...)                                                                                  \
-	(const struct profile_bin[]){ __VA_ARGS__ },                                               \
-		sizeof((const struct profile_bin[]){ __VA_ARGS__ }) / sizeof(struct profile_bin)
-
-static void add(struct jit_moves *moves, uint64_t number, uint64_t to, uint64_t ticks)
-{
-	struct jit_move move = { { 0, number, 0, 2 }, to, ticks };
-
-	cr_assert_eq(jit_moves_add(moves, &move), 0);
-}
-
-Test(jit, moves)
-{
-	cleanup_profile struct profile *profile = counted();
-	struct jit_moves moves = { 0 };
-	struct jit_bin bin = { 0, 0x400, 0, 2 };
-
-	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 0);
-	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 10);
-	add(&moves, 0x400, 0x9000, 4);
-	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 6);
-	add(&moves, 0x400, 0x9001, 6);
-	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 0);
-	add(&moves, 0x402, 0x9000, 1);
-	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 1);
-	cr_assert_eq(profile->nr_histograms, 2);
-	check_bins(&profile->histograms[0], 0x1000, BINS({ 2, 4 }, { 3, 7 }));
-	check_bins(&profile->histograms[1], 0x24000, BINS({ 0, 5 }, { 1, 6 }));
-	cr_assert_eq(profile->histograms[1].size, 8);
-	cr_assert_str_eq(profile->histograms[1].process, "node");
-	jit_moves_clear(&moves);
-}
-
-/*
- * No tick is lost or made, even by moves of more ticks than there are, at other places, or of other
- * splits.
- */
-Test(jit, moves_that_do_not_fit)
-{
-	cleanup_profile struct profile *profile = counted();
-	struct jit_moves moves = { 0 };
-	struct jit_move other = { { 1, 0x402, 0, 2 }, 0x9000, 1 };
-
-	cr_assert_eq(jit_moves_add(&moves, &other), 0);
-	other.from = (struct jit_bin){ 0, 0x402, 1, 2 };
-	cr_assert_eq(jit_moves_add(&moves, &other), 0);
-	other.from = (struct jit_bin){ 0, 0x402, 0, 0 };
-	cr_assert_eq(jit_moves_add(&moves, &other), 0);
-	add(&moves, 0x401, 0x9000, 1);
-	add(&moves, 1, 0x9000, 1);
-	add(&moves, 0x500, 0x9000, 1);
-	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 0);
-	cr_assert_eq(profile->nr_histograms, 1);
-	add(&moves, 0x403, 0x9000, 100);
-	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 1);
-	check_bins(&profile->histograms[0], 0x1000, BINS({ 0, 10 }, { 2, 5 }));
-	check_bins(&profile->histograms[1], 0x24000, BINS({ 0, 7 }));
-	jit_moves_clear(&moves);
-}
-
 /* --- places ---------------------------------------------------------------------------------- */
 
-/*
- * Places do not overlap, have the code's offset in a page, and are kept until the take after the
- * next.
- */
 /* What lay at an address in a turn, and what lies there now, whichever turns are still known. */
 Test(jit, formers)
 {
@@ -262,11 +168,11 @@ Test(jit, formers)
 	uint64_t first, second, again;
 
 	cr_assert(text);
-	cr_assert_eq(jit_text_add_former(text, &code, strdup("first")), 0);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("first"), false), 0);
 	text->turn = 1;
 	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &again), 0);
 	cr_expect_eq(again, 0x1010);
-	cr_assert_eq(jit_text_add_former(text, &code, strdup("second")), 0);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("second"), true), 0);
 	text->turn = 2;
 	cr_assert_eq(jit_text_find_former(text, 0, 0x1010, &first), 0);
 	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &second), 0);
@@ -276,6 +182,10 @@ Test(jit, formers)
 	cr_expect_str_eq(text->now.list[0].name, "first");
 	cr_expect_eq(first, text->now.list[0].start + 0x10);
 	cr_expect_str_eq(text->now.list[1].name, "second");
+	cr_expect_not(jit_text_doubts(text, first));
+	cr_expect(jit_text_doubts(text, second));
+	cr_expect_not(jit_text_doubts(text, second + 0xf0), "it is behind the code");
+	cr_expect_not(jit_text_doubts(text, 0x1010));
 	cr_assert_eq(jit_text_find_former(text, 0, 0x1020, &again), 0);
 	cr_expect_eq(again, first + 0x10, "it keeps its place");
 	cr_assert_eq(jit_text_find_former(text, 0, 0x1100, &again), 0);
@@ -290,6 +200,10 @@ Test(jit, formers)
 	jit_text_free(text, &room);
 }
 
+/*
+ * Places do not overlap, have the code's offset in a page, and are kept until the take after the
+ * next.
+ */
 Test(jit, places)
 {
 	struct jit_text *text = jit_text_new();

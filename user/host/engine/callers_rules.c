@@ -103,7 +103,7 @@ static uint32_t max_words(const struct callers_rules *rules)
 
 static struct rules_of_text *place_of(const struct callers_rules *rules, uint32_t text)
 {
-	return (struct rules_of_text *)rules->maps.texts.at + text;
+	return &rules->maps.texts.places[text];
 }
 
 /*
@@ -175,7 +175,7 @@ static void free_table(struct callers_rules *rules, struct rules_of_text *place)
 /* Walks from now on find no rule of the kind that was known before. */
 static void begin_epoch(const struct callers_rules *rules)
 {
-	__atomic_fetch_add(&rules->maps.state->epoch, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&rules->maps.texts.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 /*
@@ -189,7 +189,7 @@ static bool take_back(struct callers_rules *rules, uint32_t owner, uint64_t word
 	uint32_t i, first = 0, last = 0;
 	uint64_t marked = 0;
 
-	for (i = TEXT_FIRST; i < rules->maps.nr_texts; i++) {
+	for (i = TEXT_FIRST; i < rules->maps.texts.nr; i++) {
 		struct rules_of_text *place = place_of(rules, i);
 
 		if (place->owner != owner || !place->granules)
@@ -415,37 +415,11 @@ static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_ru
 	return state;
 }
 
-void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like)
-{
-	struct owner *owners = rules->maps.owners;
-	struct rules_of_text *place = place_of(rules, text);
-
-	place->owner = place_of(rules, like)->owner;
-	__atomic_fetch_add(&owners[place->owner].texts, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&rules->maps.state->texts, 1, __ATOMIC_RELAXED);
-}
-
-uint32_t callers_rules_owner(const struct callers_rules *rules, uint32_t text)
-{
-	return place_of(rules, text)->owner;
-}
-
-void callers_rules_free_text(struct callers_rules *rules, uint32_t text)
-{
-	struct owner *owners = rules->maps.owners;
-	struct rules_of_text *place = place_of(rules, text);
-
-	__atomic_fetch_sub(&owners[place->owner].texts, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_sub(&rules->maps.state->texts, 1, __ATOMIC_RELAXED);
-	*place = (struct rules_of_text){ .state = RULES_AWAITED };
-	bpf_map_update_elem(rules->maps.free_texts_fd, NULL, &text, BPF_ANY);
-}
-
 /* No walk can have the number any more. */
 static void give_back(struct callers_rules *rules, uint32_t text)
 {
 	free_table(rules, place_of(rules, text));
-	callers_rules_free_text(rules, text);
+	text_numbers_give(&rules->maps.texts, text);
 }
 
 static void make_table(struct callers_rules *rules, const struct wanted_rules *wanted)
@@ -508,7 +482,6 @@ static void free_rules(struct callers_rules *rules)
 {
 	rules_queue_free(&rules->queue);
 	mapped_array_close(&rules->maps.rules);
-	mapped_array_close(&rules->maps.texts);
 	chunked_array_free(&rules->lines);
 	extents_free(&rules->free_words);
 	interned_free(&rules->interned);
@@ -525,10 +498,9 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	int ret;
 
 	if (!rules) {
-		struct callers_rules_maps lost = *maps;
+		struct mapped_array lost = maps->rules;
 
-		mapped_array_close(&lost.rules);
-		mapped_array_close(&lost.texts);
+		mapped_array_close(&lost);
 		error_no_memory(err, "callers");
 		return NULL;
 	}
@@ -565,8 +537,8 @@ static bool add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	bool has_room;
 
-	wanted.number = callers_rules_owner(rules, wanted.text);
-	wanted.counts = wanted.is_file && time_counts(rules->maps.owners[wanted.number].key);
+	wanted.number = place_of(rules, wanted.text)->owner;
+	wanted.counts = wanted.is_file && time_counts(rules->maps.texts.owners[wanted.number].key);
 	pthread_mutex_lock(&rules->lock);
 	/* The number's next text must not get the table of this one. */
 	if (wanted.is_gone)

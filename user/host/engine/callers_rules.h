@@ -8,21 +8,16 @@
 #include "base/error.h"
 #include "host/engine/maps.h"
 #include "host/engine/rules_queue.h"
+#include "host/engine/text_numbers.h"
 
 struct callers_rules;
-struct callers_state;
-struct owner;
 
-/* The maps that the tables are written into; the fds stay the caller's. */
+/* The maps that the tables are written into; all but `rules` stay the caller's. */
 struct callers_rules_maps {
 	int lines_fd; /* the first lines; more come in chunks */
 	int line_chunks_fd;
-	int free_texts_fd; /* numbers that may be given out again */
 	struct mapped_array rules;
-	struct mapped_array texts; /* struct rules_of_text by number */
-	uint32_t nr_texts;
-	struct owner *owners; /* by number; these two stay the caller's */
-	struct callers_state *state;
+	struct text_numbers texts;
 };
 
 /* Divides bytes, before load. */
@@ -30,22 +25,13 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 
 /*
  * Makes tables of the files that walks meet, in a thread of its own, since a large file takes tens of
- * milliseconds. It takes over the maps and the array, also on failure. NULL: out of memory, or no thread.
+ * milliseconds. It takes over the map of rules and the array, also on failure. NULL: out of memory, or no thread.
  */
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
 /* Has the table of a text made, and takes fd over. Whose the text is need not be filled in. */
 void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
-
-/* Charges an unused number that user space has taken to the owner of another one. */
-void callers_rules_charge_text(struct callers_rules *rules, uint32_t text, uint32_t like);
-
-/* Who is charged for a text that has a number. */
-uint32_t callers_rules_owner(const struct callers_rules *rules, uint32_t text);
-
-/* Gives a number back that no text has got yet. */
-void callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 
 /* Tells at once that a text, which no walk has met yet, has no table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);

@@ -42,12 +42,8 @@ static void arm(struct session_starting *starting)
 
 int session_open_starting(struct session *session, struct error *err)
 {
-	int fd;
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	session->callers.starting.timer_fd = -1;
-	if (!session->options.callers)
-		return 0;
-	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	session->callers.starting.timer_fd = fd;
 	return fd < 0 ? error_errno(err, -errno, "timerfd") : 0;
 }

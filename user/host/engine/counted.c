@@ -2,6 +2,7 @@
 #include "host/engine/counted.h"
 
 #include <bpf/bpf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -17,19 +18,16 @@ static struct carry *find_carry(const struct carries *carries, uint64_t key)
 }
 
 /*
- * Reads how often counters wrapped. Entries are never deleted from the map, because a program that
- * is about to add to an entry would lose its wrap. There are few entries, because a wrap takes 2^32
- * ticks.
+ * Entries are never deleted from the map, because a program that is about to add to an entry would lose its
+ * wrap. There are few entries, because a wrap takes 2^32 ticks.
  */
-int counted_read_carries(const struct counted *counted, struct error *err)
+int carries_read(struct carries *carries, int map_fd, struct error *err)
 {
-	struct carries *carries = counted->carries;
 	uint64_t key, *last = NULL, times;
 	struct carry *carry;
 
-	while (!bpf_map_get_next_key(counted->carries_fd, last, &key)) {
-		last = &key;
-		if (bpf_map_lookup_elem(counted->carries_fd, &key, &times))
+	for (; !bpf_map_get_next_key(map_fd, last, &key); last = &key) {
+		if (bpf_map_lookup_elem(map_fd, &key, &times))
 			continue;
 		carry = find_carry(carries, key);
 		if (!carry) {
@@ -43,28 +41,13 @@ int counted_read_carries(const struct counted *counted, struct error *err)
 	return 0;
 }
 
-/* The ticks that a counter lost by wrapping. */
-static uint64_t carried(const struct counted *counted, uint32_t page, uint32_t counter)
+void carries_take(struct carries *carries, uint32_t half)
 {
-	uint64_t key = (uint64_t)page << PAGE_SHIFT_COUNTERS | counter, times;
-	struct carry *carry = find_carry(counted->carries, key);
+	size_t i;
 
-	if (!carry)
-		return 0;
-	times = carry->times - carry->taken;
-	if (counted->take)
-		carry->taken = carry->times;
-	return times << 32;
-}
-
-/* A counter that is 0 is only read and not written, which is cheaper. */
-static uint32_t read32(const struct counted *counted, uint32_t *counter)
-{
-	uint32_t value = __atomic_load_n(counter, __ATOMIC_RELAXED);
-
-	if (value && counted->take)
-		value = __atomic_exchange_n(counter, 0, __ATOMIC_RELAXED);
-	return value;
+	for (i = 0; i < carries->nr; i++)
+		if (!(carries->list[i].key & NODE_IN_SECOND) == !half)
+			carries->list[i].taken = carries->list[i].times;
 }
 
 static uint64_t read64(const struct counted *counted, __u64 *counter)
@@ -76,56 +59,14 @@ static uint64_t read64(const struct counted *counted, __u64 *counter)
 	return value;
 }
 
-struct counter_page *counted_page(const struct counted *counted, uint32_t dir, uint32_t entry,
-				  uint32_t *ret_number)
-{
-	const struct window_dir *entries = pool_dir(counted->pool, dir);
-	uint32_t number = entries ? entries->pages[entry] : 0;
-
-	*ret_number = number - 1;
-	return number ? pool_page(counted->pool, number - 1) : NULL;
-}
-
-/* How many counters are looked at together: most of a page's are 0. */
-#define RUN 8
-
-static bool is_clear(const uint32_t counters[RUN])
-{
-	uint64_t run[RUN * sizeof(*counters) / sizeof(uint64_t)];
-
-	/* A copy that is torn shows a tick that falls meanwhile, or leaves it to the next reading. */
-	memcpy(run, counters, sizeof(run));
-	return !(run[0] | run[1] | run[2] | run[3]);
-}
-
-uint64_t counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
-		     uint32_t number, uint64_t sums[PAGE_COUNTERS])
-{
-	uint64_t ticks, all = 0;
-	uint32_t i;
-
-	for (i = 0; i < PAGE_COUNTERS; i++) {
-		if (!(i % RUN) && !counted->carries->nr && is_clear(&page->counters[i])) {
-			i += RUN - 1;
-			continue;
-		}
-		ticks = read32(counted, &page->counters[i]);
-		if (counted->carries->nr)
-			ticks += carried(counted, number, i);
-		sums[i] += ticks;
-		all += ticks;
-	}
-	counted->tallies[target].binned += all;
-	return all;
-}
-
 void counted_account(const struct counted *counted, uint32_t target)
 {
 	struct target_account *account = &counted->targets[target];
 	struct tally *tally = &counted->tallies[target];
 	size_t cause;
 
-	tally->outside += read64(counted, &account->outside);
+	if (!counted->callers)
+		tally->outside += read64(counted, &account->outside);
 	tally->filtered += read64(counted, &account->filtered);
 	tally->forks_missed += read64(counted, &account->forks_missed);
 	tally->cpu_ns += read64(counted, &account->cpu_ns);
@@ -147,30 +88,26 @@ void counted_pending(const struct counted *counted, uint32_t target)
 uint64_t counted_ticks(const struct counted *counted, uint32_t target)
 {
 	uint64_t ticks = counted->targets[target].ticks;
-	size_t set, way;
+	size_t i;
 
-	for (set = 0; set < counted->nr_sets; set++)
-		for (way = 0; way < XLAT_WAYS; way++) {
-			const struct xlat_entry *entry = &counted->xlat[set].way[way];
-
-			if ((entry->where & XLAT_TARGET_MASK) == target)
-				ticks += entry->ticks;
-		}
+	for (i = 0; i < counted->nr_cpus * RANGES; i++)
+		if (counted->ranges[i].target == target)
+			ticks += counted->ranges[i].ticks;
 	return ticks;
 }
 
 uint64_t counted_delivered(const struct counted *counted, uint32_t cpu)
 {
+	const struct text_range *range = counted->ranges + (size_t)cpu * RANGES;
 	/*
 	 * This is read first, so that an entry that is flushed meanwhile is missed rather than
 	 * counted twice.
 	 */
 	uint64_t ticks = __atomic_load_n(&counted->cpus[cpu].hits, __ATOMIC_ACQUIRE);
-	size_t set, way;
+	size_t i;
 
-	for (set = (size_t)cpu * XLAT_SETS; set < (size_t)(cpu + 1) * XLAT_SETS; set++)
-		for (way = 0; way < XLAT_WAYS; way++)
-			ticks += counted->xlat[set].way[way].ticks;
+	for (i = 0; i < RANGES; i++)
+		ticks += range[i].ticks;
 	return ticks + counted->cpus[cpu].missed;
 }
 
@@ -202,4 +139,48 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->kernel += part->kernel;
 	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
 		sum->lost[cause] += part->lost[cause];
+}
+
+void tally_drop_table(struct tally *tally, bool callers)
+{
+	tally->filtered -= tally->left_out;
+	tally->binned = tally->left_out = 0;
+	tally->coarse = tally->widest = tally->unknown = 0;
+	if (callers)
+		tally->outside = 0;
+}
+
+/* The JSON key of a cause. */
+static const char *lost_cause_name(enum lost_cause cause)
+{
+	static const char *const names[] = {
+#define CAUSE_NAME(id, key, text) key,
+		LOST_CAUSES(CAUSE_NAME)
+#undef CAUSE_NAME
+	};
+
+	return names[cause];
+}
+
+int tally_account(const struct tally *tally, uint64_t total, struct profile_account *result,
+		  struct error *err)
+{
+	size_t i;
+
+	result->lost = calloc(LOST_CAUSE_COUNT, sizeof(*result->lost));
+	if (!result->lost)
+		return error_no_memory(err, "profile");
+	result->nr_lost = LOST_CAUSE_COUNT;
+	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
+		result->lost[i].ticks = tally->lost[i];
+		result->lost[i].cause = strdup(lost_cause_name(i));
+		if (!result->lost[i].cause)
+			return error_no_memory(err, "profile");
+	}
+	result->lost[LOST_THROTTLED].ticks += tally->withheld;
+	result->total = total;
+	result->binned = tally->binned;
+	result->outside = tally->outside;
+	result->filtered = tally->filtered;
+	return 0;
 }

@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "host/engine/pool.h"
+#include "profile/profile.h"
 #include "shared/abi.h"
 
 /*
- * Reads the counters of the programs in place and, if asked, takes the counts out. Each counter is
+ * Reads what the programs count beside their table of ticks, and if asked takes it out. Each counter is
  * exchanged with 0 in one step, so that a tick that falls meanwhile is in this reading or in the
  * next one, never in both or in neither.
  */
 
-/* How often a counter wrapped, and how many of these wraps have been taken. */
+/* How often the count of a node wrapped, and how many of these wraps have been taken. */
 struct carry {
 	uint64_t key;
 	uint64_t times;
@@ -28,6 +28,12 @@ struct carries {
 	size_t nr;
 	size_t capacity;
 };
+
+/* Reads how often counts wrapped, from the programs' map of them. */
+int carries_read(struct carries *carries, int map_fd, struct error *err);
+
+/* What was read of a half is taken. */
+void carries_take(struct carries *carries, uint32_t half);
 
 /* What became of one target's ticks. */
 struct tally {
@@ -49,32 +55,17 @@ struct tally {
 
 /* Everything here belongs to the session. */
 struct counted {
-	const struct pool *pool;
-	const struct xlat_set *xlat;
-	size_t nr_sets;
+	const struct text_range *ranges; /* RANGES for each CPU */
 	const struct cpu_account *cpus;
 	size_t nr_cpus;
 	struct target_account *targets;
 	size_t nr_targets;
-	int windows_fd;
-	int carries_fd;
-	struct carries *carries;
+	bool callers; /* what is outside of all text is in the table of ticks */
 	bool take; /* take counts out; otherwise only read them */
 	struct tally *tallies; /* for each target: what was read since this was set up */
 };
 
-/* Call before reading counters. What wraps later is found by the next reading. */
-int counted_read_carries(const struct counted *counted, struct error *err);
-
-/* The page behind an entry of a directory, and its number; NULL if there is none. */
-struct counter_page *counted_page(const struct counted *counted, uint32_t dir, uint32_t entry,
-				  uint32_t *ret_number);
-
-/* Adds a page's counters to sums and to the target's tally. Returns their sum. */
-uint64_t counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
-		     uint32_t number, uint64_t sums[PAGE_COUNTERS]);
-
-/* Reads what was counted outside of the bins. */
+/* Reads what was counted outside of the table. */
 void counted_account(const struct counted *counted, uint32_t target);
 
 /*
@@ -83,7 +74,7 @@ void counted_account(const struct counted *counted, uint32_t target);
  */
 void counted_pending(const struct counted *counted, uint32_t target);
 
-/* All ticks of a target since the start: those that cache entries still hold, and the rest. */
+/* All ticks of a target since the start: those that the cache of mappings still holds, and the rest. */
 uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 
 /*
@@ -96,5 +87,12 @@ uint64_t counted_delivered(const struct counted *counted, uint32_t cpu);
 uint64_t tally_ticks(const struct tally *tally);
 
 void tally_add(struct tally *sum, const struct tally *part);
+
+/* Drops what was read of the table of ticks, which stays there. */
+void tally_drop_table(struct tally *tally, bool callers);
+
+/* Makes a target's account from its tally; total is its independent count. */
+int tally_account(const struct tally *tally, uint64_t total, struct profile_account *result,
+		  struct error *err);
 
 #endif

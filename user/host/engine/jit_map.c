@@ -28,6 +28,7 @@ struct jit_map {
 	bool has_time; /* its records have times that we can use */
 	uint64_t at; /* where the next line or record begins in the file */
 	uint64_t size; /* of the file at this reading */
+	uint64_t reading_ns; /* when that began */
 	void *codes;
 	char buffer[BUFFER_BYTES];
 };
@@ -132,6 +133,7 @@ static int add_code(struct jit_map *map, const struct jit_code *code, size_t *ro
 	if (!copy)
 		return -ENOMEM;
 	*copy = *code;
+	copy->read_ns = map->reading_ns;
 	if (!tsearch(copy, &map->codes, compare_codes)) {
 		free(copy);
 		return -ENOMEM;
@@ -276,6 +278,7 @@ int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void 
 
 	if (map->blind)
 		return 0;
+	map->reading_ns = monotonic_ns();
 	if (fstat(map->fd, &st))
 		return -errno;
 	/* A file that got shorter was begun anew, so the old entries are no longer valid. */

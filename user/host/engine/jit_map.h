@@ -17,6 +17,7 @@ struct jit_code {
 	uint64_t start;
 	uint64_t size;
 	uint64_t time; /* since when it lies there (CLOCK_MONOTONIC); 0: unknown */
+	uint64_t read_ns; /* when it was read */
 	uint64_t line; /* offset of its name in the file */
 	uint32_t name_length;
 	uint32_t name_sum; /* checksum of the name, to recognise it when it is read again */

@@ -10,49 +10,6 @@
 #include "profile/profile.h"
 
 /*
- * Which of a process's counts do not belong to the code that lies there now. Counters are not reset
- * when other code takes a place; what they held then is noted here, and goes to a place of its own
- * when a profile is made.
- */
-
-/* A bin of a histogram; its number counts from address 0. */
-struct jit_bin {
-	uint64_t split;
-	uint64_t number;
-	uint32_t target;
-	uint32_t shift;
-};
-
-struct jit_move {
-	struct jit_bin from;
-	uint64_t to; /* number of the bin that the ticks go to */
-	uint64_t ticks;
-};
-
-/* All zero: no moves. */
-struct jit_moves {
-	struct jit_move *list;
-	size_t nr;
-	size_t capacity;
-	void *noted; /* tree by bin: the sum of its moves */
-};
-
-/* How many of a counter's ticks have not been moved yet. */
-uint64_t jit_moves_left(const struct jit_moves *moves, const struct jit_bin *bin, uint64_t ticks);
-
-int jit_moves_add(struct jit_moves *moves, const struct jit_move *move); /* -ENOMEM */
-
-/*
- * Moves ticks out of histogram i, whose bins are of split, to a new histogram at the profile's end.
- * Returns 1 if there is one, 0 if nothing moved, or -ENOMEM. The sum of ticks stays the same,
- * whatever the moves say.
- */
-int jit_moves_apply(const struct jit_moves *moves, uint64_t split, struct profile *profile,
-		    size_t i);
-
-void jit_moves_clear(struct jit_moves *moves);
-
-/*
  * The just-in-time text of a process: its perf map, and code that other code has replaced. Replaced
  * code gets a place of its own, from JIT_PLACES on, where no process has text.
  */
@@ -62,16 +19,17 @@ struct jit_place {
 	uint64_t start;
 	uint64_t size;
 	char *name;
+	bool doubtful; /* some ticks may be the next code's */
 };
 
 struct jit_places {
-	struct jit_place *list;
+	struct jit_place *list; /* ascending */
 	size_t nr;
 	size_t capacity;
 };
 
 /*
- * Code that was in the tree of callers when other code took its place. The tree has addresses alone, so
+ * Code that had been counted when other code took its place. Ticks are counted by addresses alone, so
  * the number of the text was changed then: what has an older one is code of an earlier turn.
  */
 struct jit_former {
@@ -79,6 +37,7 @@ struct jit_former {
 	uint64_t size;
 	char *name;
 	uint32_t turn; /* the last one that it lay there in */
+	bool doubtful; /* some ticks may be the next code's */
 	uint64_t place; /* of this take; 0: it has none yet */
 };
 
@@ -101,11 +60,9 @@ struct jit_text {
 	uint64_t read_ns; /* time of the last reading */
 	uint64_t next; /* the next free place */
 	uint64_t limit; /* bytes of the map that the last profile has read */
-	uint64_t doubtful; /* moved ticks that may belong to the new code */
-	struct jit_moves moves; /* moves since the last take */
-	struct jit_places now; /* where these lead */
+	struct jit_places now; /* of formers */
 	struct jit_places last; /* places of the last take, whose names may still be asked for */
-	uint32_t turn; /* how often its number among the texts of callers was changed */
+	uint32_t turn; /* how often its number among the texts was changed */
 	struct jit_formers formers; /* of earlier turns */
 };
 
@@ -117,15 +74,19 @@ int jit_text_place(struct jit_text *text, const struct jit_code *code, const cha
 		   uint64_t *result);
 
 /* Notes that this was the last turn of a code. Takes the name over, also on failure: -ENOMEM. */
-int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name);
+int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name,
+			bool doubtful);
 
 /* Where the code is that lay at an address in a turn: still there, or in a place. -ENOMEM */
 int jit_text_find_former(struct jit_text *text, uint32_t turn, uint64_t address, uint64_t *result);
 
+/* Whether some ticks at an address that a former was given may be other code's. */
+bool jit_text_doubts(const struct jit_text *text, uint64_t address);
+
 /* Forgets code of earlier turns than this one. */
 void jit_text_drop_formers(struct jit_text *text, uint32_t turn);
 
-/* Starts new moves after the counts were taken. */
+/* Code gets new places after the ticks were taken. */
 void jit_text_turn(struct jit_text *text);
 
 /* The places as a perf map: a descriptor for the caller, or -errno. */

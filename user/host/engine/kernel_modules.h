@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "profile/profile.h"
 
 /* The kernel's modules, so that what ran in one is listed under its name. */
 struct kernel_module {
@@ -25,17 +24,8 @@ struct kernel_modules {
 /* Parses lines as in /proc/modules; skips lines that are malformed or hide the address. -ENOMEM. */
 int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error *err);
 
-/*
- * Gives the ticks of each module a histogram and an object "[MODULE]" of their own. *ids, by
- * object, belongs to the caller and grows by the new objects, whose elements are set to fresh.
- * -ENOMEM.
- */
-int kernel_modules_split(const struct kernel_modules *modules, struct profile *profile,
-			 uint32_t **ids, uint32_t fresh, struct error *err);
-
-/* The object of an address in the kernel, likewise; -ENOMEM. */
-int64_t kernel_modules_object(const struct kernel_modules *modules, uint64_t address,
-			      struct profile *profile, uint32_t **ids, uint32_t fresh);
+/* The number of the module that an address is in; nr: none. */
+size_t kernel_modules_find(const struct kernel_modules *modules, uint64_t address);
 
 void kernel_modules_free(struct kernel_modules *modules);
 

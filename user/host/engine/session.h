@@ -43,7 +43,7 @@ struct session_options {
 	bool callers; /* count the chain of callers of each tick too */
 	bool series; /* profiles are taken again and again */
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
-	uint64_t memory; /* hard limit for histograms, in bytes of kernel memory */
+	uint64_t memory; /* hard limit for what was counted, in bytes */
 	/*
 	 * The only CPUs to sample, as a list like 0,2-3; NULL: all. With a list CPU time is unknown
 	 * and samples have no weights, because the scheduler's accounts are of all CPUs. Must
@@ -136,12 +136,9 @@ int session_stop(struct session *session, struct error *err);
  * even if it falls during the take. A tick whose text is not known yet goes into the profile of the
  * take after it becomes known. The last take, after stop, computes its total from an independent
  * count less all earlier takes, so that its identity checks all of them. The caller frees *result
- * and fills in its command. If it fails, the ticks that it took are in no profile.
+ * and fills in its command. If it fails, the next profile has the ticks.
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
-
-/* After the last take, because to find names takes memory too: nothing can be taken any more. */
-void session_unmap(struct session *session);
 
 /*
  * Closes the files that nobody runs any more: those without a tick in the last two takes, and those
@@ -203,7 +200,7 @@ struct session_live {
 	uint64_t hits;
 	uint64_t renewed; /* hits whose mapping had to be checked again */
 	uint64_t misses;
-	uint64_t memory; /* bytes of kernel memory used for histograms */
+	uint64_t memory; /* bytes used for what was counted */
 	uint64_t elapsed_ns; /* without pauses */
 };
 void session_live(struct session *session, struct session_live *result);

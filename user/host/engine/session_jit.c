@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Just-in-time code comes and goes, and its addresses are reused. A tick has no time but that of
- * its profile. So when a perf map says that other code took a place, what was counted there so far
- * is noted as that of the old code. The later the map is read, the more ticks are in doubt.
+ * its profile. So when a perf map says that other code took a place, the text gets another number, and
+ * what was counted by the old one is the old code's. The later the map is read, the more ticks are in doubt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,29 +39,18 @@
 #define WORK_MAX (20 * MS)
 
 /*
- * How many windows and pages one reading may look at, which is more than any real compiler needs.
- */
-#define LOOKS_MAX 50000000ULL
-
-/*
- * Ticks that fall while the reading is at most this late get no row of their own: a file's time is
- * that of the last scheduler tick, at 100 to 1000 Hz, and waking up takes time too.
+ * A reading that is late by less needs no doubt: a file's time is that of the last scheduler tick, at 100 to
+ * 1000 Hz, and waking up takes time too.
  */
 #define LATE_MIN (10 * MS)
 
 /* A reading of one map. */
 struct jit_reading {
-	struct session *session;
 	struct space_info *info;
-	struct counted *counted;
-	struct seen windows; /* windows of the process, once they have been looked up */
-	bool has_windows;
-	struct jit_code *replaced; /* if callers are counted */
+	struct jit_code *replaced;
 	size_t nr_replaced;
 	size_t replaced_room;
-	uint64_t late_ns;
-	uint64_t looks;
-	bool failed;
+	uint64_t late_ns; /* how long ago other code may have come */
 };
 
 static void watch_again(struct session *session, bool on)
@@ -160,177 +149,18 @@ static void find_map(struct session *session, struct space_info *info, unsigned 
 		open_map(session, info, opener_answer(info->owner, &text->asked, ms));
 }
 
-static bool is_same_space(const struct space *a, const struct space *b)
-{
-	return a->kind == b->kind && a->a == b->a && a->b == b->b;
-}
-
-/* The most ticks that there can be in some time. */
-static uint64_t ticks_of(const struct jit_reading *reading, uint64_t ns)
-{
-	return ns / reading->session->options.period_ns * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* Ticks that may already belong to the new code; time is when that code came, 0 if unknown. */
-static uint64_t doubt_of(const struct jit_reading *reading, uint64_t time)
-{
-	uint64_t now = monotonic_ns(), late = time && time < now ? now - time : reading->late_ns;
-
-	return late < LATE_MIN ? 0 : ticks_of(reading, late);
-}
-
-/*
- * The most ticks that can belong to the old code. Where times are known, each code in turn gets
- * what fell in its own time.
- */
-static uint64_t most_of(const struct jit_reading *reading, const struct jit_code *code,
-			uint64_t time)
-{
-	uint64_t since = session_since_ns(reading->session);
-
-	if (!code->time || code->time >= time)
-		return UINT64_MAX;
-	since = code->time > since ? code->time : since;
-	return since < time ? ticks_of(reading, time - since) + 1 : 0;
-}
-
-/* Where the old code's ticks go: those that are certain, and those in doubt; 0: no place yet. */
-struct destination {
-	const struct jit_code *code;
-	char *name;
-	uint64_t sure;
-	uint64_t unsure;
-	uint64_t doubt; /* ticks in doubt that may still be moved */
-	uint64_t most; /* ticks that can be the old code's, by how long it lay there */
-};
-
-static int place_code(struct jit_text *text, struct destination *to, bool sure, uint64_t *result)
-{
-	uint64_t *start = sure ? &to->sure : &to->unsure;
-	char *marked = NULL;
-	int ret = 0;
-
-	if (!*start && sure) {
-		ret = jit_text_place(text, to->code, to->name, start);
-	} else if (!*start) {
-		if (asprintf(&marked, "%s or other code", to->name) < 0)
-			return -ENOMEM;
-		ret = jit_text_place(text, to->code, marked, start);
-		free(marked);
-	}
-	*result = *start;
-	return ret;
-}
-
-static int move(struct jit_text *text, struct destination *to, const struct jit_bin *bin,
-		uint64_t ticks, bool sure)
-{
-	struct jit_move move = { .from = *bin, .ticks = ticks };
-	uint64_t start;
-	int ret;
-
-	if (!ticks)
-		return 0;
-	ret = place_code(text, to, sure, &start);
-	if (ret)
-		return ret;
-	move.to = (start + ((bin->number << bin->shift) - to->code->start)) >> bin->shift;
-	text->doubtful += sure ? 0 : ticks;
-	return jit_moves_add(&text->moves, &move);
-}
-
-static int move_bin(struct jit_text *text, struct destination *to, const struct jit_bin *bin,
-		    uint64_t count)
-{
-	uint64_t left = jit_moves_left(&text->moves, bin, count), unsure;
-	int ret;
-
-	left = left < to->most ? left : to->most;
-	unsure = left < to->doubt ? left : to->doubt;
-	to->most -= left;
-	to->doubt -= unsure;
-	ret = move(text, to, bin, unsure, false);
-	return ret ?: move(text, to, bin, left - unsure, true);
-}
-
-/* Moves the counters of one window whose bins begin in the code. */
-static int move_window(const struct jit_reading *reading, const struct seen_window *window,
-		       struct destination *to)
-{
-	const struct window_key *key = &window->key;
-	struct jit_bin bin = { key->split, 0, key->target, key->shift };
-	uint64_t base = key->window << WINDOW_SHIFT_COUNTERS;
-	uint64_t first = (to->code->start + (1ULL << key->shift) - 1) >> key->shift;
-	uint64_t end = (to->code->start + to->code->size + (1ULL << key->shift) - 1) >> key->shift;
-	struct counter_page *page;
-	uint32_t number;
-	int ret = 0;
-
-	first = first > base ? first - base : 0;
-	end = end > base ? end - base : 0;
-	end = end < 1ULL << WINDOW_SHIFT_COUNTERS ? end : 1ULL << WINDOW_SHIFT_COUNTERS;
-	for (; first < end && !ret; first++) {
-		page = counted_page(reading->counted, window->dir,
-				    (uint32_t)(first >> PAGE_SHIFT_COUNTERS), &number);
-		if (!page) {
-			first |= PAGE_COUNTERS - 1;
-			continue;
-		}
-		bin.number = base + first;
-		ret = move_bin(reading->info->jit, to, &bin,
-			       __atomic_load_n(&page->counters[first % PAGE_COUNTERS],
-					       __ATOMIC_RELAXED));
-	}
-	return ret;
-}
-
-static int find_windows(struct jit_reading *reading)
-{
-	struct seen *windows = &reading->windows;
-	struct error ignored;
-	size_t i, kept = 0;
-
-	if (reading->has_windows)
-		return 0;
-	reading->has_windows = true;
-	if (snapshot_windows(reading->counted, windows, &ignored))
-		return -ENOMEM;
-	for (i = 0; i < windows->nr; i++)
-		if (is_same_space(&windows->list[i].key.space, &reading->info->space))
-			windows->list[kept++] = windows->list[i];
-	windows->nr = kept;
-	return 0;
-}
-
-static int move_counts(struct jit_reading *reading, const struct jit_code *code, uint64_t time)
-{
-	struct destination to = { .code = code,
-				  .doubt = doubt_of(reading, time),
-				  .most = most_of(reading, code, time) };
-	size_t i;
-	int ret = find_windows(reading);
-
-	reading->looks += reading->windows.nr + (code->size >> PAGE_SHIFT_COUNTERS);
-	if (ret || reading->looks > LOOKS_MAX)
-		return -E2BIG;
-	to.name = jit_map_name(reading->info->jit->map, code);
-	for (i = 0; to.name && !ret && i < reading->windows.nr; i++)
-		ret = move_window(reading, &reading->windows.list[i], &to);
-	free(to.name);
-	return ret;
-}
-
 /* Without memory the ticks stay with the code that is there now, as if maps were not followed. */
 static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
 	struct jit_reading *reading = ctx;
+	const uint64_t now = monotonic_ns();
 
 	/* Code that was there before the first reading has no counted ticks. */
-	if (!reading->info->jit->is_read || reading->failed)
+	if (!reading->info->jit->is_read)
 		return 0;
-	reading->failed = move_counts(reading, code, time) != 0;
-	if (reading->session->options.callers &&
-	    !GROW(reading->replaced, reading->replaced_room, reading->nr_replaced + 1))
+	if (time && time < now && now - time > reading->late_ns)
+		reading->late_ns = now - time;
+	if (!GROW(reading->replaced, reading->replaced_room, reading->nr_replaced + 1))
 		reading->replaced[reading->nr_replaced++] = *code;
 	return 0;
 }
@@ -376,8 +206,7 @@ static size_t room_of(const struct session *session, uint64_t owner)
 /* Reads all that is there, or makes one reading with all that follows from it, until a time. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
-	struct counted counted = session_counted(session);
-	struct jit_reading reading = { .session = session, .info = info, .counted = &counted };
+	struct jit_reading reading = { .info = info };
 	struct jit_text *text = info->jit;
 	uint64_t began = monotonic_ns();
 	size_t before, room;
@@ -397,13 +226,13 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	text->codes += before - room;
 	session->jit.room -= before - room;
 	if (reading.nr_replaced)
-		session_replace_code(session, info, reading.replaced, reading.nr_replaced);
-	text->too_large = text->too_large || ret == -E2BIG || reading.failed;
+		session_replace_code(session, info, reading.replaced, reading.nr_replaced,
+				     reading.late_ns < LATE_MIN ? 0 : reading.late_ns);
+	text->too_large = text->too_large || ret == -E2BIG;
 	if (ret != 1) {
 		text->is_read = true;
 		text->read_ns = began;
 	}
-	free(reading.windows.list);
 	free(reading.replaced);
 }
 
@@ -519,23 +348,44 @@ void session_turn_jit(struct session *session)
 			jit_text_turn(session->spaces.list[i].jit);
 }
 
-/* split_ids grows with the histograms. */
-static int add_jit_split(const struct profile *profile, struct seen_names *names, size_t i)
+/* The ticks of places that may have been other code's. */
+static uint64_t doubtful_ticks(const struct jit_text *text, const struct profile_histogram *bins)
 {
-	uint64_t *grown = reallocarray(names->split_ids, profile->nr_histograms + 1,
-				       sizeof(*names->split_ids));
+	uint64_t ticks = 0, at;
+	size_t i;
 
-	if (!grown)
-		return -ENOMEM;
-	names->split_ids = grown;
-	grown[profile->nr_histograms - 1] = grown[i];
-	return 0;
+	for (i = 0; text->now.nr && i < bins->nr_bins; i++) {
+		at = bins->offset + bins->bins[i].index * bins->bytes_per_bin;
+		if (jit_text_doubts(text, at))
+			ticks += bins->bins[i].count;
+	}
+	return ticks;
 }
 
-static int note_jit(bool too_large, uint64_t doubtful, struct profile *profile)
+int session_note_jit(const struct session *session, const struct seen_names *names,
+		     struct profile *profile)
 {
+	uint64_t doubtful = 0;
+	bool too_large = false;
+	struct jit_text *text;
+	uint32_t source;
+	size_t i;
 	int ret = 0;
 
+	for (i = 0; i < session->spaces.nr; i++) {
+		text = session->spaces.list[i].jit;
+		if (text)
+			text->limit = text->map && text->is_read ? jit_map_at(text->map) :
+								   UINT64_MAX;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		source = names->sources[profile->histograms[i].object];
+		text = source == NO_SOURCE ? NULL : session->spaces.list[source].jit;
+		if (!text)
+			continue;
+		too_large = too_large || text->too_large;
+		doubtful += doubtful_ticks(text, &profile->histograms[i]);
+	}
 	if (doubtful)
 		ret = profile_note(
 			profile,
@@ -546,35 +396,4 @@ static int note_jit(bool too_large, uint64_t doubtful, struct profile *profile)
 		ret = profile_note(profile, "a perf map is too large to be followed: a place that "
 					    "several functions had is the last one's");
 	return ret;
-}
-
-int session_move_jit(const struct session *session, struct seen_names *names,
-		     struct profile *profile)
-{
-	bool too_large = false;
-	size_t i, nr = profile->nr_histograms;
-	uint64_t doubtful = 0;
-	int ret = 0;
-
-	for (i = 0; i < nr && ret >= 0; i++) {
-		uint32_t source = names->sources[profile->histograms[i].object];
-		const struct jit_text *text =
-			source == NO_SOURCE ? NULL : session->spaces.list[source].jit;
-
-		if (!text)
-			continue;
-		too_large = too_large || text->too_large;
-		ret = jit_moves_apply(&text->moves, names->split_ids[i], profile, i);
-		if (ret == 1)
-			ret = add_jit_split(profile, names, i);
-	}
-	for (i = 0; i < session->spaces.nr; i++) {
-		struct jit_text *text = session->spaces.list[i].jit;
-
-		if (!text)
-			continue;
-		doubtful += text->doubtful;
-		text->limit = text->map && text->is_read ? jit_map_at(text->map) : UINT64_MAX;
-	}
-	return ret < 0 ? ret : note_jit(too_large, doubtful, profile);
 }

@@ -12,7 +12,6 @@
 #include "host/engine/kernel_modules.h"
 #include "host/engine/sched_tick.h"
 #include "host/engine/session_state.h"
-#include "host/engine/snapshot.h"
 #include "profile/profile_head.h"
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
@@ -142,6 +141,19 @@ static void bill_withheld(const struct session *session, const struct counted *c
 			(uint64_t)(lacking_ticks(session, counted, i) * share);
 }
 
+/* They are settled with the runtime. Of ticks that were not read yet, they are the next profile's. */
+static void fill_kernel(const struct counted *counted, uint32_t number,
+			struct profile_target *target)
+{
+	const uint64_t ticks = counted->tallies[number].kernel, most = target->ticks.total;
+
+	target->kernel_known = true;
+	target->kernel_ticks = ticks < most ? ticks : most;
+	if (counted->take && ticks > most)
+		__atomic_fetch_add(&counted->targets[number].kernel, ticks - most,
+				   __ATOMIC_RELAXED);
+}
+
 static int fill_targets(const struct session *session, const struct counted *counted,
 			struct profile *profile, struct error *err)
 {
@@ -161,16 +173,12 @@ static int fill_targets(const struct session *session, const struct counted *cou
 		if (!target->kind || !target->name ||
 		    (session->targets[i].cgroup && !target->cgroup))
 			return error_no_memory(err, "profile");
-		ret = snapshot_account(&counted->tallies[i], total_ticks(session, counted, i),
-				       &target->ticks, err);
+		ret = tally_account(&counted->tallies[i], total_ticks(session, counted, i),
+				    &target->ticks, err);
 		if (ret)
 			return ret;
 		target->excess = counted->tallies[i].excess;
-		/* They are settled with the runtime, a moment before the other ticks are read. */
-		target->kernel_known = true;
-		target->kernel_ticks = counted->tallies[i].kernel;
-		if (target->kernel_ticks > target->ticks.total)
-			target->kernel_ticks = target->ticks.total;
+		fill_kernel(counted, i, target);
 		target->cpu_known = !session->options.cpus;
 		if (target->cpu_known)
 			target->cpu_ns = target_cpu_ns(session, counted, i);
@@ -306,49 +314,46 @@ static void read_accounts(const struct session *session, const struct counted *c
 }
 
 /* It is no failure if the kernel has no modules or hides them. */
-static int split_modules(struct kernel_modules *modules, struct profile *profile,
-			 uint32_t **sources, struct error *err)
+static int read_modules(const struct session *session, struct kernel_modules *modules,
+			struct error *err)
 {
-	cleanup_file FILE *file = fopen("/proc/modules", "re");
-	int ret;
+	cleanup_file FILE *file = NULL;
 
-	if (!file)
+	if (session->options.mode != MODE_SPLIT)
 		return 0;
-	ret = kernel_modules_parse(file, modules, err);
-	return ret ?: kernel_modules_split(modules, profile, sources, NO_SOURCE, err);
+	file = fopen("/proc/modules", "re");
+	return file ? kernel_modules_parse(file, modules, err) : 0;
 }
 
-int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
-		 struct profile *profile, struct error *err)
+int session_fill(struct session *session, const struct counted *counted, struct profile *profile,
+		 struct error *err)
 {
 	struct seen_names names = {
 		.spaces = &session->spaces,
 		.splits = &session->splits,
 		.split = session->options.split,
-		.bin_shift = session->options.bin_shift,
 	};
 	struct kernel_modules modules = {};
 	int ret;
 
 	spaces_sort(&session->spaces);
 	split_names_sort(&session->splits);
-	ret = snapshot_histograms(counted, seen, &names, profile, err);
-	if (!ret && session_move_jit(session, &names, profile))
+	ret = read_modules(session, &modules, err);
+	ret = ret   ?:
+		      store_fill(session->store, &names, counted->tallies, &modules,
+				 session->options.callers, profile, err);
+	kernel_modules_free(&modules);
+	if (!ret && session_note_jit(session, &names, profile))
 		ret = error_no_memory(err, "profile");
-	if (!ret && session->options.mode == MODE_SPLIT)
-		ret = split_modules(&modules, profile, &names.sources, err);
-	/* This runs after a failure too, because accounts must be taken if bins were. */
-	read_accounts(session, counted);
-	session_reread_runtime(session);
-	bill_withheld(session, counted, profile);
-	if (!ret)
+	if (!ret) {
+		read_accounts(session, counted);
+		session_reread_runtime(session);
+		bill_withheld(session, counted, profile);
 		ret = fill_targets(session, counted, profile, err);
+	}
 	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
 		ret = error_no_memory(err, "profile");
 	free(names.split_ids);
-	if (!ret)
-		ret = session_fill_callers(session, counted, &names, &modules, profile, err);
-	kernel_modules_free(&modules);
 	session->sources = names.sources;
 	session->nr_sources = profile->nr_objects;
 	if (!ret)
@@ -442,7 +447,7 @@ void session_live(struct session *session, struct session_live *result)
 		result->renewed += counted.cpus[i].renewed;
 	}
 	result->hits = result->total > result->misses ? result->total - result->misses : 0;
-	result->memory = pool_bytes(&session->pool) + session_callers_bytes(session);
+	result->memory = session_bytes(session);
 	result->elapsed_ns =
 		session_until_ns(session) - session->times.start_ns - session->times.idle_ns;
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "host/engine/pool.h"
 #include "host/engine/program_files.h"
 #include "host/engine/session_state.h"
 #include "host/engine/spaces.h"
@@ -15,13 +14,13 @@ void session_tell_again(struct session *session, const struct space *space)
 	const uint32_t unopened = SPACE_UNOPENED;
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), space, &unopened, BPF_EXIST);
-	__atomic_fetch_add(&session->skel->bss->cpu_time.untold, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 void session_forget_told(struct session *session, const struct space *space)
 {
 	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space);
-	__atomic_fetch_add(&session->skel->bss->cpu_time.untold, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 static int add_space(struct session *session, const struct record *record)
@@ -33,16 +32,18 @@ static int add_space(struct session *session, const struct record *record)
 		session_tell_again(session, &record->space);
 		return 0;
 	}
-	if (!ret)
-		session_new_callers_text(session, &record->space);
-	info = ret ? NULL : spaces_last(&session->spaces, &record->space);
-	if (info)
-		spaces_keep(&session->spaces, info);
-	if (!ret && record->space.kind == SPACE_FILE)
+	if (ret)
+		return ret;
+	session_new_number(session, &record->space);
+	info = spaces_last(&session->spaces, &record->space);
+	if (!info)
+		return 0;
+	spaces_keep(&session->spaces, info);
+	if (record->space.kind == SPACE_FILE)
 		session_note_starting(session, record->tgid);
-	if (!ret && record->space.kind == SPACE_ANON)
-		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
-	return ret;
+	if (record->space.kind == SPACE_ANON && !info->jit)
+		session_new_text(session, info);
+	return 0;
 }
 
 void session_judge(struct session *session, struct split_name *name)
@@ -80,8 +81,8 @@ static int take_session_record(void *ctx, void *data, size_t size)
 
 	if (size < sizeof(*record))
 		return 0;
-	if (record->type == RECORD_GROW)
-		pool_grow(&session->pool, &session->failure);
+	if (record->type == RECORD_FULL)
+		session->is_full = true;
 	else if (record->space.kind == SPACE_CGROUP)
 		ret = add_split(session, record);
 	else
@@ -89,16 +90,22 @@ static int take_session_record(void *ctx, void *data, size_t size)
 	return ret;
 }
 
-int session_read_records(struct session *session, struct error *err)
+int session_consume_records(struct session *session, struct error *err)
 {
 	int ret = ring_buffer__consume(session->records);
 
-	if (ret < 0) {
+	if (ret < 0)
 		*err = session->failure;
-		return ret;
-	}
-	session_poll_jit(session);
-	return 0;
+	return ret < 0 ? ret : 0;
+}
+
+int session_read_records(struct session *session, struct error *err)
+{
+	int ret = session_consume_records(session, err);
+
+	if (!ret)
+		session_poll_jit(session);
+	return ret;
 }
 
 int session_open_records(struct session *session, struct error *err)

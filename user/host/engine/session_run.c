@@ -13,14 +13,12 @@
 
 #include "base/util.h"
 #include "host/engine/kernel_btf.h"
-#include "host/engine/pool.h"
 #include "host/engine/program_cost.h"
 #include "host/engine/programs.h"
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
 #include "host/engine/session.h"
 #include "host/engine/session_state.h"
-#include "host/engine/snapshot.h"
 #include "host/engine/spaces.h"
 #include "unwind/cfi.h"
 
@@ -160,8 +158,6 @@ static int configure_session(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
 	struct host_bpf *skel = session->skel;
-	uint32_t chunks = (session->pool.pages.limit - session->pool.pages.base) / CHUNK_PAGES;
-	uint32_t dir_chunks = (session->pool.dirs.limit - session->pool.dirs.base) / CHUNK_WINDOWS;
 	int ret;
 
 	skel->rodata->mode = options->mode;
@@ -172,32 +168,15 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skel->rodata->code_mask = cfi_code_mask();
 	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
-	skel->rodata->base_pages = session->pool.pages.base;
-	skel->rodata->base_windows = session->pool.dirs.base;
 	ret = session_configure_targets(session, err);
 	if (ret)
 		return ret;
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
-	/* Each window has a directory; each announced space, and most cgroups, have a window. */
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
-	if (options->split != SPLIT_NONE)
-		ret = ret   ?:
-			      bpf_map__set_max_entries(skel->maps.spent_cpus,
-						       session->pool.nr_splits);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
-	skel->rodata->space_sets = session->nr_cpus * XLAT_SETS;
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, 2 * session->nr_cpus * XLAT_SETS);
+	ret = session_size_halves(session);
+	ret = ret ?: session_size_texts(session);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, session->nr_cpus * RANGES);
 	ret = ret   ?:
-		      bpf_map__set_max_entries(skel->maps.xlat_origins,
-					       session->nr_cpus * XLAT_SETS);
-	ret = ret   ?:
-		      bpf_map__set_max_entries(skel->maps.tick_ranges,
-					       session->nr_cpus * TICK_RANGES);
+		      bpf_map__set_max_entries(skel->maps.known_files,
+					       session->nr_cpus * KNOWN_FILES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
 	if (ret)
 		return error_errno(err, ret, "sizing the maps");
@@ -210,18 +189,15 @@ static int bind_maps(struct session *session, struct error *err)
 	struct host_bpf *skel = session->skel;
 	int ret;
 
-	ret = pool_bind(&session->pool, bpf_map__fd(skel->maps.pages),
-			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
-			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
-	if (!ret)
-		ret = mapped_array_open(skel->maps.xlat, PROT_READ | PROT_WRITE, &session->xlat,
-					err);
+	ret = mapped_array_open(skel->maps.ranges, PROT_READ, &session->ranges, err);
 	if (!ret)
 		ret = mapped_array_open(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts,
 					err);
 	if (!ret)
 		ret = mapped_array_open(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
 					&session->target_accounts, err);
+	ret = ret ?: session_bind_halves(session, err);
+	ret = ret ?: session_bind_texts(session, err);
 	return ret ?: session_bind_callers(session, err);
 }
 
@@ -352,7 +328,6 @@ static int load_session(struct session *session, struct error *err)
 int session_open(const struct session_options *options, struct session **result, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
-	double hz = 1e9 / options->period_ns;
 	int ret, cpus;
 
 	if (!session)
@@ -371,7 +346,8 @@ int session_open(const struct session_options *options, struct session **result,
 	session->delivered = calloc(cpus, sizeof(*session->delivered));
 	session->epoll_fd = -1;
 	session->cost.stats_fd = -1;
-	recycler_init(&session->recycler);
+	halves_init(&session->halves);
+	grace_period_init(&session->grace);
 	ret = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
 	if (!ret)
 		ret = session_add_targets(session, err);
@@ -382,8 +358,7 @@ int session_open(const struct session_options *options, struct session **result,
 	if (!ret && options->source == SOURCE_CLOCK)
 		ret = sampler_check_rate(options->requested_hz, err);
 	if (!ret)
-		ret = pool_plan(&session->pool, session_plan_callers(session), cpus * hz,
-				options->targets->kind != TARGET_COMMAND, err);
+		ret = session_plan(session, err);
 	if (!ret)
 		ret = load_session(session, err);
 	if (!ret && options->measure)
@@ -506,8 +481,8 @@ int session_poll(struct session *session, struct error *err)
 	if (ret)
 		return ret;
 	session_poll_starting(session);
+	session_poll_turn(session);
 	session_reclaim_texts(session);
-	session_spill(session);
 	if (session->sampler.changes_fd < 0)
 		return 0;
 	return sampler_follow_cpus(&session->sampler, err);
@@ -542,11 +517,13 @@ void session_close(struct session *session)
 		return;
 	sampler_free(&session->sampler);
 	ring_buffer__free(session->records);
-	mapped_array_close(&session->xlat);
+	mapped_array_close(&session->ranges);
 	mapped_array_close(&session->cpu_accounts);
 	mapped_array_close(&session->target_accounts);
-	pool_free(&session->pool);
-	session_free_callers(session);
+	callers_rules_end(session->callers.rules);
+	session_free_texts(session);
+	halves_free(&session->halves);
+	grace_period_free(&session->grace);
 	host_bpf__destroy(session->skel);
 	for (i = 0; i < session->spaces.nr; i++)
 		session_free_text(session, &session->spaces.list[i]);
@@ -554,8 +531,7 @@ void session_close(struct session *session)
 	session_close_starting(session);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
-	recycler_free(&session->recycler);
-	spill_clear(&session->spill);
+	store_free(session->store);
 	runtime_free(&session->runtime);
 	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {

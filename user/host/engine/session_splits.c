@@ -93,12 +93,12 @@ static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_
 	       spent.unbinned == split->taken_unbinned;
 }
 
-static int delete_entry(int map_fd, const struct spent_key *key, struct pool_state *pool)
+static int delete_entry(int map_fd, const struct spent_key *key, struct callers_state *state)
 {
 	int ret = bpf_map_delete_elem(map_fd, key);
 
 	if (!ret)
-		__atomic_fetch_sub(&pool->splits_used, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
 	return ret;
 }
 
@@ -116,14 +116,14 @@ static void take_split(struct runtime_split *split)
 	split->unbinned = split->gone ? split->gone_unbinned : 0;
 }
 
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool)
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct callers_state *state)
 {
 	size_t from, to = 0;
 
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
 
-		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, pool))
+		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, state))
 			continue;
 		take_split(split);
 		if (!split->gone || split->unbinned)
@@ -139,13 +139,13 @@ static bool runtime_split_ended(const struct runtime *runtime, const struct runt
 }
 
 /* One step reads an element and deletes it, so that nothing is added between the two. */
-static void retire_entry(struct runtime_split *split, int map_fd, struct pool_state *pool)
+static void retire_entry(struct runtime_split *split, int map_fd, struct callers_state *state)
 {
 	struct spent_cpu spent;
 
 	if (bpf_map_lookup_and_delete_elem(map_fd, &split->key, &spent))
 		return;
-	__atomic_fetch_sub(&pool->splits_used, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
 	split->gone = true;
 	split->ns = split->gone_ns += spent.ns - split->taken_ns;
 	split->unbinned = split->gone_unbinned += spent.unbinned - split->taken_unbinned;
@@ -153,13 +153,13 @@ static void retire_entry(struct runtime_split *split, int map_fd, struct pool_st
 	memcpy(split->name, spent.comm, sizeof(split->name));
 }
 
-void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool)
+void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *state)
 {
 	size_t i;
 
 	for (i = 0; i < runtime->nr; i++)
 		if (!runtime->list[i].gone && runtime_split_ended(runtime, &runtime->list[i]))
-			retire_entry(&runtime->list[i], map_fd, pool);
+			retire_entry(&runtime->list[i], map_fd, state);
 }
 
 /*

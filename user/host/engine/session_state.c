@@ -50,16 +50,12 @@ struct bpf_program *session_tick_program(const struct session *session)
 struct counted session_counted(struct session *session)
 {
 	return (struct counted){
-		.pool = &session->pool,
-		.xlat = session->xlat.at,
-		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.ranges = session->ranges.at,
 		.cpus = session->cpu_accounts.at,
 		.nr_cpus = session->nr_cpus,
 		.targets = session->target_accounts.at,
 		.nr_targets = session->nr_targets,
-		.windows_fd = bpf_map__fd(session->skel->maps.windows),
-		.carries_fd = bpf_map__fd(session->skel->maps.carries),
-		.carries = &session->carries,
+		.callers = session->options.callers,
 	};
 }
 
@@ -90,21 +86,4 @@ void session_set_clock(struct session *session, const struct wall_clock *clock)
 uint64_t session_since_ns(const struct session *session)
 {
 	return session->times.since_ns;
-}
-
-struct recycled session_recycled(struct session *session)
-{
-	struct host_bpf *skel = session->skel;
-
-	return (struct recycled){
-		.pool = &session->pool,
-		.xlat = session->xlat.at,
-		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS * 2,
-		.windows_fd = bpf_map__fd(skel->maps.windows),
-		.told_fd = bpf_map__fd(skel->maps.spaces),
-		.untold = &skel->bss->cpu_time.untold,
-		.any_free = &skel->bss->cpu_time.recycled,
-		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
-		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
-	};
 }

@@ -8,16 +8,16 @@
 
 #include "profile/profile_head.h"
 #include "host/engine/callers_rules.h"
+#include "host/engine/counted.h"
+#include "host/engine/halves.h"
 #include "host/engine/jit_text.h"
 #include "host/engine/maps.h"
-#include "host/engine/pool.h"
-#include "host/engine/recycle.h"
 #include "host/engine/sampler.h"
 #include "host/engine/session.h"
-#include "host/engine/snapshot.h"
 #include "host/engine/spaces.h"
-#include "host/engine/spill.h"
 #include "host/engine/split_names.h"
+#include "host/engine/store.h"
+#include "host/engine/text_numbers.h"
 #include "shared/abi.h"
 
 #include "host.skel.h"
@@ -116,53 +116,49 @@ struct session_starting {
 	} list[STARTING_MAX];
 };
 
-/* Ticks are counted with their callers: see bpf/callers.bpf.h. */
+/* With --callers: the rules by which a frame's caller is found. */
 struct session_callers {
 	struct chunked_array lines; /* as planned; the rules' own afterwards */
 	struct callers_rules *rules;
-	struct mapped_array nodes;
-	struct mapped_array owners; /* struct owner by number */
-	uint32_t nr_nodes; /* of a tree */
-	uint32_t nr_trees; /* two if profiles are taken again and again: see session_turn_callers() */
-	bool outgoing; /* one of them is not entered any more, and not empty yet */
-	struct root_state {
-		uint64_t taken; /* of its ticks without a frame */
-		uint64_t sum; /* its split was added to this one; 0: it was not */
-	} * roots; /* by number */
-	size_t nr_roots;
-	size_t roots_room;
-	struct text_state {
-		struct space space; /* kind 0: not given out */
-		uint32_t turn; /* of just-in-time text: see jit_text.h */
-		bool former; /* its text has another number by now */
-		bool retired; /* it is being given back */
-	} * texts; /* by number, at the last take */
-	uint32_t nr_texts;
-	uint64_t reclaim_after; /* when texts may be given back again between takes */
-	uint32_t nr_nameless; /* that were announced, and have no number */
-	size_t texts_room;
-	uint32_t share_of_texts; /* of each owner, while texts are short */
-	bool holds_idle; /* texts are short, and the trees name one that nobody runs */
 	struct session_starting starting;
+};
+
+/* The texts that have a number in the kernel, or had one a moment ago: see session_texts.c. */
+struct session_texts {
+	struct text_numbers numbers;
+	struct mapped_array places; /* struct rules_of_text by number */
+	struct mapped_array owners; /* struct owner by number */
+	struct store_text *list; /* by number */
+	struct text_state {
+		uint32_t named; /* the last turn whose half named it */
+		uint32_t retired; /* the turn in which it was taken from its text; 0: it was not */
+	} * states;
+	uint32_t nr;
+	size_t room;
+	uint64_t reclaim_after; /* when numbers may be given back again between takes */
 };
 
 struct session {
 	struct session_options options;
 	struct host_bpf *skel;
-	struct pool pool;
+	struct halves halves;
+	struct store *store;
+	uint64_t store_limit; /* bytes that it may take */
+	uint32_t nr_splits; /* the most processes, threads or cgroups that are told apart */
+	uint32_t turns; /* how often a half was closed and added to the store, from 1 on */
+	bool is_full; /* the programs ask for a turn */
+	struct grace_period grace;
 	struct sampler sampler;
 	struct ring_buffer *records;
 	struct spaces spaces;
 	struct session_jit jit;
 	struct split_names splits;
 	struct carries carries;
-	struct recycler recycler;
 	struct session_callers callers;
+	struct session_texts texts;
 	struct runtime runtime;
-	struct spill spill;
-	uint64_t spill_after_ns; /* when counters may be moved out of the kernel again */
 	size_t added_up; /* processes that were added up by name since the last take */
-	struct mapped_array xlat;
+	struct mapped_array ranges;
 	struct mapped_array cpu_accounts;
 	struct mapped_array target_accounts;
 	uint32_t nr_cpus; /* number of possible CPUs */
@@ -193,7 +189,7 @@ int session_follow_targets(struct session *session, struct error *err);
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
-/* The next tick in a file announces it, whichever process it falls in. */
+/* session_records.c: the next tick in a file announces it, whichever process it falls in. */
 void session_tell_again(struct session *session, const struct space *space);
 
 /* The same as if it had never been announced. */
@@ -245,10 +241,10 @@ int session_walk(struct bpf_program *program, uint32_t tid, struct error *err);
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
 /* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool);
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct callers_state *state);
 
 /* Makes room in the map: what has ended is kept here alone. */
-void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool);
+void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *state);
 
 /*
  * Adds up by name what is gone, after it was said of each what it is added to: runtime_sum_of() is 0
@@ -268,8 +264,8 @@ void runtime_free(struct runtime *runtime);
 
 /*
  * session_jit.c: follows the perf map of each process with anonymous text. The map is read when it
- * grows and before a profile is made. In the profile, counts of code that was replaced are moved
- * (-ENOMEM); after the take this begins anew.
+ * grows and before a profile is made. session_note_jit() says in the profile how far it was read (-ENOMEM);
+ * after the take this begins anew.
  */
 int session_open_jit(struct session *session, struct error *err);
 void session_close_jit(struct session *session);
@@ -277,7 +273,7 @@ void session_new_text(struct session *session, struct space_info *info);
 void session_free_text(struct session *session, struct space_info *info);
 void session_poll_jit(struct session *session);
 void session_read_jit(struct session *session);
-int session_move_jit(const struct session *session, struct seen_names *names,
+int session_note_jit(const struct session *session, const struct seen_names *names,
 		     struct profile *profile);
 void session_turn_jit(struct session *session);
 
@@ -286,34 +282,51 @@ void session_turn_jit(struct session *session);
  * texts announced that targets run already, and their tables made.
  */
 int session_open_records(struct session *session, struct error *err);
-int session_read_records(struct session *session, struct error *err);
+int session_consume_records(struct session *session, struct error *err);
+int session_read_records(struct session *session, struct error *err); /* and perf maps */
 int session_begin_callers(struct session *session, struct error *err);
 
 /*
- * session_callers.c: what is left of --memory for histograms; between open and load; after load.
- * session_sum_callers() follows splits that are being added up by name.
+ * session_turn.c: divides --memory; between open and load; after load. session_turn() closes the half that
+ * programs add to and moves all that is in it to the store. It runs at each take, and when the programs ask for it.
  */
+int session_plan(struct session *session, struct error *err);
+int session_size_halves(struct session *session);
+int session_bind_halves(struct session *session, struct error *err);
+int session_turn(struct session *session, struct error *err);
+void session_poll_turn(struct session *session);
+uint64_t session_bytes(const struct session *session); /* of kernel memory */
+
+/* session_callers.c: what of the memory is for rules; between open and load; after load. */
 uint64_t session_plan_callers(struct session *session);
 int session_configure_callers(struct session *session, struct error *err);
 int session_bind_callers(struct session *session, struct error *err);
-void session_sum_callers(struct session *session);
-struct root_state *session_root(struct session *session, uint32_t number); /* NULL: out of memory */
-uint64_t session_callers_bytes(const struct session *session);
-uint32_t session_caller_elements(const struct session *session); /* of all trees */
-uint32_t session_caller_tree(const struct session *session);
-uint32_t session_nr_roots(const struct session *session); /* each has a number below */
-
-/* After a take: has chains entered into the other tree if this one is filling up, and empties the former. */
-void session_turn_callers(struct session *session);
-void session_free_callers(struct session *session);
 
 /*
- * callers_texts.c: each text that is announced gets a number and its table. session_turn_texts() runs with
- * session_turn_callers(), and gives back those that the tree names no more, if they are short.
+ * session_texts.c: the numbers of texts. Each text gets one when it is announced, and with --callers its table.
+ * session_turn_texts() runs in each turn, while the closed half is mapped.
  */
 uint32_t session_max_texts(const struct session *session);
-void session_new_callers_text(struct session *session, const struct space *space);
-void session_forget_callers_text(struct session *session, const struct space_info *info);
+int session_size_texts(struct session *session);
+int session_bind_texts(struct session *session, struct error *err);
+void session_free_texts(struct session *session);
+void session_new_number(struct session *session, const struct space *space);
+int session_read_texts(struct session *session); /* -ENOMEM */
+void session_turn_texts(struct session *session, const struct caller_node *nodes, uint32_t nr);
+bool session_texts_are_short(const struct session *session);
+
+/* Between takes: turns if numbers are short. */
+void session_reclaim_texts(struct session *session);
+
+/* Forgets texts that were retired, and that no tick is in any more. */
+void session_forget_texts(struct session *session);
+
+/*
+ * Other code lies in these places now, perhaps since late_ns ago: if there are ticks of them, those from now on
+ * are told apart.
+ */
+void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
+			  size_t nr, uint64_t late_ns);
 
 /* callers_starting.c: a file was met for the first time in a process, which is looked through for others. */
 int session_open_starting(struct session *session, struct error *err);
@@ -321,30 +334,6 @@ void session_note_starting(struct session *session, uint32_t tgid);
 void session_poll_starting(struct session *session);
 void session_wake_at(struct session *session, uint64_t when); /* polls then too */
 void session_close_starting(struct session *session);
-int session_read_texts(struct session *session); /* -ENOMEM */
-void session_turn_texts(struct session *session);
-
-/* Between takes: gives back what no chain names, of owners who have more than their share, if texts are short. */
-void session_reclaim_texts(struct session *session);
-
-/* Other code lies in these places now: if the tree has frames there, frames met from now on are told apart. */
-void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
-			  size_t nr);
-
-/* callers_profile.c: once the histograms and accounts are filled in. modules may be empty. */
-struct kernel_modules;
-int session_fill_callers(struct session *session, const struct counted *counted,
-			 struct seen_names *names, const struct kernel_modules *modules,
-			 struct profile *profile, struct error *err);
-
-/* session_state.c: what is recycled. */
-struct recycled session_recycled(struct session *session);
-
-/*
- * session_spill.c: makes room in the kernel if the programs are short of it, without anything being
- * taken. If it fails, counters stay where they are, and bins get coarser.
- */
-void session_spill(struct session *session);
 
 /*
  * session_profile.c: session_counted() is what a take reads with; session_fill_head() says by which
@@ -355,7 +344,7 @@ struct counted session_counted(struct session *session);
 uint64_t session_until_ns(const struct session *session);
 int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
 		      struct profile *profile, struct error *err);
-int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
-		 struct profile *profile, struct error *err);
+int session_fill(struct session *session, const struct counted *counted, struct profile *profile,
+		 struct error *err);
 
 #endif

@@ -7,85 +7,19 @@
 
 /*
  * From counters to a profile. The steps of the pipeline are here in their order. Steps that may
- * fail come first as far as possible, because what was taken is in this profile or in none.
+ * fail come first as far as possible.
  */
 struct take {
 	struct session *session;
 	struct counted counted;
-	struct recycled recycled;
-	struct seen seen;
 	uint64_t until_ns;
 	struct wall_clock clock;
 	struct profile *profile;
 };
 
-static void forget_spaces(struct session *session, const struct recycled *recycled,
-			  const struct uses *uses)
-{
-	struct spaces *spaces = &session->spaces;
-	size_t from, to = 0;
-
-	for (from = 0; from < spaces->nr; from++) {
-		struct space_info *info = &spaces->list[from];
-
-		/* A walk may still meet a file that has no tick. */
-		if (!info->numbered && recycler_forgets(&session->recycler, recycled, uses,
-							&info->space, SPACE_TOLD, &info->struck)) {
-			session_free_text(session, info);
-			session_forget_callers_text(session, info);
-			space_info_free(info);
-		} else {
-			spaces->list[to++] = *info;
-		}
-	}
-	spaces->nr = to;
-	spaces->sorted = 0;
-}
-
 static int runtime_fd(const struct session *session)
 {
 	return bpf_map__fd(session->skel->maps.spent_cpus);
-}
-
-/* A cgroup without a window has threads: its time has a name, and a decision on it still holds. */
-static bool is_running(const struct session *session, const struct split_name *name)
-{
-	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
-}
-
-static void forget_splits(struct session *session, const struct recycled *recycled,
-			  const struct uses *uses)
-{
-	struct split_names *names = &session->splits;
-	size_t from, to = 0;
-
-	if (session->options.split != SPLIT_CGROUP)
-		return;
-	for (from = 0; from < names->nr; from++) {
-		struct split_name *name = &names->list[from];
-		struct space space = cgroup_space(name->id);
-
-		session_judge(session, name);
-		if (!is_running(session, name) &&
-		    recycler_forgets(&session->recycler, recycled, uses, &space, name->told,
-				     &name->struck))
-			free(name->name);
-		else
-			names->list[to++] = *name;
-	}
-	names->nr = to;
-	names->sorted = 0;
-}
-
-/* Wait: programs that found a retired page on their way end, and then the page can be freed. */
-static int wait_for_programs(struct take *take, struct error *err)
-{
-	struct recycler *recycler = &take->session->recycler;
-	int ret = recycler_wait(recycler, err);
-
-	if (!ret)
-		recycler_settle(recycler, &take->recycled);
-	return ret;
 }
 
 /*
@@ -98,83 +32,131 @@ static int read_jit(struct take *take, struct error *err)
 	return 0;
 }
 
-/* Read: the windows, and then the records of their spaces, which were sent before their ticks. */
-static int read_windows(struct take *take, struct error *err)
+/* Settle: the CPU time that the scheduler gave, and the ticks in the kernel, before the others are read. */
+static int settle_runtime(struct take *take, struct error *err)
 {
-	struct session *session = take->session;
-	int ret = snapshot_windows(&take->counted, &take->seen, err);
-
-	if (!ret)
-		ret = recycler_add(&session->recycler, &take->seen, err);
-	if (!ret)
-		ret = snapshot_spilled(&session->spill, &take->seen, err);
-	return ret || session->times.stop_ns ? ret : session_read_records(session, err);
+	return session_settle_runtime(take->session, err);
 }
 
-/* Forget: files, processes and cgroups that have no window. */
-static int forget_unused(struct take *take, struct error *err)
+/* Read: all that was counted, and then the records of its texts, which were sent before their ticks. */
+static int read_ticks(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
-	struct uses uses;
-	int ret;
+	int ret = session_turn(session, err);
 
-	if (!take->counted.take)
-		return 0;
-	ret = uses_find(&take->seen, session->options.split, &uses, err);
-	if (ret)
-		return ret;
-	session->recycler.struck = false;
-	forget_spaces(session, &take->recycled, &uses);
-	forget_splits(session, &take->recycled, &uses);
-	uses_free(&uses);
+	/* At the end the other half has something if it could not be moved before. */
+	if (!ret && session->times.stop_ns &&
+	    session->halves.state->elements[halves_in_use(&session->halves)])
+		ret = session_turn(session, err);
+	return ret;
+}
+
+/* Decide: whose ticks are wanted, where that was not known yet. */
+static int judge_splits(struct take *take, struct error *err)
+{
+	struct split_names *names = &take->session->splits;
+	size_t i;
+
+	(void)err;
+	for (i = 0; take->counted.take && i < names->nr; i++)
+		session_judge(take->session, &names->list[i]);
 	return 0;
 }
 
-/* Read: the CPU time that the scheduler gave, and which counters have wrapped. */
+/* Read: the CPU time that was settled. */
 static int read_runtime(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
-	int ret = session_settle_runtime(session, err);
+	int ret = runtime_read(&session->runtime, runtime_fd(session), err);
 
-	if (!ret)
-		ret = runtime_read(&session->runtime, runtime_fd(session), err);
-	if (!ret)
-		ret = session_name_splits(session, err);
-	return ret ? ret : counted_read_carries(&take->counted, err);
+	return ret ?: session_name_splits(session, err);
 }
 
-/* Fill: the counters are taken here. */
+/* Fill: the accounts are taken here. */
 static int fill_profile(struct take *take, struct error *err)
 {
-	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
+	return session_fill(take->session, &take->counted, take->profile, err);
 }
 
 /*
- * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Who
- * lives but had no tick in this one has no window any more, so their next tick tells it again.
+ * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Of those who
+ * live one is enough.
  */
-static void note_idle(struct session *session, const struct seen *seen)
+static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
 {
-	struct space_info *list = session->spaces.list;
-	const struct space_info *found;
-	size_t i;
+	struct session *session = ctx;
+	const struct space_info *found = spaces_find(&session->spaces, space);
+	const struct split_name *name = split_names_find(&session->splits, split);
 
-	for (i = 0; i < session->spaces.nr; i++) {
-		list[i].idle = list[i].called ? 0 : list[i].idle + (list[i].idle < SPACE_IDLE);
-		list[i].called = false;
-	}
-	for (i = 0; i < seen->nr; i++) {
-		const struct window_key *key = &seen->list[i].key;
-
-		found = seen->list[i].ticks ? spaces_find(&session->spaces, &key->space) : NULL;
-		/* One who lives is enough. */
-		if (!found || !found->idle)
-			continue;
-		list[found - list].idle =
-			runtime_has_ended(&session->runtime, session->nr_targets, key->split) ?
+	(void)target;
+	if (name)
+		session->splits.list[name - session->splits.list].used = true;
+	if (found && found->idle)
+		session->spaces.list[found - session->spaces.list].idle =
+			runtime_has_ended(&session->runtime, session->nr_targets, split) ?
 				SPACE_IDLE :
 				0;
+}
+
+static void note_uses(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
+	for (i = 0; i < session->splits.nr; i++)
+		session->splits.list[i].used = false;
+	if (!store_each_use(session->store, note_use, session))
+		return;
+	/* Without memory all may have been used. */
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].idle = 0;
+	for (i = 0; i < session->splits.nr; i++)
+		session->splits.list[i].used = true;
+}
+
+/* A cgroup without a tick has threads: its time has a name, and a decision on it still holds. */
+static bool is_running(const struct session *session, const struct split_name *name)
+{
+	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
+}
+
+/*
+ * A cgroup that nobody is in is struck off the list of those that were announced. If it has a tick by the next
+ * take it stays. Otherwise it is forgotten, and announced again if it comes back.
+ */
+static bool may_forget(struct session *session, struct split_name *name)
+{
+	const int fd = bpf_map__fd(session->skel->maps.spaces);
+	const struct space space = cgroup_space(name->id);
+	const uint32_t told = name->told;
+
+	if (is_running(session, name))
+		return false;
+	if (name->struck && !name->used)
+		return true;
+	if (name->struck)
+		bpf_map_update_elem(fd, &space, &told, BPF_ANY);
+	else if (!name->used)
+		session_forget_told(session, &space);
+	name->struck = !name->used;
+	return false;
+}
+
+static void forget_splits(struct session *session)
+{
+	struct split_names *names = &session->splits;
+	size_t from, to = 0;
+
+	if (session->options.split != SPLIT_CGROUP)
+		return;
+	for (from = 0; from < names->nr; from++) {
+		if (may_forget(session, &names->list[from]))
+			free(names->list[from].name);
+		else
+			names->list[to++] = names->list[from];
 	}
+	names->nr = names->sorted = to;
 }
 
 void session_let_go(struct session *session)
@@ -193,19 +175,19 @@ void session_let_go(struct session *session)
 	}
 }
 
-/* Retire: removes what was idle, and marks the CPU time that was read as taken. */
-static int retire_spaces(struct take *take, struct error *err)
+/* Forget: what is in the profile, and what nobody needs any more. */
+static int forget_taken(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
 
 	(void)err;
 	if (!take->counted.take)
 		return 0;
-	note_idle(session, &take->seen);
-	session_turn_callers(session);
-	recycler_turn(&session->recycler, &take->recycled, &take->seen, false);
+	note_uses(session);
+	store_clear(session->store);
+	forget_splits(session);
 	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
-		     &session->skel->bss->pool);
+		     session->halves.state);
 	return 0;
 }
 
@@ -217,6 +199,8 @@ static int begin_take(struct take *take, struct error *err)
 	free(session->sources);
 	session->sources = NULL;
 	session->nr_sources = 0;
+	if (take->counted.take)
+		session_forget_texts(session);
 	take->profile = profile_new();
 	take->counted.tallies = calloc(session->nr_targets + 1, sizeof(*take->counted.tallies));
 	if (!take->profile || !take->counted.tallies)
@@ -225,8 +209,8 @@ static int begin_take(struct take *take, struct error *err)
 }
 
 static int (*const pipeline[])(struct take *take, struct error *err) = {
-	begin_take,    wait_for_programs, read_jit,	read_windows,
-	forget_unused, read_runtime,	  fill_profile, retire_spaces,
+	begin_take,   read_jit,	    settle_runtime, read_ticks,
+	judge_splits, read_runtime, fill_profile,   forget_taken,
 };
 
 static int run_take(struct take *take, struct error *err)
@@ -239,13 +223,25 @@ static int run_take(struct take *take, struct error *err)
 	return ret;
 }
 
-/* This runs after a failure too, because what was taken is in no later profile. */
-static void keep_tallies(struct session *session, const struct counted *counted)
+/* After a failure too, for the accounts were taken then. The ticks of the table are in the next profile. */
+static void keep_tallies(struct session *session, const struct counted *counted, bool failed)
 {
 	uint32_t i;
 
-	for (i = 0; counted->tallies && i < session->nr_targets; i++)
+	for (i = 0; counted->tallies && i < session->nr_targets; i++) {
+		if (failed)
+			tally_drop_table(&counted->tallies[i], session->options.callers);
 		tally_add(&session->targets[i].taken, &counted->tallies[i]);
+	}
+}
+
+static void end_take(struct session *session, const struct take *take)
+{
+	session_turn_jit(session);
+	session->added_up = 0;
+	session->times.clock = take->clock;
+	session->times.since_ns = take->until_ns;
+	session->times.since_idle_ns = 0;
 }
 
 static int profile_since(struct session *session, bool taken, struct profile **result,
@@ -253,31 +249,20 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 {
 	struct take take = { .session = session,
 			     .counted = session_counted(session),
-			     .recycled = session_recycled(session),
 			     .until_ns = session_until_ns(session) };
 	int ret;
 
 	take.counted.take = taken;
 	ret = run_take(&take, err);
-	if (taken) {
-		session_turn_jit(session);
-		keep_tallies(session, &take.counted);
-	}
+	if (taken)
+		keep_tallies(session, &take.counted, ret != 0);
 	free(take.counted.tallies);
-	free(take.seen.list);
-	if (taken) {
-		spill_clear(&session->spill);
-		session->added_up = 0;
-	}
 	if (ret) {
 		profile_free(take.profile);
 		return ret;
 	}
-	if (taken) {
-		session->times.clock = take.clock;
-		session->times.since_ns = take.until_ns;
-		session->times.since_idle_ns = 0;
-	}
+	if (taken)
+		end_take(session, &take);
 	take.profile->complete = taken;
 	*result = take.profile;
 	return 0;
@@ -286,11 +271,6 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 int session_take(struct session *session, struct profile **result, struct error *err)
 {
 	return profile_since(session, true, result, err);
-}
-
-void session_unmap(struct session *session)
-{
-	pool_unmap(&session->pool);
 }
 
 int session_peek(struct session *session, struct profile **result, struct error *err)

@@ -240,22 +240,12 @@ static int open_file(const struct record *record, struct space_info *info)
 	return 0;
 }
 
-/* The one that is told again, mostly one of the last; NULL: it is new. */
-static struct space_info *find_unopened(const struct spaces *spaces, const struct space *space)
+/* The one that is told again; NULL: it is new. */
+static struct space_info *find_told(const struct spaces *spaces, const struct space *space)
 {
-	const struct space_info *known = spaces_find(spaces, space);
-	size_t i;
+	struct space_info *info = spaces_last(spaces, space);
 
-	for (i = spaces->nr; i-- > spaces->sorted;) {
-		struct space_info *info = &spaces->list[i];
-
-		if ((info->tries || info->awaits_number) &&
-		    !memcmp(&info->space, space, sizeof(*space)))
-			return info;
-	}
-	return known && (known->tries || known->awaits_number) ?
-		       spaces->list + (known - spaces->list) :
-		       NULL;
+	return info && (info->tries || info->struck) ? info : NULL;
 }
 
 /* What was let go may have been replaced by another file with the same numbers. */
@@ -273,18 +263,18 @@ static int open_again(const struct record *record, struct space_info *info)
 	info->owner = record->owner;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
 	info->idle = 0;
-	info->struck = false;
 	return open_file(record, info);
 }
 
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
 {
-	struct space_info *info = find_unopened(spaces, &record->space);
+	struct space_info *info = find_told(spaces, &record->space);
 	int ret;
 
 	if (info) {
-		info->forgotten = false;
-		return info->fd >= 0 ? 0 : open_again(record, info);
+		info->struck = false;
+		return info->fd >= 0 || info->space.kind != SPACE_FILE ? 0 :
+									 open_again(record, info);
 	}
 	ret = GROW(spaces->list, spaces->capacity, spaces->nr + 1);
 	if (ret)

@@ -30,11 +30,8 @@ struct space_info {
 	uint32_t ns_pid; /* the process's pid in its own namespace */
 	uint32_t uid; /* the process's user */
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
-	bool forgotten; /* it is announced as if it had never been, if it is met again */
-	bool struck; /* see engine/recycle.h */
-	bool called; /* it is in a chain of callers of this take */
-	bool awaits_number; /* its owner had no number left for it: it is told again when there is one */
-	bool numbered; /* it has a number among their texts, or had a moment ago */
+	bool struck; /* its number was taken from it: if it is met again it is announced as a new one */
+	bool numbered; /* it has a number in the kernel, or had one a moment ago */
 	uint8_t idle; /* takes without a tick; SPACE_IDLE also if nobody is left who had one */
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was let go */
 };

@@ -18,7 +18,8 @@ struct split_name {
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
 	enum told told; /* what the programs were told about it */
-	bool struck; /* see engine/recycle.h */
+	bool used; /* it had a tick in the last take */
+	bool struck; /* the programs announce it again if they meet it */
 };
 
 struct split_names {

@@ -131,8 +131,6 @@ static int read_part(struct result *result, struct session *session, struct prof
 {
 	int ret = session_take(session, profile, err);
 
-	if (last)
-		session_unmap(session);
 	if (!ret && add_result_part(result, *profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret)

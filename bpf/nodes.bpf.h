@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_NODES_BPF_H
+#define BPFPROFIL_NODES_BPF_H
+
+/*
+ * The one table in which ticks are counted, with their callers or without. A node is claimed by compare-and-swap and none
+ * is freed by itself, so nothing is locked. Two CPUs that enter the same new site at the same moment may make
+ * two nodes of it; who reads them adds them up. User space turns: ticks go to the other half, and it reads and empties
+ * the one that none goes to any more, and its roots with it.
+ */
+#include "owner.bpf.h"
+#include "room.bpf.h"
+#include "spent.bpf.h"
+
+/*
+ * How often a count wrapped, by node. User space could also read each before it wraps. But at 100 kHz 64 CPUs fill 32
+ * bits in 11 minutes, and a session that is stopped for longer would lose 2^32 ticks unnoticed.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, u64);
+} carries SEC(".maps");
+
+/*
+ * Small halves are parts of this map, because an element of a map of maps takes four more lines of the kernel's memory
+ * to find. The first base_nodes are the first half's, and as many the second's. Set before load.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct node_line);
+} nodes SEC(".maps");
+
+/* The whole of a half that is larger. */
+struct node_half {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct node_line));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__array(values, struct node_half);
+} halves SEC(".maps");
+
+/* Roots of each half, and with how many of them user space is asked to make room. Set before load. */
+const volatile __u32 max_roots = 0;
+const volatile __u32 roots_short = 0;
+
+/* Those of split 0 are there from the start, so that there is one for each tick. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct caller_root_key);
+	__type(value, struct caller_root);
+} caller_roots SEC(".maps");
+
+static __always_inline u32 half_in_use(void)
+{
+	return *(volatile u32 *)&callers_state.generation & 1;
+}
+
+/* Makes a root of a split that has none; no number: there is no room. */
+static __always_inline u32 new_root(const struct caller_root_key *key)
+{
+	u32 half = key->tree & 1, *next = &callers_state.next_root[half];
+	struct caller_root fresh = {}, *root;
+
+	/* Numbers are as few as roots, but for those that two CPUs took for one root. */
+	if (*next >= max_roots)
+		return NO_ROOT_NUMBER;
+	fresh.number = 2 * __sync_fetch_and_add(next, 1) + half;
+	if (fresh.number / 2 >= roots_short)
+		ask_for_room();
+	bpf_map_update_elem(&caller_roots, key, &fresh, BPF_NOEXIST);
+	root = bpf_map_lookup_elem(&caller_roots, key);
+	return root ? root->number : NO_ROOT_NUMBER;
+}
+
+/*
+ * The root for ticks of a target whose walks ended so, as a parent. Without room for one of the split, or for the
+ * split's account, it is that of split 0.
+ */
+__noinline u32 root_of(u32 target, u32 end)
+{
+	u32 half = half_in_use(), number = NO_ROOT_NUMBER;
+	struct caller_root_key key = { .target = target, .end = end, .tree = half };
+	struct caller_root *root;
+
+	if (split != SPLIT_NONE) {
+		key.split = split_id();
+		root = key.split ? bpf_map_lookup_elem(&caller_roots, &key) : NULL;
+		if (root)
+			number = root->number;
+		else if (key.split && tick_split(target))
+			number = new_root(&key);
+	}
+	if (number == NO_ROOT_NUMBER)
+		number = root_for_good(target, end, half);
+	return number | NODE_IS_ROOT;
+}
+
+/* Counts n ticks that have no frame at all. */
+__noinline int count_rootless(u32 target, u32 end, u32 n)
+{
+	struct caller_root_key key = { .target = target, .end = end };
+	struct caller_root *root;
+
+	key.tree = root_of(target, end) & 1;
+	key.split = split_id();
+	root = bpf_map_lookup_elem(&caller_roots, &key);
+	if (!root) {
+		key.split = 0;
+		root = bpf_map_lookup_elem(&caller_roots, &key);
+	}
+	if (root)
+		__sync_fetch_and_add(&root->ticks, n);
+	return 0;
+}
+
+/* Sites of a parent that are close together share a line: what a loop or a function has of ticks is found together. */
+enum { SITES_OF_LINE_SHIFT = 4 };
+
+static __always_inline u64 node_hash(u64 site, u32 parent)
+{
+	return (site >> SITES_OF_LINE_SHIFT) * 0x9e3779b97f4a7c15ULL +
+	       parent * 0xc2b2ae3d27d4eb4fULL;
+}
+
+static __always_inline u32 node_mask(u32 half)
+{
+	return *(volatile u32 *)&callers_state.node_mask[half & 1];
+}
+
+/*
+ * The i-th line in which a site below a parent may be. If they were in a row, whole rows would be full in a half that
+ * is not half full, and all chains that begin with a frame that belongs there would be lost.
+ */
+static __always_inline u32 node_line(u64 hash, u32 i, u32 mask)
+{
+	return ((u32)(hash >> 32) + i * ((u32)hash | 1)) & mask / NODES_OF_LINE;
+}
+
+static __noinline struct node_line *line_of_large(u32 half, u32 line)
+{
+	void *large = bpf_map_lookup_elem(&halves, &half);
+
+	return large ? bpf_map_lookup_elem(large, &line) : NULL;
+}
+
+static __always_inline struct node_line *line_at(u32 half, u32 line, u32 mask)
+{
+	u32 slot = half * (base_nodes / NODES_OF_LINE) + line;
+
+	return mask < base_nodes ? bpf_map_lookup_elem(&nodes, &slot) : line_of_large(half, line);
+}
+
+static __always_inline u32 node_number(u32 half, u32 line, u32 i)
+{
+	return (half ? NODE_IN_SECOND : 0) | (line * NODES_OF_LINE + i);
+}
+
+/* The owner of the number, if it may have one more node of a half; else NULL. */
+static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 site)
+{
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+	bool last = site & SITE_AFTER_GAP || site_is_coarse(site);
+
+	if (!owner || site == SITE_OF_OTHER)
+		return owner;
+	if (!element_admitted(node_mask(half) + 1, callers_state.elements[half],
+			      owner->elements[half], last))
+		return NULL;
+	return owner;
+}
+
+/*
+ * Makes an empty node one of a site below a parent; what it holds else: another CPU was first. ~0: it may not. It is
+ * global, so that the verifier checks it once and not in each turn of the loop that calls it.
+ */
+__noinline u64 claim_node(struct caller_node *node, u64 site, u32 parent, u32 owner_number)
+{
+	u32 half = half_of(parent);
+	struct owner *owner = admitted_owner(owner_number, half, site);
+	u64 held;
+
+	if (!owner || !node)
+		return ~0ULL;
+	held = __sync_val_compare_and_swap(&node->site, 0, site);
+	if (held)
+		return held;
+	node->parent = parent;
+	__sync_fetch_and_add(&owner->elements[half], 1);
+	note_used(&callers_state.elements[half], node_mask(half) / TURN_PART);
+	return 0;
+}
+
+/*
+ * The node of a site below a parent, its number + 1. If there is none it is made, if there is room and its owner may have
+ * one more; else 0. Owners are numbered from 1 on here; with 0 none is made.
+ */
+__noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
+{
+	u32 half = half_of(parent), mask = node_mask(half), line, i, j;
+	u64 hash = node_hash(site, parent), held;
+	struct node_line *nodes_of;
+	struct caller_node *node;
+
+	for (i = 0; i < NODE_LINES; i++) {
+		line = node_line(hash, i, mask);
+		nodes_of = line_at(half, line, mask);
+		if (!nodes_of)
+			return 0;
+		for (j = 0; j < NODES_OF_LINE; j++) {
+			node = &nodes_of->node[j];
+			held = *(volatile u64 *)&node->site;
+			if (!held) {
+				if (!owner_number)
+					return 0;
+				held = claim_node(node, site, parent, owner_number - 1);
+				if (!held)
+					return node_number(half, line, j) + 1;
+				if (held == ~0ULL)
+					return 0;
+			}
+			if (held == site && node->parent == parent)
+				return node_number(half, line, j) + 1;
+		}
+	}
+	return 0;
+}
+
+/* Notes that a count went past 32 bits: this takes 64 CPUs in one place 18 hours at 997 Hz. */
+static __noinline int carry(u32 number)
+{
+	u64 key = CARRY_OF_NODE | number, one = 1, *times;
+
+	times = bpf_map_lookup_elem(&carries, &key);
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else
+		bpf_map_update_elem(&carries, &key, &one, BPF_ANY);
+	return 0;
+}
+
+static __always_inline bool count_in(struct caller_node *node, u32 n)
+{
+	u32 before = __sync_fetch_and_add(&node->count, n);
+
+	return before + n < before;
+}
+
+__noinline int add_to_node(u32 number, u32 n)
+{
+	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
+	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
+
+	if (line && count_in(&line->node[at % NODES_OF_LINE], n))
+		carry(number);
+	return 0;
+}
+
+/* The owner of the current process, + 1. */
+static __noinline u32 owner_of_current(void)
+{
+	return owner_of(NULL, bpf_get_current_task_btf()) + 1;
+}
+
+static __always_inline u64 coarse_site(u64 site)
+{
+	return (site & ~((1ULL << COARSE_SITE_SHIFT) - 1)) | SITE_COARSE;
+}
+
+/*
+ * Counts n ticks for which there is no node, not even of a coarse place, without their place and split. Root pays for
+ * that node, of which each target needs one; false: the half is full, and they are lost.
+ */
+__noinline int count_unplaced(u32 target, u32 n)
+{
+	u32 root = root_for_good(target, callers ? END_FULL : END_FLAT, half_in_use());
+	u32 node = child_node(root | NODE_IS_ROOT, SITE_OF_OTHER, OWNER_ROOT + 1);
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (node) {
+		add_to_node(node - 1, n);
+		return true;
+	}
+	if (account)
+		__sync_fetch_and_add(&account->lost[LOST_NO_MEMORY], n);
+	spend_unbinned(target, n);
+	return false;
+}
+
+/* Counts n ticks at a site below a root, or near it; false: there is no room. */
+__noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
+{
+	u32 node = child_node(root, site, owner) ?: child_node(root, coarse_site(site), owner);
+
+	if (!node)
+		return false;
+	add_to_node(node - 1, n);
+	return true;
+}
+
+/* The same of a target, whose callers are told by end. */
+__noinline int count_site(u32 target, u32 end, u64 site, u32 n)
+{
+	return count_below(root_of(target, end), site, owner_of_current(), n) ||
+	       count_unplaced(target, n);
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ROOM_BPF_H
+#define BPFPROFIL_ROOM_BPF_H
+
+/* What user space is asked for before it is used up. */
+#include "maps.bpf.h"
+
+/* Sends one request, and no other until user space has answered it. */
+static __noinline int ask_for_room(void)
+{
+	struct record *record;
+
+	if (callers_state.asked || __sync_lock_test_and_set(&callers_state.asked, 1))
+		return 0;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		callers_state.asked = 0;
+		return 0;
+	}
+	record->type = RECORD_FULL;
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+/* One more of what there is a limit of is in use: user space makes room before there is none. */
+static __always_inline void note_used(u32 *used, u32 many)
+{
+	if (__sync_fetch_and_add(used, 1) >= many)
+		ask_for_room();
+}
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TICK_BPF_H
+#define BPFPROFIL_TICK_BPF_H
+
+/* A tick from its pc to its node, or, where it is walked up the stack, to its place. */
+#include "follow.bpf.h"
+#include "nodes.bpf.h"
+#include "source.bpf.h"
+#include "weight.bpf.h"
+
+/* Instead of a target + 1: of a tick that counts as nothing. */
+#define TICK_WEIGHTLESS 0xffffffff
+
+/* For the variance of sums: the ticks of a sample that stands for several are not independent. */
+static __noinline int note_excess(u32 target, u32 n)
+{
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (account)
+		__sync_fetch_and_add(&account->excess, (u64)n * (n - 1));
+	return 0;
+}
+
+/*
+ * How many ticks a sample in the current thread stands for. Those in the kernel are added up in the
+ * thread's record, which a sample writes anyway.
+ */
+__noinline u32 weigh(struct follow *follow, bool in_kernel)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
+	u64 period = cpu_time.period_ns;
+	u32 n = 1;
+
+	if (!follow)
+		return 1;
+	if (period)
+		n = weigh_sample(&follow->weight, task, period, lag);
+	if (unweighted)
+		n = 1;
+	if (n > 1)
+		note_excess(follow->target, n);
+	if (in_kernel)
+		follow->kernel += n;
+	return n;
+}
+
+/*
+ * The kernel's text is one range around the pc, of a GiB or what is left to the end of the address space.
+ */
+enum { KERNEL_RANGE_SHIFT = 30 };
+
+static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
+{
+	mapping->start = pc & ~((1ULL << KERNEL_RANGE_SHIFT) - 1);
+	mapping->end = mapping->start + (1ULL << KERNEL_RANGE_SHIFT);
+	mapping->offset = mapping->start & SITE_OFFSET_MASK;
+	mapping->space.kind = SPACE_KERNEL;
+	mapping->exec = MAPPING_EXEC | MAPPING_TOLD;
+}
+
+/* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
+static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
+{
+	if (split != SPLIT_CGROUP && !cgroup_wanted)
+		return true;
+	return tick->who == thread_who(tick_who(arch_task_mm_id(task), task->tgid));
+}
+
+static __always_inline struct known_file *known_file_of(u64 inode)
+{
+	u32 slot = bpf_get_smp_processor_id() << KNOWN_FILES_SHIFT |
+		   (u32)(inode * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_FILES_SHIFT));
+
+	return bpf_map_lookup_elem(&known_files, &slot);
+}
+
+/* Tells file systems apart that are there at the same time. */
+static __always_inline u32 device_of(u64 inode)
+{
+	return (u64)BPF_CORE_READ((struct inode *)inode, i_sb) >> 4;
+}
+
+static __always_inline void know_file(const struct space *space, const struct text_range *range)
+{
+	struct known_file *known = known_file_of(space->a);
+
+	if (!known)
+		return;
+	known->inode = space->a;
+	known->number = space->b;
+	known->generation = space->generation;
+	known->device = device_of(space->a);
+	known->epoch = range->epoch;
+	known->text = range_text(range);
+}
+
+/*
+ * Makes a range of the mapping around a pc if that is of a file which the CPU's ticks have met. A new process is most often of
+ * those: then it is not looked up what user space was told of it, and which number it has.
+ */
+static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
+{
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	struct vm_area_struct *vma = mm ? maple_find_vma(mm, pc) : NULL;
+	struct file *file = vma ? BPF_CORE_READ(vma, vm_file) : NULL;
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+	struct known_file *known = inode ? known_file_of((u64)inode) : NULL;
+	u64 offset;
+
+	if (!known || known->inode != (u64)inode || known->epoch != epoch ||
+	    known->number != BPF_CORE_READ(inode, i_ino) ||
+	    known->device != device_of((u64)inode) ||
+	    known->generation != BPF_CORE_READ(inode, i_generation) ||
+	    !(BPF_CORE_READ(vma, vm_flags) & MAPPING_EXEC))
+		return false;
+	range->start = BPF_CORE_READ(vma, vm_start);
+	range->pages = (BPF_CORE_READ(vma, vm_end) - range->start) >> TEXT_PAGE_SHIFT;
+	offset = BPF_CORE_READ(vma, vm_pgoff) << page_shift;
+	range->to_site = ((u64)known->text << SITE_OFFSET_BITS) + (offset - range->start);
+	range->vma = (u64)vma;
+	range->inode = (u64)inode;
+	range->epoch = epoch;
+	range->seen = 0;
+	return true;
+}
+
+/*
+ * Looks the mapping around a tick's pc up and makes a range of it; -EBUSY: not now, -ENOENT: it is no text. A function
+ * of its own, for its stack.
+ */
+static __noinline int look_range_up(const struct tick *tick, struct text_range *range)
+{
+	u32 epoch = *(volatile u32 *)&callers_state.epoch;
+	struct mapping mapping = {};
+	int ret = 0;
+
+	if (tick->kernel)
+		kernel_mapping(tick->pc, &mapping);
+	else if (find_file(tick->pc, epoch, range))
+		return 0;
+	else
+		ret = find_mapping(&mapping, tick->pc);
+	if (ret)
+		return ret;
+	if (!range_of_mapping(&mapping, epoch, range))
+		return -ENOENT;
+	if (mapping.space.kind == SPACE_FILE && range->epoch == epoch)
+		know_file(&mapping.space, range);
+	return 0;
+}
+
+/* Counts n ticks outside of all text. */
+static __always_inline void count_outside(struct target_account *account, u32 target, u32 n)
+{
+	__sync_fetch_and_add(&account->outside, n);
+	spend_unbinned(target, n);
+}
+
+/*
+ * A tick of a task whose address space is gone: its last user pc was translated when its exit
+ * began. Returns its site; 0: it is lost.
+ */
+static __always_inline u64 exit_site(struct follow *follow, struct target_account *account, u32 n)
+{
+	struct space space =
+		follow->exit.space; /* 6.1 does not take a pointer argument as a map key */
+	u32 text;
+	u64 site;
+
+	if (!space.kind) {
+		__sync_fetch_and_add(&account->lost[LOST_EXIT], n);
+		spend_unbinned(follow->target, n);
+		return 0;
+	}
+	text = text_of(&space);
+	if (!text)
+		return SITE_OF_OTHER;
+	site = make_site(text, follow->exit.offset);
+	return callers ? site : site & ~((1ULL << bin_shift) - 1);
+}
+
+/* Counts n ticks below the root of a range at a site that has no node in its first line; false: they are lost. */
+static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
+{
+	u32 node = child_node(range->root, site, 0);
+
+	if (node) {
+		add_to_node(node - 1, n);
+		return true;
+	}
+	if (!range->owner)
+		range->owner = owner_of_current();
+	return count_below(range->root, site, range->owner, n) || count_unplaced(range->target, n);
+}
+
+/* The line of memory that most likely has the node of a site below a root. */
+static __always_inline struct node_line *first_line(u32 root, u64 site)
+{
+	u32 half = root & 1, mask = node_mask(half);
+
+	return line_at(half, node_line(node_hash(site, root), 0, mask), mask);
+}
+
+/* Counts n ticks at a site of a range; false: they are lost. */
+static __noinline bool count_at(struct text_range *range, u64 site, u32 n)
+{
+	u32 root = range->root, i;
+	struct node_line *line = first_line(root, site);
+	struct caller_node *node;
+
+	for (i = 0; line && i < NODES_OF_LINE; i++) {
+		node = &line->node[i];
+		if (node->site != site || node->parent != root)
+			continue;
+		if (count_in(node, n))
+			carry(child_node(root, site, 0) - 1);
+		return true;
+	}
+	return count_far(range, site, n);
+}
+
+/* Counts a tick that is not in the cache by its place. Returns whether it is counted there, or outside of all text. */
+static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
+				       struct target_account *account)
+{
+	struct text_range range = {}, *place;
+	bool counted = true;
+	int ret;
+
+	/* They are read first: if the address space has changed since, the range is old, never current. */
+	range.who = tick->who;
+	range.stamp = tick->stamp;
+	ret = look_range_up(tick, &range);
+	if (ret == -EBUSY) {
+		defer_busy(follow, account, tick->pc, tick->n);
+		return false;
+	}
+	if (ret) {
+		count_outside(account, follow->target, tick->n);
+		return true;
+	}
+	range.target = follow->target;
+	range.owner = 0;
+	tick->site = range_place(&range, tick->pc);
+	if (!callers) {
+		range.root = root_of(follow->target, END_FLAT);
+		counted = count_at(&range, tick->site, tick->n);
+	}
+	if (!tick->unjudged && cgroup_holds(tick, bpf_get_current_task_btf())) {
+		place = range_place_for(bpf_get_smp_processor_id(), tick->who, tick->pc);
+		if (place)
+			range_put(place, &range);
+	}
+	settle_within(&follow->pending[0], &range);
+	settle_within(&follow->pending[1], &range);
+	return counted;
+}
+
+/*
+ * Whether the pc is the one with which an image that was just replaced entered its exec. A record
+ * made during an exec does not know its address space until the exec is over.
+ */
+static __always_inline bool between_images(struct follow *follow, struct task_struct *task, u64 mm)
+{
+	if (!follow->mm && !amid_exec(task))
+		follow->mm = mm;
+	return follow->mm != mm;
+}
+
+/*
+ * Handles a tick that is not in the cache: it is nobody's, or must be translated, put off or left
+ * out. This function and count_hit() are global, so that the verifier checks each of them once and
+ * not for every path that leads there; without that, loading the clock's program took twice as
+ * long, 145 ms. Returns the target + 1 if the tick is counted at its place, or is to be, or is outside of all
+ * text; else 0.
+ */
+__noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct target_account *account;
+	struct cpu_account *cpu_account;
+	u32 target, cpu = bpf_get_smp_processor_id();
+	bool counted = false;
+
+	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
+		return 0;
+	target = follow->target;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+	if (!account || !cpu_account)
+		return 0;
+	touch(account);
+	touch(cpu_account);
+	if (!tick->n)
+		tick->n = weigh(follow, tick->in_kernel);
+	if (!tick->n)
+		return 0;
+	cpu_account->misses++;
+	cpu_account->missed += tick->n;
+	__sync_fetch_and_add(&account->ticks, tick->n);
+	if (left_out) {
+		__sync_fetch_and_add(&account->filtered, tick->n);
+		spend_unbinned(target, tick->n);
+	} else if (!tick->mm && !tick->kernel) {
+		tick->site = exit_site(follow, account, tick->n);
+		counted = tick->site &&
+			  (callers || count_site(target, END_FLAT, tick->site, tick->n));
+	} else if (!tick->kernel && between_images(follow, task, tick->mm)) {
+		defer_exec(follow, account, tick->n);
+	} else {
+		counted = count_tick(tick, follow, account);
+	}
+	return counted ? target + 1 : 0;
+}
+
+/*
+ * Reads the user pc of a tick in either mode; in split mode the kernel's pc for a tick in the
+ * kernel.
+ */
+static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
+				      bool user, bool by_thread, struct tick *tick)
+{
+	tick->n = 0; /* not weighed yet */
+	tick->site = 0;
+	tick->unjudged = false;
+	tick->in_kernel = !user;
+	/*
+	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
+	 */
+	tick->kernel = !user && mode == MODE_SPLIT;
+	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
+	tick->mm = mm ? arch_mm_id(mm) : 0;
+	tick->who = tick_who(tick->mm, task->tgid);
+	if (by_thread)
+		tick->who = thread_who(tick->who);
+	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
+}
+
+/*
+ * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
+ * add to slow_tick()'s. Returns the target + 1, or 0 if it must be handled by that.
+ */
+__noinline u32 count_hit(struct tick *tick, struct follow *follow)
+{
+	struct text_range *range;
+	struct node_line *line;
+	u64 site;
+
+	if (!tick)
+		return 0;
+	range = range_find(bpf_get_smp_processor_id(), tick->who, tick->pc, tick->stamp);
+	if (!range)
+		return 0;
+	site = range_site(range, tick->pc);
+	if (!callers) {
+		line = first_line(range->root, site);
+		if (line)
+			touch(line);
+	}
+	if (!follow)
+		follow = adopt(bpf_get_current_task_btf());
+	tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
+	if (!tick->n)
+		return TICK_WEIGHTLESS;
+	tick->site = site;
+	range_hit(range, tick->n);
+	if (!callers)
+		count_at(range, site, tick->n);
+	return range->target + 1;
+}
+
+/* What user space has decided for the current task's cgroup: enum told, or 0. */
+static __noinline u32 judgement(void)
+{
+	struct space space;
+	u32 *told;
+
+	cgroup_space(current_cgroup_id(), &space);
+	told = bpf_map_lookup_elem(&spaces, &space);
+	return told ? *told : 0;
+}
+
+/* Only asked for ticks that the cache did not know, because it has none that are left out. */
+static __always_inline bool is_left_out(struct tick *tick)
+{
+	u32 told;
+
+	if (!choosing)
+		return false;
+	told = judgement();
+	tick->unjudged = told < SPACE_WANTED;
+	return told == SPACE_LEFT_OUT;
+}
+
+/* Counts a tick by its pc. Returns the target + 1 if it is in a bin or outside of all text. */
+static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool left_out = !user && mode == MODE_USER;
+	struct follow *follow;
+	u32 counted = 0;
+
+	/*
+	 * Ticks that come while they are off come before all threads are ready for them, or while the
+	 * programs are being detached.
+	 */
+	if (without_text(task) || cpu_time.muted)
+		return 0;
+	follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	read_tick(task, task->mm, pc, user, by_thread, tick);
+	if (!left_out)
+		counted = count_hit(tick, follow);
+	return counted ?:
+			 slow_tick(tick, follow_at_tick(task, follow, tick),
+				   is_left_out(tick) || left_out);
+}
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/halves.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* At first a half has 1 MiB, or more if so many nodes may be needed in some seconds. */
+enum { FIRST_NODES = (1 << 20) / sizeof(struct caller_node), FIRST_SECONDS = 2 };
+
+/* No half has fewer nodes. */
+enum { NODES_MIN = 1024 };
+
+/* A half that was filled so quickly is followed by one of so many times the size. */
+enum { GROWTH = 4 };
+#define QUICK_NS (2 * SECOND_NS)
+
+static uint32_t nodes_in(uint64_t bytes)
+{
+	const size_t of_page = sysconf(_SC_PAGESIZE) / sizeof(struct caller_node);
+	uint32_t nodes = NODES_MIN;
+
+	/* The second half in the map begins on a page. */
+	while (nodes < of_page)
+		nodes *= 2;
+	while (2ULL * nodes * sizeof(struct caller_node) <= bytes && nodes < NODE_IN_SECOND)
+		nodes *= 2;
+	return nodes;
+}
+
+void halves_init(struct halves *halves)
+{
+	*halves = (struct halves){ .fds = { -1, -1 } };
+}
+
+void halves_plan(struct halves *halves, uint64_t bytes, double per_second)
+{
+	uint32_t nodes = FIRST_NODES;
+
+	halves->most = nodes_in(bytes);
+	while (nodes < halves->most && nodes < per_second * FIRST_SECONDS)
+		nodes *= 2;
+	halves->base = nodes < halves->most ? nodes : halves->most;
+}
+
+static size_t bytes_of(uint32_t nr_nodes)
+{
+	return nr_nodes * sizeof(struct caller_node);
+}
+
+/* The map that is made at load is not given back. */
+uint64_t halves_most(const struct halves *halves)
+{
+	return 2 * bytes_of(halves->most) +
+	       (halves->most > halves->base ? 2 * bytes_of(halves->base) : 0);
+}
+
+void halves_open(struct halves *halves)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		halves->nr_nodes[i] = halves->base;
+		halves->state->node_mask[i] = halves->base - 1;
+	}
+	halves->opened_ns = monotonic_ns();
+}
+
+uint32_t halves_in_use(const struct halves *halves)
+{
+	return halves->state->generation & 1;
+}
+
+void halves_flip(struct halves *halves)
+{
+	struct callers_state *state = halves->state;
+
+	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
+	halves->opened_ns = monotonic_ns();
+}
+
+int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result)
+{
+	const bool alone = halves->fds[half] >= 0;
+
+	result->size = bytes_of(halves->nr_nodes[half]);
+	result->at = mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  alone ? halves->fds[half] : halves->base_fd,
+			  alone ? 0 : (off_t)(half * bytes_of(halves->base)));
+	if (result->at != MAP_FAILED)
+		return 0;
+	result->at = NULL;
+	return -errno;
+}
+
+static int make_half(uint32_t nr_nodes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_half", sizeof(uint32_t),
+			      sizeof(struct node_line), nr_nodes / NODES_OF_LINE, &opts);
+}
+
+void halves_grow(struct halves *halves, uint64_t filled_ns)
+{
+	const uint32_t half = !halves_in_use(halves), now = halves->nr_nodes[half];
+	const uint32_t wanted = now < halves->most / GROWTH ? now * GROWTH : halves->most;
+	int fd;
+
+	if (filled_ns > QUICK_NS || wanted <= now)
+		return;
+	fd = make_half(wanted);
+	if (fd < 0)
+		return;
+	if (bpf_map_update_elem(halves->outer_fd, &half, &fd, BPF_ANY)) {
+		close(fd);
+		return;
+	}
+	close_fd(&halves->fds[half]);
+	halves->fds[half] = fd;
+	halves->nr_nodes[half] = wanted;
+	halves->state->node_mask[half] = wanted - 1;
+}
+
+uint64_t halves_bytes(const struct halves *halves)
+{
+	uint64_t bytes = 2 * bytes_of(halves->base);
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		bytes += halves->fds[i] < 0 ? 0 : bytes_of(halves->nr_nodes[i]);
+	return bytes;
+}
+
+void halves_free(struct halves *halves)
+{
+	close_fd(&halves->fds[0]);
+	close_fd(&halves->fds[1]);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_HALVES_H
+#define BPFPROFIL_HALVES_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/engine/maps.h"
+#include "shared/callers_abi.h"
+
+/*
+ * The kernel's table of ticks: the programs add to one half of it until it is closed and read, and meanwhile
+ * to the other one. The kernel allocates a half as a whole. Therefore both are small at first, and the next
+ * one is larger if one was filled quickly.
+ */
+struct halves {
+	uint32_t base; /* nodes of each half in the map that is made at load */
+	uint32_t most; /* nodes that a half may have */
+	uint32_t nr_nodes[2];
+	int fds[2]; /* of halves that are larger than the base, else -1 */
+	uint64_t opened_ns; /* when programs began to add to the one in use */
+	int base_fd; /* these belong to the session, as the state does */
+	int outer_fd;
+	struct callers_state *state;
+};
+
+void halves_init(struct halves *halves);
+
+/* Before load: what a half may take, and how many nodes may be needed in a second. */
+void halves_plan(struct halves *halves, uint64_t bytes, double per_second);
+
+/* Bytes of kernel memory that the two may come to. */
+uint64_t halves_most(const struct halves *halves);
+
+/* After load, when base_fd, outer_fd and state are set. */
+void halves_open(struct halves *halves);
+
+/* The half that programs add to: 0 or 1. */
+uint32_t halves_in_use(const struct halves *halves);
+
+/* Has programs add to the other one. A program that runs now may still add to this one. */
+void halves_flip(struct halves *halves);
+
+/* Maps a half; -errno. */
+int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result);
+
+/*
+ * Makes the half that is not in use larger, if the other one was a quarter full after so short a time. It must
+ * be empty, and no program in it. Without memory it stays as it is.
+ */
+void halves_grow(struct halves *halves, uint64_t filled_ns);
+
+/* Bytes of kernel memory. */
+uint64_t halves_bytes(const struct halves *halves);
+
+void halves_free(struct halves *halves);
+
+#endif

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The numbers of texts, which the programs give out as they meet texts, and which are given back here. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/subordinates.h"
+#include "base/util.h"
+#include "host/engine/callers_rules.h"
+#include "host/engine/session_state.h"
+#include "shared/callers_abi.h"
+
+/*
+ * A number takes some 200 bytes with what is known of its text, with callers, and one for each KiB of --memory is
+ * more than a host has files, but few beside all that are compiled and run in a day. Without callers one is needed
+ * only for what has ticks.
+ */
+enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
+
+/* They are given back when so many are in use, and no half has named them in so many turns. */
+enum { SHORT_SHARE = 4, UNNAMED_TURNS = 2 };
+
+/* No program has a number any more, and no half, so many turns after it was taken from its text. */
+enum { RETIRED_TURNS = 2 };
+
+/* How often there is a turn for it between profiles. */
+enum { RECLAIM_REST = 20 };
+#define RECLAIM_NS 500000000ULL
+
+/* A process whose code moves may have one of so many of them. */
+enum { FORMER_SHARE = 64 };
+
+uint32_t session_max_texts(const struct session *session)
+{
+	uint64_t nr = session->options.memory /
+		      (session->options.callers ? TEXT_SHARE_CALLERS : TEXT_SHARE);
+
+	nr = nr < TEXTS_MIN ? TEXTS_MIN : nr;
+	return nr < TEXTS_MAX ? (uint32_t)nr : TEXTS_MAX;
+}
+
+static int texts_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.texts);
+}
+
+/* Uids that others have lent are their first one's: see struct owner. */
+static void set_subordinates(struct host_bpf *skel)
+{
+	cleanup_file FILE *file = fopen(SUBORDINATES_FILE, "re");
+	uint32_t nr = 0, first, uids;
+
+	while (file && nr < SUBORDINATES_MAX && subordinates_next(file, &first, &uids)) {
+		skel->rodata->subordinates[nr].first = first;
+		skel->rodata->subordinates[nr++].nr = uids;
+	}
+	skel->rodata->nr_subordinates = nr;
+}
+
+int session_size_texts(struct session *session)
+{
+	const uint32_t texts = session_max_texts(session);
+	struct host_bpf *skel = session->skel;
+	int ret;
+
+	set_subordinates(skel);
+	skel->rodata->max_texts = texts;
+	ret = bpf_map__set_max_entries(skel->maps.rules_of_texts, texts);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, texts);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_texts, texts);
+	/* Of files, processes with anonymous text, and cgroups. */
+	return ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * texts + session->nr_splits);
+}
+
+int session_bind_texts(struct session *session, struct error *err)
+{
+	struct session_texts *texts = &session->texts;
+	struct host_bpf *skel = session->skel;
+	const int both = PROT_READ | PROT_WRITE;
+	int ret = mapped_array_open(skel->maps.rules_of_texts, both, &texts->places, err);
+
+	ret = ret ?: mapped_array_open(skel->maps.owners, both, &texts->owners, err);
+	if (ret)
+		return ret;
+	texts->numbers = (struct text_numbers){ .places = texts->places.at,
+						.owners = texts->owners.at,
+						.state = &skel->bss->callers_state,
+						.free_fd = bpf_map__fd(skel->maps.free_texts),
+						.nr = session_max_texts(session) };
+	texts->numbers.state->next_text = TEXT_FIRST;
+	texts->numbers.state->next_owner = OWNER_FIRST;
+	return 0;
+}
+
+void session_free_texts(struct session *session)
+{
+	mapped_array_close(&session->texts.places);
+	mapped_array_close(&session->texts.owners);
+	free(session->texts.list);
+	free(session->texts.states);
+}
+
+/* --- texts that are announced -------------------------------------------------------------------- */
+
+/* A few of what is reserved may wait, because their tables are made in a moment. */
+enum { WAITING_MAX = 32, WAIT_MS = 50 };
+
+static bool may_wait(struct session *session, const struct space_info *info, int fd)
+{
+	struct callers_rules *rules = session->callers.rules;
+
+	if (spaces_may_keep(&session->spaces, info, fd))
+		return true;
+	if (callers_rules_waiting(rules) >= WAITING_MAX)
+		callers_rules_wait(rules, WAIT_MS);
+	return callers_rules_waiting(rules) < WAITING_MAX;
+}
+
+void session_new_number(struct session *session, const struct space *space)
+{
+	struct wanted_rules wanted = { .fd = -1, .is_file = space->kind == SPACE_FILE };
+	struct space_info *info;
+
+	if (!session->options.callers)
+		return;
+	info = spaces_last(&session->spaces, space);
+	if (!info || bpf_map_lookup_elem(texts_fd(session), space, &wanted.text))
+		return;
+	if (info->fd >= 0)
+		wanted.fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
+	if (!may_wait(session, info, wanted.fd))
+		close_fd(&wanted.fd);
+	wanted.far = info->far;
+	wanted.owner = info->owner;
+	callers_rules_add(session->callers.rules, wanted);
+}
+
+static int make_room(struct session_texts *texts, uint32_t nr)
+{
+	size_t room = texts->room;
+
+	if (GROW(texts->list, room, nr) || GROW(texts->states, texts->room, nr))
+		return -ENOMEM;
+	for (; texts->nr < nr; texts->nr++) {
+		texts->list[texts->nr] = (struct store_text){ 0 };
+		texts->states[texts->nr] = (struct text_state){ 0 };
+	}
+	return 0;
+}
+
+/* What was retired is in the map no more, but perhaps in a half, so it stays in the list. */
+int session_read_texts(struct session *session)
+{
+	struct session_texts *texts = &session->texts;
+	uint32_t nr = texts->numbers.state->next_text, number;
+	struct space space, *last = NULL;
+
+	nr = nr < texts->numbers.nr ? nr : texts->numbers.nr;
+	if (make_room(texts, nr))
+		return -ENOMEM;
+	for (; !bpf_map_get_next_key(texts_fd(session), last, &space); last = &space) {
+		if (bpf_map_lookup_elem(texts_fd(session), &space, &number) || number >= nr ||
+		    texts->list[number].space.kind)
+			continue;
+		texts->list[number].space = space;
+		texts->states[number].named = session->turns;
+	}
+	return 0;
+}
+
+/* --- code that was replaced ---------------------------------------------------------------------- */
+
+static int compare_codes(const void *left, const void *right)
+{
+	const struct jit_code *a = left, *b = right;
+
+	return compare_u64(a->start, b->start) ?: compare_u64(a->line, b->line);
+}
+
+/* By place. Where several came and went since the last reading, the first lay there longest. */
+static size_t sort_codes(struct jit_code *codes, size_t nr)
+{
+	size_t i, kept = 0;
+
+	SORT(codes, nr, compare_codes);
+	for (i = 0; i < nr; i++)
+		if (!kept || codes[i].start != codes[kept - 1].start)
+			codes[kept++] = codes[i];
+	return kept;
+}
+
+/* Codes of which it is asked whether they were counted. */
+struct replaced_codes {
+	struct jit_text *jit;
+	struct jit_code *codes;
+	size_t nr;
+	uint64_t late_ns;
+	bool noted; /* one of them was */
+};
+
+/* Ticks are in doubt if other code may have lain there for so large a part of the time. */
+enum { DOUBT_SHARE = 16 };
+
+/* The name that the ticks of a code get; NULL: out of memory. */
+static char *former_name(const struct replaced_codes *replaced, const struct jit_code *code,
+			 bool *ret_doubtful)
+{
+	const uint64_t lived_ns = monotonic_ns() - (code->time ?: code->read_ns);
+	char *name = jit_map_name(replaced->jit->map, code), *doubtful = NULL;
+
+	*ret_doubtful = replaced->late_ns && replaced->late_ns > lived_ns / DOUBT_SHARE;
+	if (!name || !*ret_doubtful)
+		return name;
+	if (asprintf(&doubtful, "%s or other code", name) < 0)
+		doubtful = NULL;
+	free(name);
+	return doubtful;
+}
+
+/* Notes the code around an address, if it is one of these. */
+static void note_former(void *ctx, uint64_t address)
+{
+	struct replaced_codes *replaced = ctx;
+	const size_t nr = replaced->nr;
+	size_t after = BISECT(i, nr, replaced->codes[i].start <= address);
+	struct jit_code *code = after ? &replaced->codes[after - 1] : NULL;
+	bool doubtful;
+	char *name;
+
+	if (!code || address - code->start >= code->size)
+		return;
+	name = former_name(replaced, code, &doubtful);
+	if (!jit_text_add_former(replaced->jit, code, name, doubtful))
+		replaced->noted = true;
+	code->size = 0; /* it is noted */
+}
+
+/* The same with the addresses in the half that programs add to. */
+static void note_counted(const struct session *session, uint32_t number,
+			 struct replaced_codes *replaced)
+{
+	const uint32_t half = halves_in_use(&session->halves);
+	const struct caller_node *nodes;
+	struct mapped_array map;
+	uint32_t i;
+	uint64_t site;
+
+	if (halves_map(&session->halves, half, &map))
+		return;
+	nodes = map.at;
+	for (i = 0; i < session->halves.nr_nodes[half]; i++) {
+		site = __atomic_load_n(&nodes[i].site, __ATOMIC_RELAXED);
+		if (site_text(site) == number)
+			note_former(replaced, site & SITE_OFFSET_MASK);
+	}
+	mapped_array_close(&map);
+}
+
+static bool may_turn(const struct session *session, const struct space *space)
+{
+	const struct session_texts *texts = &session->texts;
+	uint32_t i, formers = 0;
+
+	for (i = TEXT_FIRST; i < texts->nr; i++)
+		formers += texts->states[i].retired &&
+			   !memcmp(&texts->list[i].space, space, sizeof(*space));
+	return formers < session_max_texts(session) / FORMER_SHARE;
+}
+
+/* Of the text's old number no more is counted from the next turn on. */
+static void renumber(struct session *session, struct space_info *info, uint32_t old, uint32_t fresh)
+{
+	struct session_texts *texts = &session->texts;
+
+	if (session->options.callers)
+		callers_rules_add_none(session->callers.rules, fresh);
+	texts->list[fresh] = (struct store_text){ .space = info->space, .turn = ++info->jit->turn };
+	texts->states[fresh] = (struct text_state){ .named = session->turns };
+	texts->states[old].retired = session->turns;
+	bpf_map_update_elem(texts_fd(session), &info->space, &fresh, BPF_EXIST);
+	__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
+}
+
+void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
+			  size_t nr, uint64_t late_ns)
+{
+	struct replaced_codes replaced = { .jit = info->jit,
+					   .codes = codes,
+					   .nr = sort_codes(codes, nr),
+					   .late_ns = late_ns };
+	const struct store_text text = { .space = info->space, .turn = info->jit->turn };
+	uint32_t old, fresh;
+
+	if (bpf_map_lookup_elem(texts_fd(session), &info->space, &old) ||
+	    !may_turn(session, &info->space))
+		return;
+	fresh = text_numbers_take(&session->texts.numbers, old);
+	if (!fresh)
+		return;
+	note_counted(session, old, &replaced);
+	store_each_site(session->store, &text, note_former, &replaced);
+	if (replaced.noted && !session_read_texts(session))
+		renumber(session, info, old, fresh);
+	else
+		text_numbers_give(&session->texts.numbers, fresh);
+}
+
+/* --- numbers that are given back ----------------------------------------------------------------- */
+
+static struct space_info *find_info(struct session *session, const struct space *space)
+{
+	const struct space_info *found = spaces_find(&session->spaces, space);
+
+	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
+}
+
+bool session_texts_are_short(const struct session *session)
+{
+	const struct callers_state *state = &session->skel->bss->callers_state;
+
+	return __atomic_load_n(&state->texts, __ATOMIC_RELAXED) >
+		       session_max_texts(session) / SHORT_SHARE ||
+	       (session->options.callers && callers_rules_are_short(session->callers.rules));
+}
+
+/* Whoever meets the text again announces it as if it were new. Text of a process is given back with that. */
+static bool retire(struct session *session, uint32_t number)
+{
+	const struct space *space = &session->texts.list[number].space;
+	struct space_info *info = find_info(session, space);
+
+	if ((info && space_runs(info)) || bpf_map_delete_elem(texts_fd(session), space))
+		return false;
+	session_forget_told(session, space);
+	session->texts.states[number].retired = session->turns;
+	if (info)
+		info->struck = true;
+	return true;
+}
+
+/* No program has the number any more, and no half. False: out of memory, and it is to be tried again. */
+static bool give_back(struct session *session, uint32_t number)
+{
+	if (!session->options.callers)
+		text_numbers_give(&session->texts.numbers, number);
+	else if (!callers_rules_give_back(session->callers.rules, number))
+		return false;
+	session->texts.list[number] = (struct store_text){ 0 };
+	session->texts.states[number] = (struct text_state){ 0 };
+	return true;
+}
+
+static void note_named(struct session *session, const struct caller_node *nodes, uint32_t nr)
+{
+	struct session_texts *texts = &session->texts;
+	uint32_t i, text;
+
+	for (i = 0; i < nr; i++) {
+		text = site_text(nodes[i].site);
+		if (text < texts->nr)
+			texts->states[text].named = session->turns;
+	}
+}
+
+/* Of a table of rules it is more work to make it again than to keep it. */
+static bool is_idle(struct session *session, uint32_t number)
+{
+	const struct space_info *info = find_info(session, &session->texts.list[number].space);
+
+	return info && info->idle >= SPACE_IDLE && !session->options.callers;
+}
+
+void session_turn_texts(struct session *session, const struct caller_node *nodes, uint32_t nr)
+{
+	struct session_texts *texts = &session->texts;
+	const bool are_short = session_texts_are_short(session);
+	bool any = false;
+	uint32_t i;
+
+	note_named(session, nodes, nr);
+	spaces_sort(&session->spaces);
+	for (i = TEXT_FIRST; i < texts->nr; i++) {
+		const struct text_state *state = &texts->states[i];
+
+		if (!texts->list[i].space.kind)
+			continue;
+		if (state->retired && session->turns - state->retired >= RETIRED_TURNS)
+			give_back(session, i);
+		else if (!state->retired && session->turns - state->named >= UNNAMED_TURNS &&
+			 (are_short || is_idle(session, i)))
+			any |= retire(session, i);
+	}
+	if (any)
+		__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
+}
+
+/* Marks the texts that have a number, or of which a program may have one. */
+static void mark_numbered(struct session *session)
+{
+	const struct session_texts *texts = &session->texts;
+	struct space_info *info;
+	size_t i;
+
+	spaces_sort(&session->spaces);
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].numbered = false;
+	for (i = TEXT_FIRST; i < texts->nr; i++) {
+		info = texts->list[i].space.kind ? find_info(session, &texts->list[i].space) : NULL;
+		if (info)
+			info->numbered = true;
+	}
+}
+
+/* Forgets the code of turns that no number is left of, and no tick. */
+static void drop_formers(struct session *session, struct space_info *info)
+{
+	const struct session_texts *texts = &session->texts;
+	uint32_t i, first = store_first_turn(session->store, &info->space);
+
+	if (!info->jit->formers.nr)
+		return;
+	for (i = TEXT_FIRST; i < texts->nr; i++)
+		if (texts->list[i].turn < first &&
+		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
+			first = texts->list[i].turn;
+	jit_text_drop_formers(info->jit, first);
+}
+
+void session_forget_texts(struct session *session)
+{
+	struct spaces *spaces = &session->spaces;
+	struct space_info *info;
+	size_t from, to = 0;
+
+	mark_numbered(session);
+	for (from = 0; from < spaces->nr; from++) {
+		info = &spaces->list[from];
+		if (info->jit)
+			drop_formers(session, info);
+		if (info->struck && !info->numbered &&
+		    !store_names_text(session->store, &info->space)) {
+			session_free_text(session, info);
+			space_info_free(info);
+		} else {
+			spaces->list[to++] = *info;
+		}
+	}
+	spaces->nr = spaces->sorted = to;
+}
+
+void session_reclaim_texts(struct session *session)
+{
+	struct session_texts *texts = &session->texts;
+	const uint64_t began = monotonic_ns();
+	struct error ignored;
+	uint64_t ended;
+
+	if (!session->times.start_ns || session->times.stop_ns || !session_texts_are_short(session))
+		return;
+	if (began < texts->reclaim_after) {
+		/* What comes meanwhile may be the last for long. */
+		session_wake_at(session, texts->reclaim_after);
+		return;
+	}
+	session_turn(session, &ignored);
+	session_forget_texts(session);
+	ended = monotonic_ns();
+	texts->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Ticks from the kernel's table to the session's own, and the memory for both. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/util.h"
+#include "host/engine/callers_rules.h"
+#include "host/engine/session_state.h"
+
+/* Less memory would not suffice for any program. */
+enum { MEMORY_MIN = 256 * 1024 };
+
+/* Of --memory, the parts of each half at most: with callers half of it is for rules. */
+enum { HALF_SHARE = 8, HALF_SHARE_CALLERS = 16 };
+
+/* A process, thread or cgroup that is told apart takes some 110 bytes of the kernel, and a root. */
+enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
+
+/* Programs ask for a turn when so much is in use, be it nodes or roots; of splits, when a third is left. */
+enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
+
+/* How many frames of a tick are new, when much is. */
+enum { NEW_FRAMES = 8 };
+
+/* What is over the limit is made so much smaller that the next turn need not do it again. */
+enum { FOLD_EIGHTHS = 6 };
+
+int session_plan(struct session *session, struct error *err)
+{
+	const uint64_t memory = session->options.memory, rules = session_plan_callers(session);
+	const bool callers = session->options.callers;
+	const double hz = 1e9 / (double)session->options.period_ns;
+
+	if (memory < MEMORY_MIN)
+		return error_set(err, -EINVAL,
+				 "--memory: %llu bytes are too few, 256K is the least",
+				 (unsigned long long)memory);
+	session->nr_splits = memory / SPLIT_SHARE > SPLITS_MIN ? (uint32_t)(memory / SPLIT_SHARE) :
+								 SPLITS_MIN;
+	halves_plan(&session->halves, memory / (callers ? HALF_SHARE_CALLERS : HALF_SHARE),
+		    hz * session->nr_cpus * (callers ? NEW_FRAMES : 1));
+	session->store_limit = memory - rules - halves_most(&session->halves);
+	session->turns = 1;
+	session->store = store_new(session->options.bin_shift);
+	return session->store ? 0 : error_no_memory(err, "counters");
+}
+
+/* There is a root of each end for each target, even when no memory is left for another. */
+static uint32_t roots_for_good(const struct session *session)
+{
+	return session->nr_targets * (session->options.callers ? WALK_END_COUNT : 1);
+}
+
+static uint32_t max_roots(const struct session *session)
+{
+	const uint32_t splits = session->options.split == SPLIT_NONE ? 0 : session->nr_splits;
+
+	return roots_for_good(session) + splits * (session->options.callers ? WALK_END_COUNT : 1);
+}
+
+int session_size_halves(struct session *session)
+{
+	const uint32_t good = roots_for_good(session), most = max_roots(session);
+	struct host_bpf *skel = session->skel;
+	int ret;
+
+	skel->rodata->base_nodes = session->halves.base;
+	skel->rodata->max_roots = most;
+	skel->rodata->roots_short = good + (most - good) / FULL_SHARE + 1;
+	ret = bpf_map__set_max_entries(skel->maps.nodes, 2 * session->halves.base / NODES_OF_LINE);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, 2 * most);
+	if (session->options.split != SPLIT_NONE)
+		ret = ret ?: bpf_map__set_max_entries(skel->maps.spent_cpus, session->nr_splits);
+	return ret;
+}
+
+static int roots_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.caller_roots);
+}
+
+static int make_roots(struct session *session, uint32_t half, uint32_t target)
+{
+	const uint32_t first = session->options.callers ? 0 : END_FLAT;
+	const uint32_t end = session->options.callers ? WALK_END_COUNT : END_FLAT + 1;
+	struct caller_root_key key = { .target = target, .tree = (uint16_t)half };
+	struct caller_root root = { 0 };
+	int ret = 0;
+
+	for (key.end = (uint16_t)first; key.end < end && !ret; key.end++) {
+		root.number = root_for_good(target, key.end, half);
+		ret = bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
+	}
+	return ret;
+}
+
+int session_bind_halves(struct session *session, struct error *err)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	uint32_t half, target;
+	int ret = 0;
+
+	session->halves.base_fd = bpf_map__fd(session->skel->maps.nodes);
+	session->halves.outer_fd = bpf_map__fd(session->skel->maps.halves);
+	session->halves.state = state;
+	halves_open(&session->halves);
+	state->splits_short = session->nr_splits - session->nr_splits / SPLITS_LEFT;
+	for (half = 0; half < 2 && !ret; half++) {
+		for (target = 0; target < session->nr_targets && !ret; target++)
+			ret = make_roots(session, half, target);
+		state->next_root[half] = roots_for_good(session);
+	}
+	return ret ? error_errno(err, ret, "counters") : 0;
+}
+
+/* --- a closed half ------------------------------------------------------------------------------- */
+
+/* Two CPUs may have taken a number each for one root: then one of these has none. */
+static struct store_root *read_roots(const struct session *session, uint32_t half, size_t *ret_nr)
+{
+	const size_t nr = 2 * (size_t)session->skel->bss->callers_state.next_root[half] + 2;
+	struct store_root *roots = calloc(nr, sizeof(*roots));
+	struct caller_root_key key, *last = NULL;
+	struct caller_root root;
+	size_t i;
+
+	for (i = 0; roots && i < nr; i++)
+		roots[i].key.target = NO_TARGET;
+	for (; roots && !bpf_map_get_next_key(roots_fd(session), last, &key); last = &key) {
+		if (key.tree != half || bpf_map_lookup_elem(roots_fd(session), &key, &root) ||
+		    root.number >= nr)
+			continue;
+		roots[root.number] = (struct store_root){ .key = key,
+							  .number = root.number,
+							  .ticks = root.ticks };
+	}
+	*ret_nr = nr;
+	return roots;
+}
+
+/* Those of split 0 stay. */
+static void empty_roots(struct session *session, uint32_t half, const struct store_root *roots,
+			size_t nr)
+{
+	struct caller_root root = { 0 };
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (roots[i].key.target == NO_TARGET)
+			continue;
+		root.number = roots[i].number;
+		if (roots[i].key.split)
+			bpf_map_delete_elem(roots_fd(session), &roots[i].key);
+		else if (roots[i].ticks)
+			bpf_map_update_elem(roots_fd(session), &roots[i].key, &root, BPF_EXIST);
+	}
+	session->skel->bss->callers_state.next_root[half] = roots_for_good(session);
+}
+
+static void empty_half(struct session *session, uint32_t half, struct mapped_array *nodes)
+{
+	struct owner *owners = session->texts.owners.at;
+	uint32_t i;
+
+	memset(nodes->at, 0, nodes->size);
+	for (i = 0; i < OWNERS_MAX; i++)
+		owners[i].elements[half] = 0;
+	session->skel->bss->callers_state.elements[half] = 0;
+	carries_take(&session->carries, half);
+}
+
+/* Moves what is in a half to the store. If it fails it is still in the half. */
+static int move_half(struct session *session, uint32_t half, struct error *err)
+{
+	struct mapped_array nodes = { 0 };
+	struct closed_half closed = { .half = half,
+				      .texts = session->texts.list,
+				      .nr_texts = session->texts.nr,
+				      .carries = &session->carries };
+	cleanup_free struct store_root *roots = read_roots(session, half, &closed.nr_roots);
+	int ret = halves_map(&session->halves, half, &nodes);
+
+	if (ret)
+		return error_errno(err, ret, "counters: mmap");
+	closed.nodes = nodes.at;
+	closed.nr_nodes = session->halves.nr_nodes[half];
+	closed.roots = roots;
+	ret = roots ? store_add(session->store, &closed) : -ENOMEM;
+	if (!ret) {
+		session->turns++;
+		session_turn_texts(session, nodes.at, closed.nr_nodes);
+		empty_roots(session, half, roots, closed.nr_roots);
+		empty_half(session, half, &nodes);
+	}
+	mapped_array_close(&nodes);
+	return ret ? error_no_memory(err, "counters") : 0;
+}
+
+/* --- the session's own table --------------------------------------------------------------------- */
+
+static bool splits_are_short(const struct session *session)
+{
+	const struct callers_state *state = &session->skel->bss->callers_state;
+
+	return __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED) >= state->splits_short;
+}
+
+/* What processes that have ended spent is kept in user space alone. */
+static int retire_runtime(struct session *session)
+{
+	const int fd = bpf_map__fd(session->skel->maps.spent_cpus);
+	struct error ignored;
+	int ret = session_settle_runtime(session, &ignored);
+
+	ret = ret ?: runtime_read(&session->runtime, fd, &ignored);
+	if (!ret)
+		runtime_retire(&session->runtime, fd, &session->skel->bss->callers_state);
+	return ret;
+}
+
+static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
+{
+	const struct session *session = ctx;
+
+	return runtime_sum_of(&session->runtime, target, split);
+}
+
+/* What is not told apart has no end. */
+static bool has_ended(void *ctx, uint32_t target, uint64_t split)
+{
+	const struct session *session = ctx;
+
+	(void)target;
+	return split && (split_pid(split) < 0 ||
+			 runtime_has_ended(&session->runtime, session->nr_targets, split));
+}
+
+/* What the session's own table takes, with what is known of processes and cgroups. */
+static uint64_t own_bytes(const struct session *session)
+{
+	return store_bytes(session->store) + session->runtime.nr * sizeof(*session->runtime.list);
+}
+
+/*
+ * Where there is no room any more, processes that have ended are told apart by name alone, so that memory
+ * follows the text that was hot, however many processes there were. Then places are told apart less.
+ */
+static void limit_store(struct session *session)
+{
+	const uint64_t limit = session->store_limit;
+	uint64_t bytes;
+
+	if (own_bytes(session) <= limit)
+		return;
+	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
+		retire_runtime(session);
+		runtime_find_sums(&session->runtime);
+		if (!store_sum_splits(session->store, sum_of, session))
+			session->added_up += runtime_add_up(&session->runtime);
+	}
+	bytes = own_bytes(session) - store_bytes(session->store);
+	if (own_bytes(session) > limit)
+		store_fold(session->store, bytes < limit ? (limit - bytes) / 8 * FOLD_EIGHTHS : 0,
+			   has_ended, session);
+}
+
+/* --- the turn ------------------------------------------------------------------------------------ */
+
+int session_turn(struct session *session, struct error *err)
+{
+	const uint64_t filled_ns = monotonic_ns() - session->halves.opened_ns;
+	const uint32_t half = halves_in_use(&session->halves);
+	const bool was_full = session->is_full;
+	int ret;
+
+	halves_flip(&session->halves);
+	/* From here on no program is in the half, and each text in it was announced. */
+	ret = grace_period_wait(&session->grace);
+	if (ret)
+		return error_errno(err, ret, "waiting for the programs");
+	ret = session_consume_records(session, err);
+	session->is_full = false;
+	session->halves.state->asked = 0;
+	if (!ret && session_read_texts(session))
+		ret = error_no_memory(err, "counters");
+	ret = ret ?: carries_read(&session->carries, bpf_map__fd(session->skel->maps.carries), err);
+	ret = ret ?: move_half(session, half, err);
+	if (ret)
+		return ret;
+	if (was_full)
+		halves_grow(&session->halves, filled_ns);
+	if (splits_are_short(session))
+		retire_runtime(session);
+	limit_store(session);
+	return 0;
+}
+
+/* An error is seen again at the next take. */
+void session_poll_turn(struct session *session)
+{
+	struct error ignored;
+
+	if (session->times.stop_ns || !session->is_full)
+		return;
+	session_turn(session, &ignored);
+}
+
+uint64_t session_bytes(const struct session *session)
+{
+	return halves_bytes(&session->halves) + own_bytes(session) +
+	       (session->options.callers ? callers_rules_bytes(session->callers.rules) : 0);
+}

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/store_table.h"
+
+/* No chain is longer, unless the table is damaged. */
+enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
+
+/* --- a hash of each list ------------------------------------------------------------------------- */
+
+/* At most five of eight slots are in use. */
+enum { INDEX_MIN = 64, INDEX_OF = 8, INDEX_USED = 5 };
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+static uint64_t hash_node(const struct store_node *node)
+{
+	return mix(mix(node->parent, node->place), node->text);
+}
+
+static uint64_t hash_root(const struct caller_root_key *key)
+{
+	return mix(mix(key->split, key->target), key->end);
+}
+
+static uint64_t hash_text(const struct store_text *text)
+{
+	return hash_bytes(hash_bytes(HASH_BEGIN, &text->space, sizeof(text->space)), &text->turn,
+			  sizeof(text->turn));
+}
+
+/* The slot of an equal element, or the empty slot where it belongs. */
+#define FIND_SLOT(index, hash, element, is_like)                                                   \
+	({                                                                                         \
+		size_t find_at = (hash) & ((index)->nr - 1);                                       \
+		for (; (index)->slots[find_at]; find_at = (find_at + 1) & ((index)->nr - 1)) {     \
+			const uint32_t element = (index)->slots[find_at] - 1;                      \
+			if (is_like)                                                               \
+				break;                                                             \
+		}                                                                                  \
+		&(index)->slots[find_at];                                                          \
+	})
+
+static uint32_t *slot_of_node(const struct store *store, const struct store_node *node)
+{
+	const struct store_node *nodes = store->nodes;
+
+	return FIND_SLOT(&store->node_index, hash_node(node), i,
+			 nodes[i].parent == node->parent && nodes[i].place == node->place &&
+				 nodes[i].text == node->text);
+}
+
+static uint32_t *slot_of_root(const struct store *store, const struct caller_root_key *key)
+{
+	const struct stored_root *roots = store->roots;
+
+	return FIND_SLOT(&store->root_index, hash_root(key), i,
+			 roots[i].key.split == key->split && roots[i].key.target == key->target &&
+				 roots[i].key.end == key->end);
+}
+
+static bool is_same_text(const struct store_text *a, const struct store_text *b)
+{
+	return a->turn == b->turn && !memcmp(&a->space, &b->space, sizeof(a->space));
+}
+
+static uint32_t *slot_of_text(const struct store *store, const struct store_text *text)
+{
+	return FIND_SLOT(&store->text_index, hash_text(text), i,
+			 is_same_text(&store->texts[i], text));
+}
+
+/* Makes an index large enough for so many elements. 1: the elements must be entered again. -ENOMEM. */
+static int grow_index(struct store_index *index, size_t need)
+{
+	size_t nr = index->nr ? index->nr : INDEX_MIN;
+	uint32_t *slots;
+
+	if (need > NODE_IN_SECOND)
+		return -ENOMEM; /* a number has no more bits */
+	while (nr / INDEX_OF * INDEX_USED < need)
+		nr *= 2;
+	if (nr == index->nr)
+		return 0;
+	slots = calloc(nr, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(index->slots);
+	*index = (struct store_index){ .slots = slots, .nr = nr };
+	return 1;
+}
+
+static int reserve_nodes(struct store *store, size_t more)
+{
+	const size_t need = store->nr_nodes + more;
+	int ret = GROW(store->nodes, store->node_room, need);
+	size_t i;
+
+	ret = ret ?: grow_index(&store->node_index, need);
+	for (i = 0; ret > 0 && i < store->nr_nodes; i++)
+		*slot_of_node(store, &store->nodes[i]) = (uint32_t)i + 1;
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+static int reserve_roots(struct store *store, size_t more)
+{
+	const size_t need = store->nr_roots + more;
+	int ret = GROW(store->roots, store->root_room, need);
+	size_t i;
+
+	ret = ret ?: grow_index(&store->root_index, need);
+	for (i = 0; ret > 0 && i < store->nr_roots; i++)
+		*slot_of_root(store, &store->roots[i].key) = (uint32_t)i + 1;
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+static int reserve_texts(struct store *store, size_t more)
+{
+	const size_t need = store->nr_texts + more;
+	int ret = GROW(store->texts, store->text_room, need);
+	size_t i;
+
+	ret = ret ?: grow_index(&store->text_index, need);
+	for (i = 0; ret > 0 && i < store->nr_texts; i++)
+		*slot_of_text(store, &store->texts[i]) = (uint32_t)i + 1;
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
+{
+	int ret = reserve_nodes(store, nodes);
+
+	ret = ret ?: reserve_roots(store, roots);
+	return ret ?: reserve_texts(store, texts);
+}
+
+uint32_t store_put_root(struct store *store, const struct caller_root_key *key)
+{
+	uint32_t *slot = slot_of_root(store, key);
+
+	if (!*slot) {
+		store->roots[store->nr_roots] = (struct stored_root){ .key = *key };
+		store->roots[store->nr_roots].key.tree = 0;
+		*slot = (uint32_t)++store->nr_roots;
+	}
+	return *slot - 1;
+}
+
+uint32_t store_put_text(struct store *store, const struct store_text *text)
+{
+	uint32_t *slot = slot_of_text(store, text);
+
+	if (!*slot) {
+		store->texts[store->nr_texts] = *text;
+		*slot = (uint32_t)++store->nr_texts;
+	}
+	return *slot - 1;
+}
+
+uint32_t store_put_node(struct store *store, const struct store_node *node)
+{
+	uint32_t *slot = slot_of_node(store, node);
+
+	if (!*slot) {
+		store->nodes[store->nr_nodes] = *node;
+		*slot = (uint32_t)++store->nr_nodes;
+	} else {
+		store->nodes[*slot - 1].count += node->count;
+	}
+	return *slot - 1;
+}
+
+/* --- a closed half ------------------------------------------------------------------------------- */
+
+/* The elements of a half that have ticks, or are above one that has, and where they are in the store. */
+struct adding {
+	struct store *store;
+	const struct closed_half *half;
+	uint32_t *order; /* indices of elements, parents first */
+	size_t nr;
+	uint32_t *nodes; /* by index: the parent of its children in the store; WANTED: it is in the order */
+	uint32_t *roots; /* by number: number + 1 */
+	uint32_t *texts; /* the same */
+};
+
+#define WANTED UINT32_MAX
+
+/* The index of an element's parent; UINT32_MAX: the parent is a root, or does not exist. */
+static uint32_t above(const struct closed_half *half, uint32_t index)
+{
+	const uint32_t parent = half->nodes[index].parent, at = (parent - 1) & ~NODE_IN_SECOND;
+
+	if (!parent || parent & NODE_IS_ROOT || half_of(parent) != half->half ||
+	    at >= half->nr_nodes)
+		return UINT32_MAX;
+	return at;
+}
+
+static bool hangs_from_root(const struct closed_half *half, uint32_t index)
+{
+	const uint32_t parent = half->nodes[index].parent, root = parent & ~NODE_IS_ROOT;
+
+	return parent & NODE_IS_ROOT && root < half->nr_roots &&
+	       half->roots[root].key.target != NO_TARGET;
+}
+
+/* Adds an element to the order, after all above it. Elements without a root are ignored: only a damaged table has any. */
+static void want(struct adding *adding, uint32_t index)
+{
+	uint32_t chain[CHAIN_MAX], nr = 0;
+
+	while (index != UINT32_MAX && !adding->nodes[index] && nr < CHAIN_MAX) {
+		chain[nr++] = index;
+		index = above(adding->half, index);
+	}
+	if (nr && index == UINT32_MAX && !hangs_from_root(adding->half, chain[nr - 1]))
+		return;
+	if (nr == CHAIN_MAX && index != UINT32_MAX && !adding->nodes[index])
+		return;
+	while (nr--) {
+		adding->nodes[chain[nr]] = WANTED;
+		adding->order[adding->nr++] = chain[nr];
+	}
+}
+
+/* The index of the element that has wrapped; nr_nodes: none of this half. */
+static uint32_t carried(const struct closed_half *half, const struct carry *carry)
+{
+	const uint32_t number = (uint32_t)carry->key, at = number & ~NODE_IN_SECOND;
+
+	if (!(carry->key & CARRY_OF_NODE) || !(number & NODE_IN_SECOND) != !half->half ||
+	    at >= half->nr_nodes || carry->times == carry->taken)
+		return half->nr_nodes;
+	return at;
+}
+
+/* The list of wraps is short, because a wrap takes 2^32 ticks. */
+static uint64_t ticks_of(const struct closed_half *half, uint32_t index)
+{
+	uint64_t ticks = half->nodes[index].count;
+	size_t i;
+
+	for (i = 0; half->carries && i < half->carries->nr; i++) {
+		const struct carry *carry = &half->carries->list[i];
+
+		if (carried(half, carry) == index)
+			ticks += (carry->times - carry->taken) << 32;
+	}
+	return ticks;
+}
+
+static void find_wanted(struct adding *adding)
+{
+	const struct closed_half *half = adding->half;
+	uint32_t i, at;
+
+	for (i = 0; i < half->nr_nodes; i++)
+		if (half->nodes[i].count)
+			want(adding, i);
+	for (i = 0; half->carries && i < half->carries->nr; i++) {
+		at = carried(half, &half->carries->list[i]);
+		if (at < half->nr_nodes)
+			want(adding, at);
+	}
+}
+
+static uint32_t add_root(struct adding *adding, uint32_t number)
+{
+	uint32_t *known = &adding->roots[number];
+
+	if (!*known)
+		*known = store_put_root(adding->store, &adding->half->roots[number].key) + 1;
+	return *known - 1;
+}
+
+/* A text without a known number is handled like that of an unknown process. */
+static struct store_text text_of(const struct closed_half *half, uint32_t number)
+{
+	struct store_text text = { .space.kind = SPACE_ANON };
+
+	if (number == TEXT_KERNEL)
+		text.space.kind = SPACE_KERNEL;
+	else if (number == TEXT_VDSO)
+		text.space.kind = SPACE_VDSO;
+	else if (number != TEXT_OTHER && number < half->nr_texts && half->texts[number].space.kind)
+		text = half->texts[number];
+	return text;
+}
+
+static uint32_t add_text(struct adding *adding, uint32_t number)
+{
+	const struct store_text text = text_of(adding->half, number);
+	uint32_t *known = &adding->texts[number];
+
+	if (!*known)
+		*known = store_put_text(adding->store, &text) + 1;
+	return *known - 1;
+}
+
+/* Sets the text and place of a node from a site of the kernel's table. */
+static void add_place(struct adding *adding, uint64_t site, struct store_node *node)
+{
+	const uint64_t coarse = (uint64_t)COARSE_SITE_SHIFT << PLACE_SHIFT_BIT;
+	const struct space *space;
+
+	node->place = site & SITE_AFTER_GAP;
+	if (!site_text(site)) {
+		node->place |= SITE_IN_KERNEL;
+		return;
+	}
+	node->text = add_text(adding, site_text(site));
+	space = &adding->store->texts[node->text].space;
+	node->place |= site & SITE_OFFSET_MASK;
+	/* An address in an unknown process means nothing. */
+	if (space->kind == SPACE_ANON && !space->b)
+		node->place &= ~SITE_OFFSET_MASK;
+	if (site_is_coarse(site) || (space->kind == SPACE_ANON && !space->b))
+		node->place |= coarse;
+}
+
+/* An element's parent in the store, which has all above it by now. */
+static uint32_t add_parent(struct adding *adding, uint32_t index)
+{
+	const uint32_t parent = adding->half->nodes[index].parent;
+
+	if (parent & NODE_IS_ROOT)
+		return NODE_IS_ROOT | add_root(adding, parent & ~NODE_IS_ROOT);
+	return adding->nodes[above(adding->half, index)];
+}
+
+/* A place that was added up has lost its callers. Therefore it hangs from a root of END_FULL. */
+static uint32_t coarse_parent(struct store *store, uint32_t parent)
+{
+	struct caller_root_key key;
+
+	while (!(parent & NODE_IS_ROOT))
+		parent = store->nodes[parent - 1].parent;
+	key = store->roots[parent & ~NODE_IS_ROOT].key;
+	if (key.end != END_FLAT)
+		key.end = END_FULL;
+	return NODE_IS_ROOT | store_put_root(store, &key);
+}
+
+/* If a place was added up, its children hang from its parent. */
+static void add_node(struct adding *adding, uint32_t index)
+{
+	struct store_node node = { .count = ticks_of(adding->half, index),
+				   .parent = add_parent(adding, index) };
+
+	add_place(adding, adding->half->nodes[index].site, &node);
+	if (place_shift(node.place)) {
+		adding->nodes[index] = node.parent;
+		node.parent = coarse_parent(adding->store, node.parent);
+		node.place &= ~SITE_AFTER_GAP;
+		if (node.count)
+			store_put_node(adding->store, &node);
+	} else {
+		adding->nodes[index] = store_put_node(adding->store, &node) + 1;
+	}
+}
+
+static void add_root_ticks(struct adding *adding)
+{
+	const struct closed_half *half = adding->half;
+	uint32_t i;
+
+	for (i = 0; i < half->nr_roots; i++)
+		if (half->roots[i].key.target != NO_TARGET && half->roots[i].ticks)
+			adding->store->roots[add_root(adding, i)].ticks += half->roots[i].ticks;
+}
+
+static int add_half(struct adding *adding)
+{
+	const struct closed_half *half = adding->half;
+	size_t nr_roots = 0, i;
+
+	if (!adding->order || !adding->nodes || !adding->roots || !adding->texts)
+		return -ENOMEM;
+	find_wanted(adding);
+	for (i = 0; i < half->nr_roots; i++)
+		nr_roots += half->roots[i].key.target != NO_TARGET;
+	if (store_reserve(adding->store, adding->nr, 2 * nr_roots, min_size(TEXTS_MAX, adding->nr)))
+		return -ENOMEM;
+	for (i = 0; i < adding->nr; i++)
+		add_node(adding, adding->order[i]);
+	add_root_ticks(adding);
+	return 0;
+}
+
+int store_add(struct store *store, const struct closed_half *half)
+{
+	struct adding adding = {
+		.store = store,
+		.half = half,
+		.order = malloc((half->nr_nodes + 1) * sizeof(*adding.order)),
+		.nodes = calloc(half->nr_nodes + 1, sizeof(*adding.nodes)),
+		.roots = calloc(half->nr_roots + 1, sizeof(*adding.roots)),
+		.texts = calloc(TEXTS_MAX, sizeof(*adding.texts)),
+	};
+	const int ret = add_half(&adding);
+
+	free(adding.order);
+	free(adding.nodes);
+	free(adding.roots);
+	free(adding.texts);
+	return ret;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------- */
+
+struct store *store_new(uint32_t bin_shift)
+{
+	struct store *store = calloc(1, sizeof(*store));
+
+	if (store)
+		store->bin_shift = bin_shift;
+	return store;
+}
+
+void store_free_lists(struct store *store)
+{
+	free(store->roots);
+	free(store->root_index.slots);
+	free(store->texts);
+	free(store->text_index.slots);
+}
+
+/* Without memory for a smaller index the old one stays. */
+void store_trim(struct store *store)
+{
+	const struct store_index former = store->node_index;
+	struct store_node *nodes = realloc(store->nodes, (store->nr_nodes + 1) * sizeof(*nodes));
+
+	store->nodes = nodes ?: store->nodes;
+	store->node_room = nodes ? store->nr_nodes + 1 : store->node_room;
+	store->node_index = (struct store_index){ 0 };
+	if (reserve_nodes(store, 0))
+		store->node_index = former;
+	else
+		free(former.slots);
+}
+
+void store_clear(struct store *store)
+{
+	free(store->nodes);
+	free(store->node_index.slots);
+	store_free_lists(store);
+	*store = (struct store){ .bin_shift = store->bin_shift };
+}
+
+void store_free(struct store *store)
+{
+	if (store)
+		store_clear(store);
+	free(store);
+}
+
+/* Memory that is only reserved has no pages yet, and does not count. */
+uint64_t store_bytes(const struct store *store)
+{
+	return store->nr_nodes * sizeof(*store->nodes) + store->nr_roots * sizeof(*store->roots) +
+	       store->nr_texts * sizeof(*store->texts) +
+	       (store->node_index.nr + store->root_index.nr + store->text_index.nr) *
+		       sizeof(uint32_t);
+}
+
+uint32_t store_first_turn(const struct store *store, const struct space *space)
+{
+	uint32_t first = UINT32_MAX;
+	size_t i;
+
+	for (i = 0; i < store->nr_texts; i++)
+		if (store->texts[i].turn < first &&
+		    !memcmp(&store->texts[i].space, space, sizeof(*space)))
+			first = store->texts[i].turn;
+	return first;
+}
+
+bool store_names_text(const struct store *store, const struct space *space)
+{
+	const struct store_text text = { .space = *space };
+
+	return (store->text_index.nr && *slot_of_text(store, &text)) ||
+	       (space->kind == SPACE_ANON && store_first_turn(store, space) != UINT32_MAX);
+}
+
+uint32_t *store_roots_of_nodes(const struct store *store)
+{
+	uint32_t *roots = malloc((store->nr_nodes + 1) * sizeof(*roots));
+	uint32_t parent;
+	size_t i;
+
+	for (i = 0; roots && i < store->nr_nodes; i++) {
+		parent = store->nodes[i].parent;
+		roots[i] = parent & NODE_IS_ROOT ? parent & ~NODE_IS_ROOT : roots[parent - 1];
+	}
+	return roots;
+}
+
+int store_each_use(const struct store *store,
+		   void (*use)(void *ctx, const struct space *space, uint32_t target,
+			       uint64_t split),
+		   void *ctx)
+{
+	cleanup_free uint32_t *roots = store_roots_of_nodes(store);
+	cleanup_free uint32_t *last = calloc(store->nr_texts + 1, sizeof(*last));
+	const struct space none = { 0 };
+	size_t i;
+
+	if (!roots || !last)
+		return -ENOMEM;
+	for (i = 0; i < store->nr_roots; i++)
+		if (store->roots[i].ticks)
+			use(ctx, &none, store->roots[i].key.target, store->roots[i].key.split);
+	for (i = 0; i < store->nr_nodes; i++) {
+		const struct store_node *node = &store->nodes[i];
+		const struct caller_root_key *key = &store->roots[roots[i]].key;
+
+		if (node->place & SITE_IN_KERNEL || last[node->text] == roots[i] + 1)
+			continue;
+		last[node->text] = roots[i] + 1;
+		use(ctx, &store->texts[node->text].space, key->target, key->split);
+	}
+	return 0;
+}
+
+void store_each_site(const struct store *store, const struct store_text *text,
+		     void (*seen)(void *ctx, uint64_t offset), void *ctx)
+{
+	const uint32_t found = store->text_index.nr ? *slot_of_text(store, text) : 0;
+	size_t i;
+
+	for (i = 0; found && i < store->nr_nodes; i++)
+		if (store->nodes[i].text == found - 1 && !(store->nodes[i].place & SITE_IN_KERNEL))
+			seen(ctx, place_offset(store, &store->nodes[i]));
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_STORE_H
+#define BPFPROFIL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/engine/counted.h"
+#include "host/engine/kernel_modules.h"
+#include "host/engine/spaces.h"
+#include "host/engine/split_names.h"
+#include "profile/profile.h"
+#include "shared/abi.h"
+
+/*
+ * The session's own table of ticks. The programs count in one half of the kernel's table at a time. When no
+ * program uses a half any more, its ticks are added here. The table is a forest: a root says whose the ticks are
+ * and how the walk to their callers ended, each node below it is a frame, and each tick is in one node.
+ *
+ *     root (target, split, end)      its own ticks fell outside of all text
+ *       main+0x1b                    a call in main
+ *         find+0x44          12      12 ticks in find
+ *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
+ */
+struct store;
+
+/* The text that a number stands for; kind 0: unknown. */
+struct store_text {
+	struct space space;
+	uint32_t turn; /* of just-in-time text: see jit_text.h */
+};
+
+/* A root of the kernel's table. */
+struct store_root {
+	struct caller_root_key key;
+	uint32_t number;
+	uint64_t ticks; /* outside of all text */
+};
+
+/* A half of the kernel's table that no program uses any more. */
+struct closed_half {
+	const struct caller_node *nodes; /* by index in the half */
+	uint32_t nr_nodes;
+	const struct store_root *roots; /* by number; key.target == NO_TARGET: none */
+	size_t nr_roots;
+	const struct store_text *texts; /* by number */
+	size_t nr_texts;
+	const struct carries *carries; /* NULL: none; store_add() does not mark them as taken */
+	uint32_t half; /* 0 or 1 */
+};
+
+/* bin_shift: log2 of --bytes-per-bin. NULL: out of memory. */
+struct store *store_new(uint32_t bin_shift);
+void store_free(struct store *store); /* NULL is fine */
+
+/* Adds all ticks of a half; -ENOMEM: it added none of them. */
+int store_add(struct store *store, const struct closed_half *half);
+
+/* Removes all ticks and frees their memory. */
+void store_clear(struct store *store);
+
+/* The memory in use, in bytes. */
+uint64_t store_bytes(const struct store *store);
+
+/* --- store_fold.c: makes it smaller, and keeps each tick ------------------------------------------- */
+
+/*
+ * Joins the ticks of processes or threads that have one name. sum_of returns the split that a split is added to, or 0
+ * if it stays. -ENOMEM: nothing has changed.
+ */
+int store_sum_splits(struct store *store,
+		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx);
+
+/*
+ * Reduces the table to so many bytes. The coldest places lose detail first, and those of processes that have ended
+ * before all others. They lose their callers, then they are added up in bins of 1 KiB and of 64 KiB. The last resort
+ * is to forget which process they belong to. -ENOMEM: it stopped on the way.
+ */
+int store_fold(struct store *store, uint64_t bytes,
+	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx);
+
+/* --- which texts are in it ------------------------------------------------------------------------ */
+
+bool store_names_text(const struct store *store, const struct space *space);
+
+/* The lowest turn of the texts of a space; UINT32_MAX: the store has none. */
+uint32_t store_first_turn(const struct store *store, const struct space *space);
+
+/*
+ * Calls use() at least once for each text and each root that has frames in it, and with a space of kind 0 for each
+ * root that has ticks of its own. -ENOMEM: it was not called at all.
+ */
+int store_each_use(const struct store *store,
+		   void (*use)(void *ctx, const struct space *space, uint32_t target,
+			       uint64_t split),
+		   void *ctx);
+
+/* Calls seen() for the offset of each frame in a text. */
+void store_each_site(const struct store *store, const struct store_text *text,
+		     void (*seen)(void *ctx, uint64_t offset), void *ctx);
+
+/* --- store_profile.c: from there to a profile ------------------------------------------------------ */
+
+/* Names for a profile, and what was found on the way. The spaces and splits must be sorted. */
+struct seen_names {
+	const struct spaces *spaces;
+	const struct split_names *splits;
+	enum split split;
+	uint32_t *sources; /* by object id: index in spaces, or NO_SOURCE; the caller frees it */
+	uint64_t *split_ids; /* by histogram: its split; 0: not told apart; the caller frees it */
+	size_t nr_nameless; /* objects and cgroups that were never announced */
+};
+
+enum { NO_SOURCE = 0xffffffff };
+
+/*
+ * Fills in the profile's histograms and objects, and its callers if asked. Adds to the tally of each target how many
+ * ticks are binned and outside, and how many of these are coarse, widest, unknown or left out. modules may be empty.
+ * -ENOMEM.
+ */
+int store_fill(const struct store *store, struct seen_names *names, struct tally *tallies,
+	       const struct kernel_modules *modules, bool callers, struct profile *profile,
+	       struct error *err);
+
+#endif

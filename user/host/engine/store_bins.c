@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From the store to the histograms of a profile. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/jit_text.h"
+#include "host/engine/store_fill.h"
+
+/* Ticks with the same key share a histogram. Replaced code has one of its own, because its places are far from all others. */
+struct bins_key {
+	uint64_t split;
+	uint32_t target;
+	uint32_t object;
+	uint32_t shift;
+	uint32_t text;
+	bool gone;
+};
+
+/* A histogram in the making. The index of a bin counts from the start of the text. */
+struct bins {
+	struct bins_key key;
+	struct profile_bins bins;
+};
+
+struct drawing {
+	struct filling *filling;
+	struct tally *tallies;
+	struct bins *list;
+	size_t nr;
+	size_t room;
+	uint32_t *slots; /* of a hash by key: number + 1; a power of two */
+	size_t nr_slots;
+};
+
+enum { SLOTS_MIN = 64 };
+
+static bool is_same_key(const struct bins_key *a, const struct bins_key *b)
+{
+	return a->split == b->split && a->target == b->target && a->object == b->object &&
+	       a->shift == b->shift && a->gone == b->gone;
+}
+
+static uint32_t *find_slot(const struct drawing *drawing, const struct bins_key *key)
+{
+	const size_t mask = drawing->nr_slots - 1;
+	uint64_t hash = key->split * 0x9e3779b97f4a7c15ULL;
+	size_t at;
+
+	hash = (hash ^ hash >> 32 ^ (uint64_t)key->object << 32 ^ key->target) *
+	       0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ hash >> 32 ^ key->shift << 1 ^ key->gone) * 0x9e3779b97f4a7c15ULL;
+	for (at = hash >> 32 & mask; drawing->slots[at]; at = (at + 1) & mask)
+		if (is_same_key(&drawing->list[drawing->slots[at] - 1].key, key))
+			break;
+	return &drawing->slots[at];
+}
+
+static int grow_slots(struct drawing *drawing)
+{
+	const size_t nr = drawing->nr_slots ? 2 * drawing->nr_slots : SLOTS_MIN;
+	uint32_t *slots = calloc(nr, sizeof(*slots));
+	size_t i;
+
+	if (!slots)
+		return -ENOMEM;
+	free(drawing->slots);
+	drawing->slots = slots;
+	drawing->nr_slots = nr;
+	for (i = 0; i < drawing->nr; i++)
+		*find_slot(drawing, &drawing->list[i].key) = (uint32_t)i + 1;
+	return 0;
+}
+
+/* NULL: out of memory. */
+static struct bins *find_bins(struct drawing *drawing, const struct bins_key *key)
+{
+	uint32_t *slot;
+
+	if (2 * drawing->nr >= drawing->nr_slots && grow_slots(drawing))
+		return NULL;
+	slot = find_slot(drawing, key);
+	if (!*slot) {
+		if (GROW(drawing->list, drawing->room, drawing->nr + 1))
+			return NULL;
+		drawing->list[drawing->nr] = (struct bins){ .key = *key };
+		*slot = (uint32_t)++drawing->nr;
+	}
+	return &drawing->list[*slot - 1];
+}
+
+/* --- ticks --------------------------------------------------------------------------------------- */
+
+/* The place of a node's ticks in histograms; NULL: they are outside of all text. */
+static const struct store_node *billed(const struct store *store, const struct store_node *node)
+{
+	if (!(node->place & SITE_IN_KERNEL))
+		return node;
+	return node->parent & NODE_IS_ROOT ? NULL : &store->nodes[node->parent - 1];
+}
+
+/* Counts ticks whose place or process is less exact than it was asked. */
+static void note_coarse(const struct filling *filling, const struct bins_key *key, uint64_t ticks,
+			struct tally *tally)
+{
+	const struct space *space = &filling->store->texts[key->text].space;
+	const bool unknown = filling->names->split != SPLIT_NONE && !key->split;
+	const bool merged = space->kind == SPACE_ANON && !space->b;
+
+	if (key->shift > filling->store->bin_shift)
+		tally->coarse += ticks;
+	if (key->shift > filling->store->bin_shift && key->shift == BIN_SHIFT_MAX)
+		tally->widest += ticks;
+	if (unknown || merged)
+		tally->unknown += ticks;
+}
+
+static int add_bin(struct drawing *drawing, const struct store_node *place, uint64_t ticks,
+		   struct bins_key *key)
+{
+	struct profile_site site;
+	struct bins *bins;
+
+	if (filling_site(drawing->filling, place, &site))
+		return -ENOMEM;
+	key->object = site.object;
+	key->gone = site.offset >= JIT_PLACES && site.offset < JIT_PLACES << 1;
+	bins = find_bins(drawing, key);
+	return bins ? profile_bins_add(&bins->bins, site.offset >> key->shift, ticks) : -ENOMEM;
+}
+
+static int add_node(struct drawing *drawing, size_t i)
+{
+	struct filling *filling = drawing->filling;
+	const struct store *store = filling->store;
+	const struct store_node *node = &store->nodes[i], *place = billed(store, node);
+	const struct caller_root_key *root = &store->roots[filling->roots[i]].key;
+	struct tally *tally = &drawing->tallies[root->target];
+	struct bins_key key = { .split = root->split, .target = root->target };
+
+	if (!place) {
+		tally->outside += node->count;
+		return 0;
+	}
+	/* They were counted before it was known that they are to be filtered. */
+	if (filling->left_out[filling->roots[i]]) {
+		tally->filtered += node->count;
+		tally->left_out += node->count;
+		return 0;
+	}
+	key.shift = place_shift(place->place) ?: store->bin_shift;
+	key.text = filling->like[place->text];
+	tally->binned += node->count;
+	note_coarse(filling, &key, node->count, tally);
+	return add_bin(drawing, place, node->count, &key);
+}
+
+static int add_nodes(struct drawing *drawing)
+{
+	const struct store *store = drawing->filling->store;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < store->nr_roots; i++)
+		drawing->tallies[store->roots[i].key.target].outside += store->roots[i].ticks;
+	for (i = 0; !ret && i < store->nr_nodes; i++)
+		if (store->nodes[i].count)
+			ret = add_node(drawing, i);
+	return ret;
+}
+
+/* --- histograms ---------------------------------------------------------------------------------- */
+
+static int compare_bins(const void *left, const void *right)
+{
+	const struct profile_bin *a = left, *b = right;
+
+	return compare_u64(a->index, b->index);
+}
+
+/* Joins equal bins, and frees the memory that is left. */
+static void join_bins(struct profile_bins *bins)
+{
+	struct profile_bin *list = bins->list, *fitting;
+	size_t from, to = 0;
+
+	SORT(list, bins->nr, compare_bins);
+	for (from = 0; from < bins->nr; from++) {
+		if (to && list[to - 1].index == list[from].index)
+			list[to - 1].count += list[from].count;
+		else
+			list[to++] = list[from];
+	}
+	bins->nr = to;
+	fitting = realloc(list, to * sizeof(*list));
+	bins->list = fitting ?: list;
+}
+
+/* Converts bins that count from the start of the text to a histogram's text and bins. */
+static void place_histogram(const struct profile_object *object, uint32_t shift,
+			    struct profile_histogram *histogram)
+{
+	struct profile_bin *bins = histogram->bins;
+	uint64_t first = bins[0].index << shift;
+	uint64_t end = (bins[histogram->nr_bins - 1].index + 1) << shift;
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++) {
+		const struct profile_text *text = &object->text[i];
+
+		first = text->offset < first ? text->offset : first;
+		end = text->offset + text->size > end ? text->offset + text->size : end;
+	}
+	first = first >> shift << shift;
+	for (i = 0; i < histogram->nr_bins; i++)
+		bins[i].index -= first >> shift;
+	histogram->offset = first;
+	histogram->size = end - first;
+	histogram->width = sizeof(uint32_t);
+	histogram->bytes_per_bin = 1ULL << shift;
+	histogram->scale = 131072 >> shift;
+}
+
+/* Sets the process, thread or cgroup that a histogram's ticks belong to. */
+static int name_split(struct filling *filling, const struct bins_key *key,
+		      struct profile_histogram *histogram)
+{
+	struct seen_names *names = filling->names;
+	const struct space *space = &filling->store->texts[key->text].space;
+	const struct space_info *info = filling->infos[key->text];
+	const struct split_name *told = key->split ? split_names_find(names->splits, key->split) :
+						     NULL;
+	const char *name = told ? told->name : NULL;
+
+	histogram->pid = -1;
+	if (key->split && names->split == SPLIT_CGROUP) {
+		names->nr_nameless += !name;
+		histogram->cgroup = split_cgroup_name(names->splits, key->split);
+		if (!histogram->cgroup)
+			return -ENOMEM;
+		name = NULL;
+	} else if (key->split) {
+		histogram->pid = split_pid(key->split);
+	}
+	/* Anonymous text belongs to one process, also without a split and with one by cgroup. */
+	if (space->kind == SPACE_ANON && space->b) {
+		if (histogram->pid < 0)
+			histogram->pid = (int64_t)space->b;
+		if (!name && info && histogram->pid == (int64_t)space->b)
+			name = info->comm;
+	}
+	histogram->process = name ? strdup(name) : NULL;
+	return name && !histogram->process ? -ENOMEM : 0;
+}
+
+/* Moves the bins to the profile. */
+static int make_histogram(struct drawing *drawing, struct bins *bins)
+{
+	struct filling *filling = drawing->filling;
+	struct profile *profile = filling->profile;
+	const size_t i = profile->nr_histograms++;
+	struct profile_histogram *histogram = &profile->histograms[i];
+
+	join_bins(&bins->bins);
+	histogram->target = bins->key.target;
+	histogram->object = bins->key.object;
+	histogram->bins = bins->bins.list;
+	histogram->nr_bins = bins->bins.nr;
+	bins->bins = (struct profile_bins){ 0 };
+	filling->names->split_ids[i] = bins->key.split;
+	place_histogram(&profile->objects[histogram->object], bins->key.shift, histogram);
+	return name_split(filling, &bins->key, histogram);
+}
+
+static int make_histograms(struct drawing *drawing)
+{
+	struct profile *profile = drawing->filling->profile;
+	struct seen_names *names = drawing->filling->names;
+	size_t i;
+	int ret = 0;
+
+	profile->histograms = calloc(drawing->nr + 1, sizeof(*profile->histograms));
+	names->split_ids = calloc(drawing->nr + 1, sizeof(*names->split_ids));
+	if (!profile->histograms || !names->split_ids)
+		return -ENOMEM;
+	for (i = 0; !ret && i < drawing->nr; i++)
+		ret = make_histogram(drawing, &drawing->list[i]);
+	return ret;
+}
+
+int filling_bins(struct filling *filling, struct tally *tallies)
+{
+	struct drawing drawing = { .filling = filling, .tallies = tallies };
+	size_t i;
+	int ret = add_nodes(&drawing);
+
+	ret = ret ?: make_histograms(&drawing);
+	for (i = 0; i < drawing.nr; i++)
+		free(drawing.list[i].bins.list);
+	free(drawing.list);
+	free(drawing.slots);
+	return ret;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its process. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/store_table.h"
+
+/* The ways to fold places. Later ones lose more. */
+enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_NAMES };
+
+/* Places are sorted by the highest bit of their ticks. */
+enum { HEATS = 64 };
+
+struct store_change {
+	struct store *store;
+	struct caller_root_key *keys; /* by root: its new key */
+	uint8_t *folds; /* by root: enum fold */
+	uint64_t most; /* places with more ticks stay, */
+	uint64_t spare; /* and so many of the hottest others */
+	uint32_t *map; /* by node: its root, and after the move its new number */
+	uint8_t *keep; /* by node: it stays as it is, with its chain */
+	const struct stored_root *roots; /* before the change */
+	const struct store_text *texts;
+	uint32_t *new_texts; /* by text: its new number + 1 */
+};
+
+/* The shift of the new bins. */
+static uint32_t width_of(const struct store *store, enum fold fold)
+{
+	return fold == FOLD_COARSE ? bin_coarser(store->bin_shift) : BIN_SHIFT_MAX;
+}
+
+/* Whether a fold can save the memory of a place. */
+static bool can_fold(const struct store *store, const struct store_node *node, enum fold fold,
+		     uint32_t end)
+{
+	const bool is_top = node->parent & NODE_IS_ROOT;
+
+	if (!node->count || fold == FOLD_NOT || (is_top && node->place & SITE_IN_KERNEL))
+		return false;
+	if (fold == FOLD_CHAINS)
+		return end != END_FLAT && !is_top;
+	return place_shift(node->place) < width_of(store, fold) &&
+	       (store->bin_shift < width_of(store, fold) || fold == FOLD_NAMES);
+}
+
+static unsigned int heat_of(uint64_t count)
+{
+	return HEATS - 1 - (unsigned int)__builtin_clzll(count);
+}
+
+static bool stays(struct store_change *change, size_t i)
+{
+	const struct store_node *node = &change->store->nodes[i];
+	const uint32_t root = change->map[i];
+
+	if (!node->count)
+		return false;
+	if (node->count > change->most ||
+	    !can_fold(change->store, node, change->folds[root], change->roots[root].key.end))
+		return true;
+	if (!change->spare || heat_of(node->count) != heat_of(change->most))
+		return false;
+	change->spare--;
+	return true;
+}
+
+/* A node stays if one below it stays. */
+static void find_kept(struct store_change *change)
+{
+	uint32_t parent;
+	size_t i;
+
+	for (i = change->store->nr_nodes; i-- > 0;) {
+		parent = change->store->nodes[i].parent;
+		if (!change->keep[i])
+			change->keep[i] = stays(change, i);
+		if (change->keep[i] && !(parent & NODE_IS_ROOT))
+			change->keep[parent - 1] = true;
+	}
+}
+
+/* Ticks in the kernel are folded at the place that it works for. */
+static void bill_kernel(struct store_change *change)
+{
+	struct store_node *nodes = change->store->nodes, *node;
+	size_t i;
+
+	for (i = 0; i < change->store->nr_nodes; i++) {
+		node = &nodes[i];
+		if (change->keep[i] || !(node->place & SITE_IN_KERNEL) ||
+		    node->parent & NODE_IS_ROOT)
+			continue;
+		node->text = nodes[node->parent - 1].text;
+		node->place = nodes[node->parent - 1].place & SITE_OFFSET_MASK;
+	}
+}
+
+static uint32_t new_root(struct store_change *change, uint32_t root, bool coarse)
+{
+	struct caller_root_key key = change->keys[root];
+
+	if (coarse && key.end != END_FLAT)
+		key.end = END_FULL;
+	return store_put_root(change->store, &key) | NODE_IS_ROOT;
+}
+
+static uint32_t new_text(struct store_change *change, uint32_t text)
+{
+	uint32_t *known = &change->new_texts[text];
+
+	if (!*known)
+		*known = store_put_text(change->store, &change->texts[text]) + 1;
+	return *known - 1;
+}
+
+/* Anonymous text has no meaning without its process. */
+static void forget_process(struct store_change *change, struct store_node *node)
+{
+	const struct store_text unknown = { .space.kind = SPACE_ANON };
+
+	if (change->store->texts[node->text].space.kind != SPACE_ANON)
+		return;
+	node->text = store_put_text(change->store, &unknown);
+	node->place = (uint64_t)BIN_SHIFT_MAX << PLACE_SHIFT_BIT;
+}
+
+static void add_up(struct store_change *change, enum fold fold, struct store_node *node)
+{
+	const uint32_t shift = width_of(change->store, fold);
+
+	node->place = (node->place & SITE_OFFSET_MASK) >> shift << shift |
+		      (uint64_t)shift << PLACE_SHIFT_BIT;
+}
+
+/* Each node becomes at most one. Therefore the list can be rewritten while it is read. */
+static void move_node(struct store_change *change, size_t i)
+{
+	const uint32_t root = change->map[i];
+	const enum fold fold = change->folds[root];
+	const bool keep = change->keep[i], coarse = !keep && fold != FOLD_CHAINS;
+	struct store_node node = change->store->nodes[i];
+
+	if (!keep && !node.count)
+		return;
+	if (keep && !(node.parent & NODE_IS_ROOT))
+		node.parent = change->map[node.parent - 1] + 1;
+	else
+		node.parent = new_root(change, root, coarse);
+	if (coarse)
+		add_up(change, fold, &node);
+	else if (!keep)
+		node.place |= SITE_AFTER_GAP;
+	if (!(node.place & SITE_IN_KERNEL)) {
+		node.text = new_text(change, node.text);
+		if (fold == FOLD_NAMES)
+			forget_process(change, &node);
+	}
+	change->map[i] = store_put_node(change->store, &node);
+}
+
+static void move_nodes(struct store_change *change)
+{
+	struct store *store = change->store;
+	const size_t nr = store->nr_nodes;
+	size_t i;
+
+	memset(store->node_index.slots, 0, store->node_index.nr * sizeof(uint32_t));
+	store->nr_nodes = 0;
+	for (i = 0; i < nr; i++)
+		move_node(change, i);
+}
+
+static void move_root_ticks(struct store_change *change, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (change->roots[i].ticks)
+			change->store->roots[store_put_root(change->store, &change->keys[i])]
+				.ticks += change->roots[i].ticks;
+}
+
+/* Begins new lists of roots and texts; -ENOMEM: nothing has changed. */
+static int begin_lists(struct store_change *change, const struct store *former)
+{
+	struct store *store = change->store;
+
+	store->roots = NULL;
+	store->texts = NULL;
+	store->nr_roots = store->root_room = store->nr_texts = store->text_room = 0;
+	store->root_index = store->text_index = (struct store_index){ 0 };
+	/* Each root may get another one of END_FULL, and there may be a new text for unknown processes. */
+	if (!store_reserve(store, 0, 2 * former->nr_roots, former->nr_texts + 1))
+		return 0;
+	store_free_lists(store);
+	*store = *former;
+	return -ENOMEM;
+}
+
+static int move_all(struct store_change *change)
+{
+	struct store former = *change->store;
+
+	change->keep = calloc(former.nr_nodes + 1, sizeof(*change->keep));
+	change->new_texts = calloc(former.nr_texts + 1, sizeof(*change->new_texts));
+	if (!change->keep || !change->new_texts)
+		return -ENOMEM;
+	find_kept(change);
+	if (begin_lists(change, &former))
+		return -ENOMEM;
+	bill_kernel(change);
+	move_nodes(change);
+	move_root_ticks(change, former.nr_roots);
+	store_free_lists(&former);
+	store_trim(change->store);
+	return 0;
+}
+
+static void end_change(struct store_change *change)
+{
+	free(change->keys);
+	free(change->folds);
+	free(change->map);
+	free(change->keep);
+	free(change->new_texts);
+}
+
+/* Begins with a change that folds nothing. Call end_change() in any case. */
+static int begin_change(struct store_change *change, struct store *store)
+{
+	size_t i;
+
+	*change =
+		(struct store_change){ .store = store,
+				       .roots = store->roots,
+				       .texts = store->texts,
+				       .keys = calloc(store->nr_roots + 1, sizeof(*change->keys)),
+				       .folds = calloc(store->nr_roots + 1, sizeof(*change->folds)),
+				       .map = store_roots_of_nodes(store) };
+	if (!change->keys || !change->folds || !change->map)
+		return -ENOMEM;
+	for (i = 0; i < store->nr_roots; i++)
+		change->keys[i] = store->roots[i].key;
+	return 0;
+}
+
+int store_sum_splits(struct store *store,
+		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx)
+{
+	struct store_change change;
+	int ret = begin_change(&change, store);
+	bool changed = false;
+	uint64_t sum;
+	size_t i;
+
+	for (i = 0; !ret && i < store->nr_roots; i++) {
+		struct caller_root_key *key = &change.keys[i];
+
+		sum = key->split ? sum_of(ctx, key->target, key->split) : 0;
+		changed |= sum && sum != key->split;
+		key->split = sum ?: key->split;
+	}
+	if (changed)
+		ret = move_all(&change);
+	end_change(&change);
+	return ret;
+}
+
+/* --- how far it is folded ------------------------------------------------------------------------ */
+
+struct limit {
+	uint64_t bytes;
+	bool (*has_ended)(void *ctx, uint32_t target, uint64_t split);
+	void *ctx;
+	bool all; /* processes that run too */
+	enum fold fold;
+};
+
+static void choose_roots(struct store_change *change, const struct limit *limit)
+{
+	size_t i;
+
+	for (i = 0; i < change->store->nr_roots; i++) {
+		struct caller_root_key *key = &change->keys[i];
+
+		if (!limit->all &&
+		    (!key->split || !limit->has_ended(limit->ctx, key->target, key->split)))
+			continue;
+		change->folds[i] = limit->fold;
+		if (limit->fold == FOLD_NAMES)
+			key->split = 0;
+	}
+}
+
+/* Chooses the coldest places, at most so many. Returns how many could be folded. */
+static uint64_t choose_places(struct store_change *change, uint64_t wanted)
+{
+	const struct store *store = change->store;
+	uint64_t places[HEATS] = { 0 }, sum = 0, all = 0;
+	unsigned int heat;
+	size_t i;
+
+	for (i = 0; i < store->nr_nodes; i++) {
+		const uint32_t root = change->map[i];
+
+		if (!can_fold(store, &store->nodes[i], change->folds[root],
+			      store->roots[root].key.end))
+			continue;
+		places[heat_of(store->nodes[i].count)]++;
+		all++;
+	}
+	for (heat = 0; heat < HEATS && sum < wanted; heat++)
+		sum += places[heat];
+	change->most = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
+	change->spare = sum > wanted ? sum - wanted : 0;
+	return all;
+}
+
+/* Folds so many places. 1: no others can be folded. */
+static int fold_places(struct store *store, const struct limit *limit, uint64_t wanted)
+{
+	struct store_change change;
+	uint64_t all = 0;
+	int ret = begin_change(&change, store);
+
+	if (!ret) {
+		choose_roots(&change, limit);
+		all = choose_places(&change, wanted);
+		if (all || limit->fold == FOLD_NAMES)
+			ret = move_all(&change);
+	}
+	end_change(&change);
+	return ret ?: all <= wanted;
+}
+
+/*
+ * Folds in one way until the store is small enough. A cold place may be alone in its wider bin, which saves nothing.
+ * Therefore the second try takes more places, and the third one all.
+ */
+static int fold_step(struct store *store, const struct limit *limit)
+{
+	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t);
+	uint64_t times = limit->fold == FOLD_NAMES ? 0 : 1, wanted;
+	int ret = 0;
+
+	for (; !ret && store_bytes(store) > limit->bytes; times = times == 1 ? 4 : 0) {
+		wanted = (store_bytes(store) - limit->bytes) / node_bytes + 1;
+		ret = fold_places(store, limit, times ? times * wanted : UINT64_MAX);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int store_fold(struct store *store, uint64_t bytes,
+	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx)
+{
+	static const struct {
+		bool all;
+		enum fold fold;
+	} steps[] = {
+		{ false, FOLD_CHAINS }, { false, FOLD_COARSE }, { false, FOLD_WIDEST },
+		{ true, FOLD_CHAINS },	{ true, FOLD_COARSE },	{ true, FOLD_WIDEST },
+		{ false, FOLD_NAMES },	{ true, FOLD_NAMES },
+	};
+	struct limit limit = { .bytes = bytes, .has_ended = has_ended, .ctx = ctx };
+	size_t i;
+	int ret = 0;
+
+	if (store_bytes(store) > bytes)
+		store_trim(store);
+	for (i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++) {
+		limit.all = steps[i].all;
+		limit.fold = steps[i].fold;
+		ret = fold_step(store, &limit);
+	}
+	return ret;
+}

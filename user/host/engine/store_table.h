@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_STORE_TABLE_H
+#define BPFPROFIL_STORE_TABLE_H
+
+#include "host/engine/store.h"
+
+/*
+ * The inside of the store, for its own files only: lists of nodes, roots and texts, and a hash of each. A node comes
+ * after its parent.
+ */
+
+/* A hash of a list's elements: their number + 1, or 0 where a slot is empty. nr is a power of two. */
+struct store_index {
+	uint32_t *slots;
+	size_t nr;
+};
+
+/*
+ * A node's place: the offset in its text, SITE_AFTER_GAP, or SITE_IN_KERNEL without a text. For a place that was added
+ * up also the shift of its bin, else 0. Such a node hangs from a root, and nothing hangs from it.
+ */
+enum { PLACE_SHIFT_BIT = 48, PLACE_SHIFT_BITS = 5 };
+
+struct store_node {
+	uint64_t count;
+	uint64_t place;
+	uint32_t text;
+	uint32_t parent; /* another's number + 1, or NODE_IS_ROOT and a root's number */
+};
+
+struct stored_root {
+	struct caller_root_key key; /* tree is always 0 */
+	uint64_t ticks;
+};
+
+struct store {
+	uint32_t bin_shift;
+	struct store_node *nodes;
+	size_t nr_nodes;
+	size_t node_room;
+	struct store_index node_index;
+	struct stored_root *roots;
+	size_t nr_roots;
+	size_t root_room;
+	struct store_index root_index;
+	struct store_text *texts;
+	size_t nr_texts;
+	size_t text_room;
+	struct store_index text_index;
+};
+
+static inline uint32_t place_shift(uint64_t place)
+{
+	return place >> PLACE_SHIFT_BIT & ((1U << PLACE_SHIFT_BITS) - 1);
+}
+
+/* In kernel text it is the address. */
+static inline uint64_t place_offset(const struct store *store, const struct store_node *node)
+{
+	const uint64_t offset = node->place & SITE_OFFSET_MASK;
+
+	return store->texts[node->text].space.kind == SPACE_KERNEL ? offset | ~SITE_OFFSET_MASK :
+								     offset;
+}
+
+/* Makes room for so many more of each. Adding these cannot fail afterwards. -ENOMEM. */
+int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts);
+
+/* The number of an equal element, which is added if there is none. A node's count is added to that of an equal one. */
+uint32_t store_put_root(struct store *store, const struct caller_root_key *key);
+uint32_t store_put_text(struct store *store, const struct store_text *text);
+uint32_t store_put_node(struct store *store, const struct store_node *node);
+
+/* Frees the lists of roots and texts. */
+void store_free_lists(struct store *store);
+
+/* Frees memory that the nodes no longer need. */
+void store_trim(struct store *store);
+
+/* The root of each node; the caller frees it. NULL: out of memory. */
+uint32_t *store_roots_of_nodes(const struct store *store);
+
+#endif
