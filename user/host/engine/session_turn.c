@@ -120,7 +120,8 @@ int session_bind_halves(struct session *session, struct error *err)
 /* --- a closed half ------------------------------------------------------------------------------- */
 
 /* Two CPUs may have taken a number each for one root: then one of these has none. */
-static struct store_root *read_roots(const struct session *session, uint32_t half, size_t *ret_nr)
+static int read_roots(const struct session *session, uint32_t half, struct store_root **result,
+		      size_t *ret_nr)
 {
 	const size_t nr = 2 * (size_t)session->skel->bss->callers_state.next_root[half] + 2;
 	struct store_root *roots = calloc(nr, sizeof(*roots));
@@ -128,18 +129,23 @@ static struct store_root *read_roots(const struct session *session, uint32_t hal
 	struct caller_root root;
 	size_t i;
 
-	for (i = 0; roots && i < nr; i++)
-		roots[i].key.target = NO_TARGET;
-	for (; roots && !bpf_map_get_next_key(roots_fd(session), last, &key); last = &key) {
-		if (key.tree != half || bpf_map_lookup_elem(roots_fd(session), &key, &root) ||
-		    root.number >= nr)
-			continue;
-		roots[root.number] = (struct store_root){ .key = key,
-							  .number = root.number,
-							  .ticks = root.ticks };
-	}
+	*result = roots;
 	*ret_nr = nr;
-	return roots;
+	if (!roots)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		roots[i].key.target = NO_TARGET;
+	for (; !bpf_map_get_next_key(roots_fd(session), last, &key); last = &key) {
+		if (key.tree != half)
+			continue;
+		if (bpf_map_lookup_elem(roots_fd(session), &key, &root))
+			return -errno;
+		if (root.number < nr)
+			roots[root.number] = (struct store_root){ .key = key,
+								  .number = root.number,
+								  .ticks = root.ticks };
+	}
+	return errno == ENOENT ? 0 : -errno;
 }
 
 /* Those of split 0 stay. */
@@ -181,15 +187,16 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 				      .texts = session->texts.list,
 				      .nr_texts = session->texts.nr,
 				      .carries = &session->carries };
-	cleanup_free struct store_root *roots = read_roots(session, half, &closed.nr_roots);
-	int ret = halves_map(&session->halves, half, &nodes);
+	cleanup_free struct store_root *roots = NULL;
+	int ret = read_roots(session, half, &roots, &closed.nr_roots);
 
+	ret = ret ?: halves_map(&session->halves, half, &nodes);
 	if (ret)
-		return error_errno(err, ret, "counters: mmap");
+		return error_errno(err, ret, "reading the counters");
 	closed.nodes = nodes.at;
 	closed.nr_nodes = session->halves.nr_nodes[half];
 	closed.roots = roots;
-	ret = roots ? store_add(session->store, &closed) : -ENOMEM;
+	ret = store_add(session->store, &closed);
 	if (!ret) {
 		session->turns++;
 		session_turn_texts(session, nodes.at, closed.nr_nodes);
