@@ -269,14 +269,14 @@ struct owner {
 
 /*
  * Whether an owner may have one more element of a tree. Elements do not come back before the tree is
- * emptied, so no more than three eighths are lent. Where more than 13/16 are in use a hash finds no free
+ * emptied, so no more than nine sixteenths are lent. Where more than 13/16 are in use a hash finds no free
  * one in reach; the last of these sixteenths is for leaves after a gap.
  */
 static inline __u32 element_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
 {
 	const __u32 part = nr_nodes / 16;
 
-	return share_admits((12 + after_gap) * part, (6 + after_gap) * part, part, taken, held, 1);
+	return share_admits((12 + after_gap) * part, (9 + after_gap) * part, part, taken, held, 1);
 }
 
 /* The same of numbers of texts, which come back only when the tree names the text no more. */

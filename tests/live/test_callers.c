@@ -349,15 +349,15 @@ LIVE_TEST(live_callers, intervals_with_a_full_tree)
 #define NEXT_FILES "k=$((" FILES " + 3)); while [ " FILES " -lt $k ]; do sleep 0.1; done; "
 #define NEXT_FILE "k=$((" FILES " + 1)); while [ " FILES " -lt $k ]; do sleep 0.1; done; "
 
-/* A half has 4,096 nodes with this --memory. More than two of these come and go, and none lacks room. */
+/* A half has 8,192 nodes with this --memory. More than two of these come and go, and none lacks room. */
 LIVE_TEST(live_callers, half_is_emptied_before_it_is_full)
 {
 	uint64_t nodes = 0, plain = 0, full = 0;
 	glob_t found;
 	size_t i;
 
-	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--memory", "1M"),
-		     ARGS("sh", "-c", "$1 wide 30000; " NEXT_FILES "$1 plain 5000", live->dir,
+	run_interval(live, ARGS(FAST, "--callers", "--interval", "1", "--memory", "2M"),
+		     ARGS("sh", "-c", "$1 wide 60000; " NEXT_FILES "$1 plain 5000", live->dir,
 			  WORKLOAD("callers")));
 	cr_assert_eq(glob(live_path(live, "p-*.json"), 0, NULL, &found), 0);
 	for (i = 0; i < found.gl_pathc; i++) {
@@ -369,7 +369,7 @@ LIVE_TEST(live_callers, half_is_emptied_before_it_is_full)
 		json_object_put(doc);
 	}
 	globfree(&found);
-	cr_expect_gt(nodes, 2 * 4096);
+	cr_expect_gt(nodes, 2 * 8192);
 	cr_expect_gt(plain, 0);
 	cr_expect_eq(full, 0, "%lu of %lu", full, plain);
 }
