@@ -283,7 +283,7 @@ static __always_inline u64 coarse_site(u64 site)
 
 /*
  * Counts n ticks for which there is no node, not even of a coarse place, without their place and split. Root pays for
- * that node, of which each target needs one; false: the half is full, and they are lost.
+ * that node, and each target needs one; false: the half is full, and they are lost.
  */
 __noinline int count_unplaced(u32 target, u32 n)
 {
@@ -312,7 +312,7 @@ __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 	return true;
 }
 
-/* The same of a target, whose callers are told by end. */
+/* The same below the root of a target and of how the walk ended. */
 __noinline int count_site(u32 target, u32 end, u64 site, u32 n)
 {
 	return count_below(root_of(target, end), site, owner_of_current(), n) ||

@@ -186,7 +186,7 @@ static __always_inline bool range_of_mapping(const struct mapping *mapping, u32 
 	if (!mapping->exec)
 		return false;
 	text = text_of(&mapping->space);
-	/* What user space could not be told of, or has no number, is looked up again. */
+	/* Text that could not be announced to user space, or has no number, is looked up again. */
 	range->epoch = text && mapping->exec & MAPPING_TOLD ? epoch : epoch - 1;
 	if (!text)
 		text = TEXT_OTHER;
