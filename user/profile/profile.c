@@ -209,6 +209,7 @@ void profile_free(struct profile *profile)
 		return;
 	free_lists(profile);
 	profile_callers_free(profile->callers);
+	profile_waits_free(profile->waits);
 	profile_command_free(profile->command);
 	profile_account_free(&profile->ticks);
 	profile_host_free(&profile->host);

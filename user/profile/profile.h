@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "profile/callers.h"
+#include "profile/waits.h"
 
 /*
  * A finished profile: the engine's result, the contents of the JSON document, and the source of
@@ -206,6 +207,7 @@ struct profile {
 	struct profile_histogram *histograms;
 	size_t nr_histograms;
 	struct profile_callers *callers; /* NULL: not recorded */
+	struct profile_waits *waits; /* NULL: not recorded */
 	struct profile_function *functions;
 	size_t nr_functions;
 	char **notes; /* sentences for users (coarser bins, throttling) */

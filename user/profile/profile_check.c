@@ -169,7 +169,7 @@ static int check_function(const struct check *c, size_t i)
 
 	if (function->object >= c->profile->nr_objects)
 		return broken(c, "function", i, "its object does not exist");
-	if (!function->ticks && !c->profile->callers)
+	if (!function->ticks && !c->profile->callers && !c->profile->waits)
 		return broken(c, "function", i, "it has no tick");
 	if (__builtin_add_overflow(function->offset, function->size, &end))
 		return broken(c, "function", i, "it ends above 2^64");
@@ -418,7 +418,9 @@ static int check_parts(const struct check *c)
 		ret = check_all(c, profile->nr_functions, check_function);
 	if (!ret)
 		ret = check_all(c, profile->nr_targets, check_sum);
-	return ret ? ret : check_callers(c);
+	if (!ret)
+		ret = check_callers(c);
+	return ret || !profile->waits ? ret : profile_waits_check(profile, c->name, c->err);
 }
 
 int profile_check(const struct profile *profile, const char *name, struct error *err)

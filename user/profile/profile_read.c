@@ -532,17 +532,12 @@ static int read_root(struct reader *r, void *element)
 	return read_fields(r, fields, element);
 }
 
-static int read_node(struct reader *r, void *element)
+/* Fills in a node's parent and site, and if it has ticks the third number. */
+static int make_node(struct reader *r, const uint64_t *numbers, struct profile_node *node)
 {
-	struct profile_node *node = element;
-	uint64_t numbers[3];
-	int64_t parent, site;
-	int ret = read_tuple(r, numbers, 3, 2, "a node is [parent, site, ticks]");
+	const int64_t parent = (int64_t)numbers[0], site = (int64_t)numbers[1];
 
-	if (ret)
-		return ret;
-	parent = (int64_t)numbers[0];
-	site = (int64_t)numbers[1];
+	*node = (struct profile_node){ 0 };
 	if (parent < INT32_MIN || parent > INT32_MAX)
 		return json_reader_fail(r->json, "a parent is beyond 2^31");
 	if (site < -1 || site >= PROFILE_SITE_KERNEL)
@@ -550,6 +545,14 @@ static int read_node(struct reader *r, void *element)
 	/* -1 becomes PROFILE_SITE_KERNEL. */
 	*node = (struct profile_node){ (int32_t)parent, (uint32_t)site, numbers[2] };
 	return 0;
+}
+
+static int read_node(struct reader *r, void *element)
+{
+	uint64_t numbers[3];
+	int ret = read_tuple(r, numbers, 3, 2, "a node is [parent, site, ticks]");
+
+	return ret ? ret : make_node(r, numbers, element);
 }
 
 static int read_callers(struct reader *r, void *member)
@@ -566,6 +569,105 @@ static int read_callers(struct reader *r, void *member)
 	if (!profile->callers)
 		return read_no_memory(r);
 	return read_fields(r, fields, profile->callers);
+}
+
+static int read_wait_class(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		FIELD(profile_wait_class, name, read_string),
+		FIELD(profile_wait_class, io, read_bool, .optional = true),
+		{ 0 },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_wait_sum(struct reader *r, void *element)
+{
+	struct profile_wait_sum *sum = element;
+	uint64_t numbers[3];
+	int ret = read_tuple(r, numbers, 3, 0, "a sum of waits is [class, ns, count]");
+
+	if (ret)
+		return ret;
+	if (numbers[0] > UINT32_MAX)
+		return json_reader_fail(r->json, "a number is above 2^32 - 1");
+	*sum = (struct profile_wait_sum){ (uint32_t)numbers[0], numbers[1], numbers[2] };
+	return 0;
+}
+
+static int read_wait_account(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		FIELD(profile_wait_account, target, read_u32),
+		FIELD(profile_wait_account, pid, read_pid),
+		FIELD(profile_wait_account, process, read_string_or_null, .optional = true),
+		FIELD(profile_wait_account, cgroup, read_string_or_null),
+		FIELD(profile_wait_account, wall_ns, read_u64),
+		FIELD(profile_wait_account, cpu_ns, read_u64),
+		FIELD(profile_wait_account, runnable_ns, read_u64),
+		FIELD(profile_wait_account, stolen_ns, read_u64),
+		FIELD(profile_wait_account, unaccounted_ns, read_u64),
+		{ .key = "classes",
+		  .read = read_wait_sum,
+		  .offset = offsetof(struct profile_wait_account, sums),
+		  .size = sizeof(struct profile_wait_sum),
+		  .nr_offset = offsetof(struct profile_wait_account, nr_sums) },
+		{ 0 },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_wait_root(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		FIELD(profile_wait_root, target, read_u32),
+		FIELD(profile_wait_root, pid, read_pid),
+		FIELD(profile_wait_root, process, read_string_or_null, .optional = true),
+		FIELD(profile_wait_root, cgroup, read_string_or_null),
+		FIELD(profile_wait_root, class, read_u32),
+		FIELD(profile_wait_root, end, read_end, .optional = true),
+		FIELD(profile_wait_root, ns, read_u64),
+		FIELD(profile_wait_root, count, read_u64),
+		{ 0 },
+	};
+	struct profile_wait_root *root = element;
+
+	root->end = WALK_END_COUNT;
+	return read_fields(r, fields, root);
+}
+
+static int read_wait_node(struct reader *r, void *element)
+{
+	struct profile_wait_node *node = element;
+	struct profile_node place;
+	uint64_t numbers[4];
+	int ret = read_tuple(r, numbers, 4, 2, "a node of waits is [parent, site, ns, count]");
+
+	ret = ret ?: make_node(r, numbers, &place);
+	if (!ret)
+		*node = (struct profile_wait_node){ place.parent, place.site, numbers[2],
+						    numbers[3] };
+	return ret;
+}
+
+static int read_waits(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		LIST(profile_waits, classes, read_wait_class),
+		LIST(profile_waits, accounts, read_wait_account),
+		LIST(profile_waits, sites, read_site),
+		LIST(profile_waits, roots, read_wait_root),
+		LIST(profile_waits, nodes, read_wait_node),
+		{ 0 },
+	};
+	struct profile *profile = member;
+
+	profile->waits = calloc(1, sizeof(*profile->waits));
+	if (!profile->waits)
+		return read_no_memory(r);
+	return read_fields(r, fields, profile->waits);
 }
 
 static int read_function(struct reader *r, void *element)
@@ -743,6 +845,7 @@ static const struct field document[] = {
 	LIST(profile, objects, read_profile_object),
 	LIST(profile, histograms, read_histogram),
 	{ .key = "callers", .read = read_callers, .optional = true },
+	{ .key = "waits", .read = read_waits, .optional = true },
 	LIST(profile, functions, read_function),
 	LIST(profile, notes, read_string, .optional = true),
 	{ 0 },

@@ -347,6 +347,58 @@ static void put_root(FILE *stream, const struct profile *profile, size_t i)
 	fputs("}", stream);
 }
 
+static void put_wait_class(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_wait_class *class = &profile->waits->classes[i];
+
+	put_string(stream, "{\"name\": ", class->name);
+	if (class->io)
+		put_bool(stream, ", \"io\": ", true);
+	fputs("}", stream);
+}
+
+static void put_wait_account(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_wait_account *account = &profile->waits->accounts[i];
+	size_t j;
+
+	put_u64(stream, "{\"target\": ", account->target);
+	put_pid(stream, account->pid);
+	if (account->process)
+		put_string(stream, ", \"process\": ", account->process);
+	put_string_or_null(stream, ", \"cgroup\": ", account->cgroup);
+	put_u64(stream, ", \"wall_ns\": ", account->wall_ns);
+	put_u64(stream, ", \"cpu_ns\": ", account->cpu_ns);
+	put_u64(stream, ", \"runnable_ns\": ", account->runnable_ns);
+	put_u64(stream, ", \"stolen_ns\": ", account->stolen_ns);
+	put_u64(stream, ", \"unaccounted_ns\": ", account->unaccounted_ns);
+	fputs(", \"classes\": [", stream);
+	for (j = 0; j < account->nr_sums; j++) {
+		put_u64(stream, j ? ",[" : "[", account->sums[j].class);
+		put_u64(stream, ",", account->sums[j].ns);
+		put_u64(stream, ",", account->sums[j].count);
+		fputs("]", stream);
+	}
+	fputs("]}", stream);
+}
+
+static void put_wait_root(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_wait_root *root = &profile->waits->roots[i];
+
+	put_u64(stream, "{\"target\": ", root->target);
+	put_pid(stream, root->pid);
+	if (root->process)
+		put_string(stream, ", \"process\": ", root->process);
+	put_string_or_null(stream, ", \"cgroup\": ", root->cgroup);
+	put_u64(stream, ", \"class\": ", root->class);
+	if (root->end < WALK_END_COUNT)
+		put_string(stream, ", \"end\": ", walk_end_words[root->end]);
+	put_u64(stream, ", \"ns\": ", root->ns);
+	put_u64(stream, ", \"count\": ", root->count);
+	fputs("}", stream);
+}
+
 static void put_function(FILE *stream, const struct profile *profile, size_t i)
 {
 	const struct profile_function *function = &profile->functions[i];
@@ -377,23 +429,48 @@ static void put_records(FILE *stream, const struct profile *profile, const char 
 	fputs(nr ? "\n]" : "]", stream);
 }
 
+static void put_place(FILE *stream, const struct profile_site *site)
+{
+	put_u64(stream, "[", site->object);
+	put_u64(stream, ",", site->offset);
+	fputs("]", stream);
+}
+
 static void put_site(FILE *stream, const struct profile *profile, size_t i)
 {
-	put_u64(stream, "[", profile->callers->sites[i].object);
-	put_u64(stream, ",", profile->callers->sites[i].offset);
-	fputs("]", stream);
+	put_place(stream, &profile->callers->sites[i]);
+}
+
+static void put_wait_site(FILE *stream, const struct profile *profile, size_t i)
+{
+	put_place(stream, &profile->waits->sites[i]);
+}
+
+static void put_parent_and_site(FILE *stream, int32_t parent, uint32_t site)
+{
+	put_u64(stream, parent < 0 ? "[-" : "[", (uint64_t)llabs(parent));
+	if (site == PROFILE_SITE_KERNEL)
+		fputs(",-1", stream);
+	else
+		put_u64(stream, ",", site);
 }
 
 static void put_node(FILE *stream, const struct profile *profile, size_t i)
 {
 	const struct profile_node *node = &profile->callers->nodes[i];
 
-	put_u64(stream, node->parent < 0 ? "[-" : "[", (uint64_t)llabs(node->parent));
-	if (node->site == PROFILE_SITE_KERNEL)
-		fputs(",-1", stream);
-	else
-		put_u64(stream, ",", node->site);
+	put_parent_and_site(stream, node->parent, node->site);
 	put_u64(stream, ",", node->ticks);
+	fputs("]", stream);
+}
+
+static void put_wait_node(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_wait_node *node = &profile->waits->nodes[i];
+
+	put_parent_and_site(stream, node->parent, node->site);
+	put_u64(stream, ",", node->ns);
+	put_u64(stream, ",", node->count);
 	fputs("]", stream);
 }
 
@@ -425,6 +502,21 @@ static void put_callers(FILE *stream, const struct profile *profile)
 	fputs("}", stream);
 }
 
+static void put_waits(FILE *stream, const struct profile *profile)
+{
+	const struct profile_waits *waits = profile->waits;
+
+	fputs(",\n\"waits\": {\"classes\": [", stream);
+	put_tuples(stream, profile, waits->nr_classes, put_wait_class);
+	put_records(stream, profile, "accounts", waits->nr_accounts, put_wait_account);
+	fputs(",\n\"sites\": [", stream);
+	put_tuples(stream, profile, waits->nr_sites, put_wait_site);
+	put_records(stream, profile, "roots", waits->nr_roots, put_wait_root);
+	fputs(",\n\"nodes\": [", stream);
+	put_tuples(stream, profile, waits->nr_nodes, put_wait_node);
+	fputs("}", stream);
+}
+
 int profile_write(const struct profile *profile, FILE *stream, struct error *err)
 {
 	int ret;
@@ -440,6 +532,8 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 	put_records(stream, profile, "histograms", profile->nr_histograms, put_histogram);
 	if (profile->callers)
 		put_callers(stream, profile);
+	if (profile->waits)
+		put_waits(stream, profile);
 	put_records(stream, profile, "functions", profile->nr_functions, put_function);
 	put_records(stream, profile, "notes", profile->nr_notes, put_note);
 	fputs("}\n", stream);

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/profile.h"
+
+void profile_waits_free(struct profile_waits *waits)
+{
+	size_t i;
+
+	if (!waits)
+		return;
+	for (i = 0; i < waits->nr_classes; i++)
+		free(waits->classes[i].name);
+	for (i = 0; i < waits->nr_accounts; i++) {
+		free(waits->accounts[i].process);
+		free(waits->accounts[i].cgroup);
+		free(waits->accounts[i].sums);
+	}
+	for (i = 0; i < waits->nr_roots; i++) {
+		free(waits->roots[i].process);
+		free(waits->roots[i].cgroup);
+	}
+	free(waits->classes);
+	free(waits->accounts);
+	free(waits->sites);
+	free(waits->roots);
+	free(waits->nodes);
+	free(waits);
+}
+
+uint32_t *profile_waits_roots(const struct profile_waits *waits)
+{
+	uint32_t *roots = calloc(waits->nr_nodes + 1, sizeof(*roots));
+	size_t i;
+
+	for (i = 0; roots && i < waits->nr_nodes; i++) {
+		const int32_t parent = waits->nodes[i].parent;
+
+		roots[i] = parent < 0 ? (uint32_t)(-1 - parent) : roots[parent];
+	}
+	return roots;
+}
+
+uint32_t profile_waits_runnable(const struct profile_waits *waits)
+{
+	uint32_t i = 0;
+
+	while (i < waits->nr_classes && strcmp(waits->classes[i].name, PROFILE_WAITS_RUNNABLE) != 0)
+		i++;
+	return i;
+}
+
+/* --- the check of what was read ------------------------------------------------------------------ */
+
+/* For each target and class: what the accounts have, less what the tree has. */
+struct wait_balance {
+	uint64_t ns;
+	uint64_t count;
+};
+
+struct wait_check {
+	const struct profile *profile;
+	const struct profile_waits *waits;
+	const char *name;
+	struct error *err;
+	struct wait_balance *balances; /* by target and class */
+	uint32_t *roots; /* by node */
+	uint32_t runnable;
+};
+
+static int broken(const struct wait_check *c, const char *what, size_t i, const char *why)
+{
+	return error_set(c->err, -EBADMSG, "%s: %s %zu of waits: %s", c->name, what, i, why);
+}
+
+static struct wait_balance *balance_of(const struct wait_check *c, uint32_t target, uint32_t class)
+{
+	return &c->balances[(size_t)target * c->waits->nr_classes + class];
+}
+
+static int compare_classes(const void *left, const void *right)
+{
+	const struct profile_wait_class *a = left, *b = right;
+
+	return strcmp(a->name, b->name) ?: a->io - b->io;
+}
+
+static int check_classes(const struct wait_check *c)
+{
+	const size_t nr = c->waits->nr_classes;
+	cleanup_free struct profile_wait_class *sorted = calloc(nr + 1, sizeof(*sorted));
+	size_t i;
+
+	if (!sorted)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	if (nr)
+		memcpy(sorted, c->waits->classes, nr * sizeof(*sorted));
+	SORT(sorted, nr, compare_classes);
+	for (i = 1; i < nr; i++)
+		if (!compare_classes(&sorted[i - 1], &sorted[i]))
+			return error_set(c->err, -EBADMSG, "%s: a class of waits occurs twice",
+					 c->name);
+	return 0;
+}
+
+static const char *sum_fault(const struct wait_check *c, const struct profile_wait_account *account,
+			     size_t i, uint64_t *total)
+{
+	const struct profile_wait_sum *sum = &account->sums[i];
+	struct wait_balance *balance;
+
+	if (sum->class >= c->waits->nr_classes)
+		return "a class that does not exist";
+	if (sum->class == c->runnable || (i && sum[-1].class >= sum->class))
+		return "its classes do not ascend, or runnable is one of them";
+	balance = balance_of(c, account->target, sum->class);
+	if (__builtin_add_overflow(*total, sum->ns, total) ||
+	    __builtin_add_overflow(balance->ns, sum->ns, &balance->ns) ||
+	    __builtin_add_overflow(balance->count, sum->count, &balance->count))
+		return "its sums do not fit 64 bits";
+	return NULL;
+}
+
+static const char *account_fault(const struct wait_check *c,
+				 const struct profile_wait_account *account)
+{
+	uint64_t total = account->cpu_ns;
+	struct wait_balance *balance;
+	const char *why = NULL;
+	size_t i;
+
+	if (account->target >= c->profile->nr_targets)
+		return "its target does not exist";
+	if (__builtin_add_overflow(total, account->runnable_ns, &total) ||
+	    __builtin_add_overflow(total, account->stolen_ns, &total) ||
+	    __builtin_add_overflow(total, account->unaccounted_ns, &total))
+		return "its sums do not fit 64 bits";
+	for (i = 0; !why && i < account->nr_sums; i++)
+		why = sum_fault(c, account, i, &total);
+	if (why)
+		return why;
+	if (total != account->wall_ns)
+		return "its parts do not add up to its wall time";
+	if (c->runnable == c->waits->nr_classes)
+		return account->runnable_ns ? "runnable time without its class" : NULL;
+	balance = balance_of(c, account->target, c->runnable);
+	if (__builtin_add_overflow(balance->ns, account->runnable_ns, &balance->ns))
+		return "its sums do not fit 64 bits";
+	return NULL;
+}
+
+/* Takes a part of the tree from the sums; false: the tree has more. */
+static bool subtract(struct wait_check *c, uint32_t root, uint64_t ns, uint64_t count)
+{
+	const struct profile_wait_root *of = &c->waits->roots[root];
+	struct wait_balance *balance = balance_of(c, of->target, of->class);
+
+	if (ns > balance->ns || (of->class != c->runnable && count > balance->count))
+		return false;
+	balance->ns -= ns;
+	balance->count -= of->class == c->runnable ? 0 : count;
+	return true;
+}
+
+static const char *root_fault(struct wait_check *c, size_t i)
+{
+	const struct profile_wait_root *root = &c->waits->roots[i];
+
+	if (root->target >= c->profile->nr_targets)
+		return "its target does not exist";
+	if (root->class >= c->waits->nr_classes)
+		return "its class does not exist";
+	return subtract(c, (uint32_t)i, root->ns, root->count) ? NULL :
+								 "more than the accounts have";
+}
+
+static const char *wait_site_fault(const struct wait_check *c, size_t i)
+{
+	const struct profile_site *site = &c->waits->sites[i];
+
+	if (site->object >= c->profile->nr_objects)
+		return "its object does not exist";
+	if (i && (site[-1].object > site->object ||
+		  (site[-1].object == site->object && site[-1].offset >= site->offset)))
+		return "sites do not ascend";
+	return NULL;
+}
+
+static const char *node_fault(struct wait_check *c, size_t i)
+{
+	const struct profile_wait_node *node = &c->waits->nodes[i];
+	uint32_t root;
+
+	if (node->parent < 0 && (size_t)(-1 - (int64_t)node->parent) >= c->waits->nr_roots)
+		return "its root does not exist";
+	if (node->parent >= 0 && (size_t)node->parent >= i)
+		return "its parent does not come before it";
+	if (node->site != PROFILE_SITE_KERNEL && node->site >= c->waits->nr_sites)
+		return "its site does not exist";
+	root = node->parent < 0 ? (uint32_t)(-1 - node->parent) : c->roots[node->parent];
+	c->roots[i] = root;
+	return subtract(c, root, node->ns, node->count) ? NULL : "more than the accounts have";
+}
+
+static int check_tree(struct wait_check *c)
+{
+	const struct profile_waits *waits = c->waits;
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < waits->nr_sites; i++)
+		if ((why = wait_site_fault(c, i)))
+			return broken(c, "site", i, why);
+	for (i = 0; i < waits->nr_roots; i++)
+		if ((why = root_fault(c, i)))
+			return broken(c, "root", i, why);
+	for (i = 0; i < waits->nr_nodes; i++)
+		if ((why = node_fault(c, i)))
+			return broken(c, "node", i, why);
+	for (i = 0; i < c->profile->nr_targets * waits->nr_classes; i++)
+		if (c->balances[i].ns || c->balances[i].count)
+			return error_set(c->err, -EBADMSG,
+					 "%s: the tree of waits has less than their accounts",
+					 c->name);
+	return 0;
+}
+
+int profile_waits_check(const struct profile *profile, const char *name, struct error *err)
+{
+	const struct profile_waits *waits = profile->waits;
+	cleanup_free struct wait_balance *balances =
+		calloc(profile->nr_targets + 1, (waits->nr_classes + 1) * sizeof(*balances));
+	cleanup_free uint32_t *roots = calloc(waits->nr_nodes + 1, sizeof(*roots));
+	struct wait_check check = { .profile = profile,
+				    .waits = waits,
+				    .name = name,
+				    .err = err,
+				    .balances = balances,
+				    .roots = roots,
+				    .runnable = profile_waits_runnable(waits) };
+	const char *why;
+	size_t i;
+	int ret;
+
+	if (!balances || !roots)
+		return error_errno(err, -ENOMEM, "%s", name);
+	ret = check_classes(&check);
+	for (i = 0; !ret && i < waits->nr_accounts; i++)
+		if ((why = account_fault(&check, &waits->accounts[i])))
+			ret = broken(&check, "account", i, why);
+	return ret ?: check_tree(&check);
+}
