@@ -135,15 +135,20 @@ static __always_inline void leave_call(const struct call_ref *ref)
 	release(call, ref->slot);
 }
 
-/* Only the CPU that deletes the reference leaves the call. */
+/*
+ * Only the CPU that takes the slot out of the reference leaves the call. The deletion cannot decide it: it
+ * fails if this CPU interrupted another use of the storage, and then a dead process would keep its call.
+ */
 static __always_inline void leave(struct task_struct *leader)
 {
 	struct call_ref *ref = bpf_task_storage_get(&call_refs, leader, NULL, 0), held;
 
 	if (!ref)
 		return;
-	held = *ref;
-	if (!bpf_task_storage_delete(&call_refs, leader))
+	held.serial = ref->serial;
+	held.slot = __sync_lock_test_and_set(&ref->slot, CALL_ENDED);
+	bpf_task_storage_delete(&call_refs, leader);
+	if (held.slot != CALL_ENDED)
 		leave_call(&held);
 }
 

@@ -108,7 +108,11 @@ static void leave(struct asking *asking, bool keep)
 		if (keep)
 			call_engine_set_ref(&asking->calls->engine, asking->pid_fd,
 					    &(struct call_ref){ CALL_ENDED, 0 });
-		__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST))
+			return;
+		/* The others ended meanwhile, and the kernel left the call to this process. */
+		calls_release(asking->calls, caller);
+		asking->caller = NULL;
 		return;
 	}
 	if (keep && call->phase == CALL_ON)
