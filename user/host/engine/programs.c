@@ -198,3 +198,26 @@ int programs_attach(struct bpf_object_skeleton *skeleton)
 	}
 	return 0;
 }
+
+int programs_walk(struct bpf_program *program, uint32_t tid, struct error *err)
+{
+	union bpf_iter_link_info info = { .task.tid = tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct bpf_link *link = bpf_program__attach_iter(program, tid ? &opts : NULL);
+	cleanup_fd int fd = -1;
+	char nothing[64];
+	ssize_t got;
+	int ret;
+
+	if (!link)
+		return error_errno(err, -errno, "walking over all threads");
+	fd = bpf_iter_create(bpf_link__fd(link));
+	ret = fd < 0 ? -errno : 0;
+	/* The iterator prints nothing, and returns EAGAIN after a million threads. */
+	while (!ret && (got = read(fd, nothing, sizeof(nothing)))) {
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
+			ret = -errno;
+	}
+	bpf_link__destroy(link);
+	return ret ? error_errno(err, ret, "walking over all threads") : 0;
+}

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "host/engine/callers_rules.h"
+#include "host/engine/session_callers.h"
 #include "host/engine/session_state.h"
 #include "shared/callers_abi.h"
 

@@ -17,7 +17,9 @@
 #include "base/opener.h"
 #include "base/regular_file.h"
 #include "base/util.h"
+#include "host/engine/session_jit.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_texts.h"
 
 #define MS 1000000ULL
 

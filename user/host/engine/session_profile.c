@@ -11,7 +11,11 @@
 #include "base/util.h"
 #include "host/engine/kernel_modules.h"
 #include "host/engine/sched_tick.h"
+#include "host/engine/session_jit.h"
+#include "host/engine/session_profile.h"
+#include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_turn.h"
 #include "profile/profile_head.h"
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the programs announce: text, cgroups, and that memory runs short. */
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <unistd.h>
 
 #include "host/engine/program_files.h"
+#include "host/engine/programs.h"
+#include "host/engine/session_announced.h"
+#include "host/engine/session_jit.h"
+#include "host/engine/session_records.h"
+#include "host/engine/session_starting.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_texts.h"
 #include "host/engine/spaces.h"
-
-void session_tell_again(struct session *session, const struct space *space)
-{
-	const uint32_t unopened = SPACE_UNOPENED;
-
-	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), space, &unopened, BPF_EXIST);
-	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
-}
-
-void session_forget_told(struct session *session, const struct space *space)
-{
-	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space);
-	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
-}
 
 static int add_space(struct session *session, const struct record *record)
 {
@@ -29,7 +20,7 @@ static int add_space(struct session *session, const struct record *record)
 	struct space_info *info;
 
 	if (ret > 0) {
-		session_tell_again(session, &record->space);
+		session_announce_again(session, &record->space);
 		return 0;
 	}
 	if (ret)
@@ -46,17 +37,6 @@ static int add_space(struct session *session, const struct record *record)
 	return 0;
 }
 
-void session_judge(struct session *session, struct split_name *name)
-{
-	const struct space space = cgroup_space(name->id);
-	uint32_t told;
-
-	if (!session->options.judge || name->told != SPACE_TOLD)
-		return;
-	name->told = told = session->options.judge(session->options.judge_context, name->name);
-	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
-}
-
 static int add_split(struct session *session, const struct record *record)
 {
 	const struct session_options *options = &session->options;
@@ -69,7 +49,7 @@ static int add_split(struct session *session, const struct record *record)
 	name = &session->splits.list[session->splits.nr - 1];
 	if (options->meet)
 		options->meet(options->judge_context, name->name);
-	session_judge(session, name);
+	session_classify(session, name);
 	return 0;
 }
 
@@ -127,7 +107,7 @@ static int announce_texts(struct session *session, struct error *err)
 	do {
 		before = session->spaces.nr;
 		state->texts_untold = 0;
-		ret = session_walk(session->skel->progs.profil_texts, 0, err);
+		ret = programs_walk(session->skel->progs.profil_texts, 0, err);
 		ret = ret ?: session_read_records(session, err);
 	} while (!ret && state->texts_untold && session->spaces.nr > before &&
 		 ++pass < TEXT_PASSES);

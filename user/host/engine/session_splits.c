@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* From what the processes or cgroups of targets spent to a profile's splits. */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +8,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/engine/programs.h"
+#include "host/engine/session_profile.h"
+#include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
 
 /*
@@ -16,284 +18,6 @@
  * CPU stalls.
  */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
-
-/* At 16 bytes each, and looked through once for each name that ends. */
-enum { SUM_NAMES_MAX = 4096 };
-
-/* By target, then by split. */
-static int compare_spent_keys(const struct spent_key *a, const struct spent_key *b)
-{
-	return compare_u64(a->target, b->target) ?: compare_u64(a->split, b->split);
-}
-
-static int compare_runtime_splits(const void *left, const void *right)
-{
-	const struct runtime_split *a = left, *b = right;
-
-	return compare_spent_keys(&a->key, &b->key);
-}
-
-static struct runtime_split *find_runtime_split(const struct runtime *runtime, size_t sorted,
-						const struct spent_key *key)
-{
-	const struct runtime_split wanted = { .key = *key };
-
-	if (!sorted)
-		return NULL;
-	return bsearch(&wanted, runtime->list, sorted, sizeof(wanted), compare_runtime_splits);
-}
-
-static int read_entry(struct runtime *runtime, size_t sorted, const struct spent_key *key,
-		      const struct spent_cpu *spent, struct error *err)
-{
-	struct runtime_split *split = find_runtime_split(runtime, sorted, key);
-
-	if (!split) {
-		if (GROW(runtime->list, runtime->capacity, runtime->nr + 1))
-			return error_no_memory(err, "profile");
-		split = &runtime->list[runtime->nr++];
-		*split = (struct runtime_split){ .key = *key };
-	}
-	split->ns = split->gone_ns + spent->ns - split->taken_ns;
-	split->unbinned = split->gone_unbinned + spent->unbinned - split->taken_unbinned;
-	split->walk = spent->walk;
-	split->gone = false;
-	memcpy(split->name, spent->comm, sizeof(split->name));
-	return 0;
-}
-
-int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
-{
-	struct spent_key key, last, *from = NULL;
-	size_t sorted = runtime->nr;
-	struct spent_cpu spent;
-	int ret = 0;
-
-	while (!ret && !bpf_map_get_next_key(map_fd, from, &key)) {
-		last = key;
-		from = &last;
-		if (!bpf_map_lookup_elem(map_fd, &key, &spent))
-			ret = read_entry(runtime, sorted, &key, &spent, err);
-	}
-	if (runtime->nr > sorted)
-		SORT(runtime->list, runtime->nr, compare_runtime_splits);
-	return ret;
-}
-
-/*
- * A thread that was reaped before the walk may have been freed since, and have added its last
- * runtime.
- */
-static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t walk)
-{
-	struct spent_cpu spent;
-
-	return !split->ns && !split->unbinned && split->walk != walk &&
-	       !bpf_map_lookup_elem(map_fd, &split->key, &spent) && spent.ns == split->taken_ns &&
-	       spent.unbinned == split->taken_unbinned;
-}
-
-static int delete_entry(int map_fd, const struct spent_key *key, struct callers_state *state)
-{
-	int ret = bpf_map_delete_elem(map_fd, key);
-
-	if (!ret)
-		__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
-	return ret;
-}
-
-/* What was in the map is taken last: the rest of what is gone would be in no later reading. */
-static void take_split(struct runtime_split *split)
-{
-	uint64_t unbinned = split->unbinned < split->gone_unbinned ? split->unbinned :
-								     split->gone_unbinned;
-
-	split->taken_ns += split->ns - split->gone_ns;
-	split->taken_unbinned += split->unbinned - unbinned;
-	split->gone_ns = 0;
-	split->gone_unbinned -= unbinned;
-	split->ns = 0;
-	split->unbinned = split->gone ? split->gone_unbinned : 0;
-}
-
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct callers_state *state)
-{
-	size_t from, to = 0;
-
-	for (from = 0; from < runtime->nr; from++) {
-		struct runtime_split *split = &runtime->list[from];
-
-		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, state))
-			continue;
-		take_split(split);
-		if (!split->gone || split->unbinned)
-			runtime->list[to++] = *split;
-	}
-	runtime->nr = to;
-}
-
-/* Whether the last walk found no thread of it. */
-static bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split)
-{
-	return split->gone || (int32_t)(split->walk - runtime->walk) < 0;
-}
-
-/* One step reads an element and deletes it, so that nothing is added between the two. */
-static void retire_entry(struct runtime_split *split, int map_fd, struct callers_state *state)
-{
-	struct spent_cpu spent;
-
-	if (bpf_map_lookup_and_delete_elem(map_fd, &split->key, &spent))
-		return;
-	__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
-	split->gone = true;
-	split->ns = split->gone_ns += spent.ns - split->taken_ns;
-	split->unbinned = split->gone_unbinned += spent.unbinned - split->taken_unbinned;
-	split->taken_ns = split->taken_unbinned = 0;
-	memcpy(split->name, spent.comm, sizeof(split->name));
-}
-
-void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *state)
-{
-	size_t i;
-
-	for (i = 0; i < runtime->nr; i++)
-		if (!runtime->list[i].gone && runtime_split_ended(runtime, &runtime->list[i]))
-			retire_entry(&runtime->list[i], map_fd, state);
-}
-
-/*
- * The number of a name. Programs may call themselves anything, so after some thousands of names, or
- * without memory, it is that of the empty one.
- */
-static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BYTES])
-{
-	size_t i;
-
-	for (i = 1; i < runtime->nr_sums; i++)
-		if (!memcmp(runtime->sums[i], name, SPLIT_NAME_BYTES))
-			return i;
-	if (!*name || runtime->nr_sums >= SUM_NAMES_MAX ||
-	    GROW(runtime->sums, runtime->sum_capacity, runtime->nr_sums + 2))
-		return 0;
-	if (!runtime->nr_sums)
-		memset(runtime->sums[runtime->nr_sums++], 0, SPLIT_NAME_BYTES);
-	memcpy(runtime->sums[runtime->nr_sums], name, SPLIT_NAME_BYTES);
-	return runtime->nr_sums++;
-}
-
-static int compare_split_name(const void *left, const void *right)
-{
-	const struct runtime_split *const *a = left, *const *b = right;
-
-	return memcmp((*a)->name, (*b)->name, sizeof((*a)->name));
-}
-
-void runtime_find_sums(struct runtime *runtime)
-{
-	cleanup_free struct runtime_split **sorted = calloc(runtime->nr + 1, sizeof(*sorted));
-	size_t i, number = 0, nr = 0;
-
-	for (i = 0; sorted && i < runtime->nr; i++)
-		if (runtime->list[i].gone && split_pid(runtime->list[i].key.split) >= 0)
-			sorted[nr++] = &runtime->list[i];
-	SORT(sorted, nr, compare_split_name);
-	for (i = 0; i < nr; i++) {
-		if (!i || compare_split_name(&sorted[i - 1], &sorted[i]))
-			number = number_name(runtime, sorted[i]->name);
-		sorted[i]->sum = split_sum_id(number);
-	}
-}
-
-uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split)
-{
-	const struct spent_key key = { .split = split, .target = target };
-	const struct runtime_split *found = find_runtime_split(runtime, runtime->nr, &key);
-
-	return found ? found->sum : 0;
-}
-
-size_t runtime_add_up(struct runtime *runtime)
-{
-	struct runtime_split *list = runtime->list;
-	size_t i, to = 0, nr = 0;
-
-	for (i = 0; i < runtime->nr; i++) {
-		if (!list[i].sum)
-			continue;
-		nr++;
-		list[i].key.split = list[i].sum;
-		list[i].sum = 0;
-		if (list[i].key.split == split_sum_id(0))
-			memset(list[i].name, 0, sizeof(list[i].name));
-	}
-	SORT(list, runtime->nr, compare_runtime_splits);
-	for (i = 0; i < runtime->nr; i++) {
-		if (!to || compare_runtime_splits(&list[to - 1], &list[i])) {
-			list[to++] = list[i];
-			continue;
-		}
-		list[to - 1].ns = list[to - 1].gone_ns += list[i].gone_ns;
-		list[to - 1].unbinned = list[to - 1].gone_unbinned += list[i].gone_unbinned;
-	}
-	runtime->nr = to;
-	return nr;
-}
-
-bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id)
-{
-	struct spent_key key = { .split = id };
-
-	for (; key.target < nr_targets; key.target++)
-		if (find_runtime_split(runtime, runtime->nr, &key))
-			return true;
-	return false;
-}
-
-bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint64_t id)
-{
-	const struct runtime_split *split;
-	struct spent_key key = { .split = id };
-	bool ended = false;
-
-	for (; id && key.target < nr_targets; key.target++) {
-		split = find_runtime_split(runtime, runtime->nr, &key);
-		if (split && (!split->walk || !runtime_split_ended(runtime, split)))
-			return false;
-		ended = ended || split;
-	}
-	return ended;
-}
-
-void runtime_free(struct runtime *runtime)
-{
-	free(runtime->list);
-	free(runtime->sums);
-	memset(runtime, 0, sizeof(*runtime));
-}
-
-int session_walk(struct bpf_program *program, uint32_t tid, struct error *err)
-{
-	union bpf_iter_link_info info = { .task.tid = tid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	struct bpf_link *link = bpf_program__attach_iter(program, tid ? &opts : NULL);
-	cleanup_fd int fd = -1;
-	char nothing[64];
-	ssize_t got;
-	int ret;
-
-	if (!link)
-		return error_errno(err, -errno, "walking over all threads");
-	fd = bpf_iter_create(bpf_link__fd(link));
-	ret = fd < 0 ? -errno : 0;
-	/* The iterator prints nothing, and returns EAGAIN after a million threads. */
-	while (!ret && (got = read(fd, nothing, sizeof(nothing)))) {
-		if (got < 0 && errno != EAGAIN && errno != EINTR)
-			ret = -errno;
-	}
-	bpf_link__destroy(link);
-	return ret ? error_errno(err, ret, "walking over all threads") : 0;
-}
 
 static int walk(struct session *session, enum walk_kind kind, struct error *err)
 {
@@ -304,7 +28,7 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	cpu_time->zombies = 0;
 	if (kind == WALK_SETTLE)
 		session->runtime.walk = cpu_time->walk;
-	return session_walk(session->skel->progs.profil_walk, 0, err);
+	return programs_walk(session->skel->progs.profil_walk, 0, err);
 }
 
 /*

@@ -3,7 +3,14 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
+#include "host/engine/session_announced.h"
+#include "host/engine/session_forget.h"
+#include "host/engine/session_jit.h"
+#include "host/engine/session_profile.h"
+#include "host/engine/session_records.h"
+#include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_turn.h"
 
 /*
  * From counters to a profile. The steps of the pipeline are here in their order. Steps that may
@@ -59,7 +66,7 @@ static int judge_splits(struct take *take, struct error *err)
 
 	(void)err;
 	for (i = 0; take->counted.take && i < names->nr; i++)
-		session_judge(take->session, &names->list[i]);
+		session_classify(take->session, &names->list[i]);
 	return 0;
 }
 
@@ -78,103 +85,6 @@ static int fill_profile(struct take *take, struct error *err)
 	return session_fill(take->session, &take->counted, take->profile, err);
 }
 
-/*
- * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Of those who
- * live one is enough.
- */
-static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
-{
-	struct session *session = ctx;
-	const struct space_info *found = spaces_find(&session->spaces, space);
-	const struct split_name *name = split_names_find(&session->splits, split);
-
-	(void)target;
-	if (name)
-		session->splits.list[name - session->splits.list].used = true;
-	if (found && found->idle)
-		session->spaces.list[found - session->spaces.list].idle =
-			runtime_has_ended(&session->runtime, session->nr_targets, split) ?
-				SPACE_IDLE :
-				0;
-}
-
-static void note_uses(struct session *session)
-{
-	size_t i;
-
-	for (i = 0; i < session->spaces.nr; i++)
-		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
-	for (i = 0; i < session->splits.nr; i++)
-		session->splits.list[i].used = false;
-	if (!store_each_use(session->store, note_use, session))
-		return;
-	/* Without memory all may have been used. */
-	for (i = 0; i < session->spaces.nr; i++)
-		session->spaces.list[i].idle = 0;
-	for (i = 0; i < session->splits.nr; i++)
-		session->splits.list[i].used = true;
-}
-
-/* A cgroup without a tick has threads: its time has a name, and a decision on it still holds. */
-static bool is_running(const struct session *session, const struct split_name *name)
-{
-	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
-}
-
-/*
- * A cgroup that nobody is in is struck off the list of those that were announced. If it has a tick by the next
- * take it stays. Otherwise it is forgotten, and announced again if it comes back.
- */
-static bool may_forget(struct session *session, struct split_name *name)
-{
-	const int fd = bpf_map__fd(session->skel->maps.spaces);
-	const struct space space = cgroup_space(name->id);
-	const uint32_t told = name->told;
-
-	if (is_running(session, name))
-		return false;
-	if (name->struck && !name->used)
-		return true;
-	if (name->struck)
-		bpf_map_update_elem(fd, &space, &told, BPF_ANY);
-	else if (!name->used)
-		session_forget_told(session, &space);
-	name->struck = !name->used;
-	return false;
-}
-
-static void forget_splits(struct session *session)
-{
-	struct split_names *names = &session->splits;
-	size_t from, to = 0;
-
-	if (session->options.split != SPLIT_CGROUP)
-		return;
-	for (from = 0; from < names->nr; from++) {
-		if (may_forget(session, &names->list[from]))
-			free(names->list[from].name);
-		else
-			names->list[to++] = names->list[from];
-	}
-	names->nr = names->sorted = to;
-}
-
-void session_let_go(struct session *session)
-{
-	size_t i;
-
-	for (i = 0; i < session->spaces.nr; i++) {
-		struct space_info *info = &session->spaces.list[i];
-
-		if (info->idle < SPACE_IDLE || !space_let_go(info))
-			continue;
-		if (info->space.kind == SPACE_FILE)
-			session_tell_again(session, &info->space);
-		else
-			session_free_text(session, info);
-	}
-}
-
 /* Forget: what is in the profile, and what nobody needs any more. */
 static int forget_taken(struct take *take, struct error *err)
 {
@@ -183,9 +93,7 @@ static int forget_taken(struct take *take, struct error *err)
 	(void)err;
 	if (!take->counted.take)
 		return 0;
-	note_uses(session);
-	store_clear(session->store);
-	forget_splits(session);
+	session_forget_taken(session);
 	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
 		     session->halves.state);
 	return 0;

@@ -11,8 +11,10 @@
 
 #include "base/util.h"
 #include "host/engine/kernel_btf.h"
-#include "host/engine/session_state.h"
 #include "host/engine/maps.h"
+#include "host/engine/programs.h"
+#include "host/engine/session_state.h"
+#include "host/engine/session_targets.h"
 
 #define ATTACH_PASSES 100
 
@@ -201,7 +203,7 @@ static int attach_pids(struct session *session, struct error *err)
 
 	do {
 		cpu_time->attached = 0;
-		ret = session_walk(session->skel->progs.profil_attach, 0, err);
+		ret = programs_walk(session->skel->progs.profil_attach, 0, err);
 	} while (!ret && cpu_time->attached && ++pass < ATTACH_PASSES);
 	return ret;
 }

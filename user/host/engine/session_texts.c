@@ -11,7 +11,9 @@
 #include "base/subordinates.h"
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
+#include "host/engine/session_announced.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_texts.h"
 #include "shared/callers_abi.h"
 
 /*
@@ -26,10 +28,6 @@ enum { SHORT_SHARE = 4, UNNAMED_TURNS = 2 };
 
 /* No program has a number any more, and no half, so many turns after it was taken from its text. */
 enum { RETIRED_TURNS = 2 };
-
-/* How often there is a turn for it between profiles. */
-enum { RECLAIM_REST = 20 };
-#define RECLAIM_NS 500000000ULL
 
 /* A process whose code moves may have one of so many of them. */
 enum { FORMER_SHARE = 64 };
@@ -335,7 +333,7 @@ static bool retire(struct session *session, uint32_t number)
 
 	if ((info && space_runs(info)) || bpf_map_delete_elem(texts_fd(session), space))
 		return false;
-	session_forget_told(session, space);
+	session_forget_announced(session, space);
 	session->texts.states[number].retired = session->turns;
 	if (info)
 		info->struck = true;
@@ -396,78 +394,4 @@ void session_turn_texts(struct session *session, const struct caller_node *nodes
 	}
 	if (any)
 		__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
-}
-
-/* Marks the texts that have a number, or of which a program may have one. */
-static void mark_numbered(struct session *session)
-{
-	const struct session_texts *texts = &session->texts;
-	struct space_info *info;
-	size_t i;
-
-	spaces_sort(&session->spaces);
-	for (i = 0; i < session->spaces.nr; i++)
-		session->spaces.list[i].numbered = false;
-	for (i = TEXT_FIRST; i < texts->nr; i++) {
-		info = texts->list[i].space.kind ? find_info(session, &texts->list[i].space) : NULL;
-		if (info)
-			info->numbered = true;
-	}
-}
-
-/* Forgets the code of turns that no number is left of, and no tick. */
-static void drop_formers(struct session *session, struct space_info *info)
-{
-	const struct session_texts *texts = &session->texts;
-	uint32_t i, first = store_first_turn(session->store, &info->space);
-
-	if (!info->jit->formers.nr)
-		return;
-	for (i = TEXT_FIRST; i < texts->nr; i++)
-		if (texts->list[i].turn < first &&
-		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
-			first = texts->list[i].turn;
-	jit_text_drop_formers(info->jit, first);
-}
-
-void session_forget_texts(struct session *session)
-{
-	struct spaces *spaces = &session->spaces;
-	struct space_info *info;
-	size_t from, to = 0;
-
-	mark_numbered(session);
-	for (from = 0; from < spaces->nr; from++) {
-		info = &spaces->list[from];
-		if (info->jit)
-			drop_formers(session, info);
-		if (info->struck && !info->numbered &&
-		    !store_names_text(session->store, &info->space)) {
-			session_free_text(session, info);
-			space_info_free(info);
-		} else {
-			spaces->list[to++] = *info;
-		}
-	}
-	spaces->nr = spaces->sorted = to;
-}
-
-void session_reclaim_texts(struct session *session)
-{
-	struct session_texts *texts = &session->texts;
-	const uint64_t began = monotonic_ns();
-	struct error ignored;
-	uint64_t ended;
-
-	if (!session->times.start_ns || session->times.stop_ns || !session_texts_are_short(session))
-		return;
-	if (began < texts->reclaim_after) {
-		/* What comes meanwhile may be the last for long. */
-		session_wake_at(session, texts->reclaim_after);
-		return;
-	}
-	session_turn(session, &ignored);
-	session_forget_texts(session);
-	ended = monotonic_ns();
-	texts->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);
 }

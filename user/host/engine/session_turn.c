@@ -9,7 +9,12 @@
 
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
+#include "host/engine/session_callers.h"
+#include "host/engine/session_records.h"
+#include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_texts.h"
+#include "host/engine/session_turn.h"
 
 /* Less memory would not suffice for any program. */
 enum { MEMORY_MIN = 256 * 1024 };

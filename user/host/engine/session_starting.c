@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/engine/programs.h"
+#include "host/engine/session_starting.h"
 #include "host/engine/session_state.h"
 
 #define MS 1000000ULL
@@ -78,7 +80,7 @@ static void look_through(struct session *session, struct starting_process *proce
 {
 	struct error ignored;
 
-	session_walk(session->skel->progs.profil_texts, process->tgid, &ignored);
+	programs_walk(session->skel->progs.profil_texts, process->tgid, &ignored);
 	process->looks++;
 	process->due_ns += process->next_ns;
 	process->next_ns *= LATER;

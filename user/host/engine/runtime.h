@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_RUNTIME_H
+#define BPFPROFIL_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "shared/abi.h"
+
+struct callers_state;
+
+/*
+ * The CPU time of the processes, threads or cgroups that targets are split into. The programs add it
+ * up in a map. What was already taken of an entry is kept here, because an entry cannot be read and
+ * cleared in one step. An entry whose threads have all ended is deleted once all of it was taken.
+ */
+enum { SPLIT_NAME_BYTES = 16 };
+
+struct runtime_split {
+	struct spent_key key;
+	uint64_t ns; /* since the last take */
+	uint64_t unbinned;
+	uint64_t taken_ns; /* in all takes before */
+	uint64_t taken_unbinned;
+	uint32_t walk; /* the last walk that found a thread of it */
+	bool gone; /* it is no longer in the map, because all its threads have ended */
+	uint64_t gone_ns; /* what it had when it was deleted there, and no take has taken */
+	uint64_t gone_unbinned;
+	uint64_t sum; /* 0, or the id of the split that it is about to be added to */
+	char name[SPLIT_NAME_BYTES]; /* of a process or thread */
+};
+
+struct runtime {
+	struct runtime_split *list; /* ascending by target and split */
+	size_t nr;
+	size_t capacity;
+	char (*sums)[SPLIT_NAME_BYTES]; /* by number: names by which some were added up */
+	size_t nr_sums;
+	size_t sum_capacity;
+	uint32_t walk; /* the last walk over all threads: a split that it did not find has ended */
+};
+
+/* By target, then by split. */
+int compare_spent_keys(const struct spent_key *a, const struct spent_key *b);
+
+/* Reads the map again. */
+int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
+
+/* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct callers_state *state);
+
+/* Makes room in the map: moves entries that have ended to the list. */
+void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *state);
+
+/*
+ * Adds up by name the entries that have ended. runtime_find_sums() chooses the split that each is
+ * added to; runtime_sum_of() is 0 for those that stay. runtime_add_up() returns how many it added.
+ */
+void runtime_find_sums(struct runtime *runtime);
+uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split);
+size_t runtime_add_up(struct runtime *runtime);
+
+/* Whether any target has an account of the split. */
+bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
+
+/* Whether the last walk found no thread of a split; false if it began after that walk. */
+bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
+bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split);
+
+void runtime_free(struct runtime *runtime);
+
+#endif

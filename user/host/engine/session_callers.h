@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SESSION_CALLERS_H
+#define BPFPROFIL_SESSION_CALLERS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct session;
+
+/* With --callers: plans the memory for rules; sizes maps between open and load; maps them after load. */
+uint64_t session_plan_callers(struct session *session);
+int session_configure_callers(struct session *session, struct error *err);
+int session_bind_callers(struct session *session, struct error *err);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Forgets files, cgroups and texts that nobody needs any more. */
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/session_announced.h"
+#include "host/engine/session_forget.h"
+#include "host/engine/session_jit.h"
+#include "host/engine/session_starting.h"
+#include "host/engine/session_state.h"
+#include "host/engine/session_texts.h"
+#include "host/engine/session_turn.h"
+
+/* How often there is a turn for it between profiles. */
+enum { RECLAIM_REST = 20 };
+#define RECLAIM_NS 500000000ULL
+
+/* --- files and cgroups that are idle --------------------------------------------------------------- */
+
+/*
+ * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Of those who
+ * live one is enough.
+ */
+static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
+{
+	struct session *session = ctx;
+	const struct space_info *found = spaces_find(&session->spaces, space);
+	const struct split_name *name = split_names_find(&session->splits, split);
+
+	(void)target;
+	if (name)
+		session->splits.list[name - session->splits.list].used = true;
+	if (found && found->idle)
+		session->spaces.list[found - session->spaces.list].idle =
+			runtime_has_ended(&session->runtime, session->nr_targets, split) ?
+				SPACE_IDLE :
+				0;
+}
+
+static void note_uses(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
+	for (i = 0; i < session->splits.nr; i++)
+		session->splits.list[i].used = false;
+	if (!store_each_use(session->store, note_use, session))
+		return;
+	/* Without memory all may have been used. */
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].idle = 0;
+	for (i = 0; i < session->splits.nr; i++)
+		session->splits.list[i].used = true;
+}
+
+/* A cgroup without a tick has threads: its time has a name, and a decision on it still holds. */
+static bool is_running(const struct session *session, const struct split_name *name)
+{
+	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
+}
+
+/*
+ * A cgroup that nobody is in is struck off the list of those that were announced. If it has a tick by the next
+ * take it stays. Otherwise it is forgotten, and announced again if it comes back.
+ */
+static bool may_forget(struct session *session, struct split_name *name)
+{
+	const int fd = bpf_map__fd(session->skel->maps.spaces);
+	const struct space space = cgroup_space(name->id);
+	const uint32_t told = name->told;
+
+	if (is_running(session, name))
+		return false;
+	if (name->struck && !name->used)
+		return true;
+	if (name->struck)
+		bpf_map_update_elem(fd, &space, &told, BPF_ANY);
+	else if (!name->used)
+		session_forget_announced(session, &space);
+	name->struck = !name->used;
+	return false;
+}
+
+static void forget_splits(struct session *session)
+{
+	struct split_names *names = &session->splits;
+	size_t from, to = 0;
+
+	if (session->options.split != SPLIT_CGROUP)
+		return;
+	for (from = 0; from < names->nr; from++) {
+		if (may_forget(session, &names->list[from]))
+			free(names->list[from].name);
+		else
+			names->list[to++] = names->list[from];
+	}
+	names->nr = names->sorted = to;
+}
+
+void session_forget_taken(struct session *session)
+{
+	note_uses(session);
+	store_clear(session->store);
+	forget_splits(session);
+}
+
+void session_let_go(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->spaces.nr; i++) {
+		struct space_info *info = &session->spaces.list[i];
+
+		if (info->idle < SPACE_IDLE || !space_let_go(info))
+			continue;
+		if (info->space.kind == SPACE_FILE)
+			session_announce_again(session, &info->space);
+		else
+			session_free_text(session, info);
+	}
+}
+
+/* --- texts ---------------------------------------------------------------------------------------- */
+
+static struct space_info *find_info(struct session *session, const struct space *space)
+{
+	const struct space_info *found = spaces_find(&session->spaces, space);
+
+	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
+}
+
+/* Marks the texts that have a number, or of which a program may have one. */
+static void mark_numbered(struct session *session)
+{
+	const struct session_texts *texts = &session->texts;
+	struct space_info *info;
+	size_t i;
+
+	spaces_sort(&session->spaces);
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].numbered = false;
+	for (i = TEXT_FIRST; i < texts->nr; i++) {
+		info = texts->list[i].space.kind ? find_info(session, &texts->list[i].space) : NULL;
+		if (info)
+			info->numbered = true;
+	}
+}
+
+/* Forgets the code of turns that no number is left of, and no tick. */
+static void drop_formers(struct session *session, struct space_info *info)
+{
+	const struct session_texts *texts = &session->texts;
+	uint32_t i, first = store_first_turn(session->store, &info->space);
+
+	if (!info->jit->formers.nr)
+		return;
+	for (i = TEXT_FIRST; i < texts->nr; i++)
+		if (texts->list[i].turn < first &&
+		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
+			first = texts->list[i].turn;
+	jit_text_drop_formers(info->jit, first);
+}
+
+void session_forget_texts(struct session *session)
+{
+	struct spaces *spaces = &session->spaces;
+	struct space_info *info;
+	size_t from, to = 0;
+
+	mark_numbered(session);
+	for (from = 0; from < spaces->nr; from++) {
+		info = &spaces->list[from];
+		if (info->jit)
+			drop_formers(session, info);
+		if (info->struck && !info->numbered &&
+		    !store_names_text(session->store, &info->space)) {
+			session_free_text(session, info);
+			space_info_free(info);
+		} else {
+			spaces->list[to++] = *info;
+		}
+	}
+	spaces->nr = spaces->sorted = to;
+}
+
+void session_reclaim_texts(struct session *session)
+{
+	struct session_texts *texts = &session->texts;
+	const uint64_t began = monotonic_ns();
+	struct error ignored;
+	uint64_t ended;
+
+	if (!session->times.start_ns || session->times.stop_ns || !session_texts_are_short(session))
+		return;
+	if (began < texts->reclaim_after) {
+		/* What comes meanwhile may be the last for long. */
+		session_wake_at(session, texts->reclaim_after);
+		return;
+	}
+	session_turn(session, &ignored);
+	session_forget_texts(session);
+	ended = monotonic_ns();
+	texts->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);
+}

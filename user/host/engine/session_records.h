@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SESSION_RECORDS_H
+#define BPFPROFIL_SESSION_RECORDS_H
+
+#include "base/error.h"
+
+struct session;
+
+/*
+ * What the programs announce. session_begin_callers() has the texts announced that targets run
+ * already, and waits for their tables of rules.
+ */
+int session_open_records(struct session *session, struct error *err);
+int session_consume_records(struct session *session, struct error *err);
+int session_read_records(struct session *session, struct error *err); /* and perf maps */
+int session_begin_callers(struct session *session, struct error *err);
+
+#endif
