@@ -6,17 +6,6 @@
 #include "nodes.bpf.h"
 #include "walk.bpf.h"
 
-/* The same, charged to the process of the walk, whose owner is looked up if there is none yet. */
-static __always_inline u32 walk_to_child(struct walk *walk, u32 parent, u64 site)
-{
-	u32 node = child_node(parent, site, walk->owner);
-
-	if (node || walk->owner)
-		return node;
-	walk->owner = owner_of_current();
-	return child_node(parent, site, walk->owner);
-}
-
 /* Enters the walk's i-th frame from the root; true: there is no room, and the walk's parent stays. */
 __noinline int enter_frame(u32 cpu, u32 i)
 {
@@ -33,7 +22,7 @@ __noinline int enter_frame(u32 cpu, u32 i)
 		walk->parent = entered->node;
 		return false;
 	}
-	node = walk_to_child(walk, walk->parent, site);
+	node = child_node(walk->parent, site, walk->owner);
 	if (i < WALK_ENTERED) {
 		walk->nr_entered = node ? i + 1 : i;
 		entered->site = site;
@@ -50,7 +39,6 @@ static __always_inline void begin_chain(struct walk *walk, u32 generation)
 		walk->nr_entered = 0;
 	walk->entered_root = walk->parent;
 	walk->entered_generation = generation;
-	walk->owner = 0;
 }
 
 /*
@@ -65,7 +53,9 @@ __noinline u32 enter_chain(u32 cpu, u32 target)
 	if (!walk)
 		return 0;
 	nr = walk->nr;
-	walk->parent = walk->base ?: root_of(target, walk->end);
+	if (!walk->owner)
+		walk->owner = owner_of_current();
+	walk->parent = walk->base ?: owned_root(root_of(target, walk->end), walk->owner - 1);
 	begin_chain(walk, generation);
 	for (i = 0; i < WALK_FRAMES && i < nr; i++)
 		if (enter_frame(cpu, i))
@@ -101,7 +91,7 @@ __noinline u32 enter_leaf(u32 cpu)
 	if (!leaf)
 		return walk->base;
 	leaf |= SITE_AFTER_GAP;
-	node = walk_to_child(walk, walk->parent, leaf);
+	node = child_node(walk->parent, leaf, walk->owner);
 	at = walk->nr_entered;
 	for (i = 0; i < GAP_TRIES && !node && at > 1; i++) {
 		at /= 2;

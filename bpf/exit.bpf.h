@@ -49,7 +49,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 		return 0;
 	arch_return_frame(task, &walk->at);
 	begin_walk(walk, task, mm, follow->target);
-	walk->nr = walk->base = 0;
+	walk->nr = walk->base = walk->owner = 0;
 	walk_up(slot);
 	follow->exit_target = follow->target;
 	/* Read before: if the tree is another one by then, the chain is in neither. */

@@ -151,6 +151,7 @@ static __noinline int with_callers(void *ctx, const struct tick *tick, u32 count
 
 	if (!walk || !counted || counted == TICK_WEIGHTLESS)
 		return 0;
+	walk->owner = tick->owner;
 	if (tick->in_kernel)
 		arch_return_frame(bpf_get_current_task_btf(), &walk->at);
 	add_kernel_frames(ctx, cpu, walk, tick->kernel ? tick->pc : 0);

@@ -315,8 +315,11 @@ __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 /* The same below the root of a target and of how the walk ended. */
 __noinline int count_site(u32 target, u32 end, u64 site, u32 n)
 {
-	return count_below(root_of(target, end), site, owner_of_current(), n) ||
-	       count_unplaced(target, n);
+	u32 owner = owner_of_current(), root = root_of(target, end);
+
+	if (end != END_FLAT)
+		root = owned_root(root, owner - 1);
+	return count_below(root, site, owner, n) || count_unplaced(target, n);
 }
 
 #endif

@@ -68,6 +68,7 @@ struct tick {
 	bool kernel; /* pc is in the kernel */
 	bool in_kernel; /* it fell in the kernel, whichever pc it is billed to */
 	bool unjudged; /* it is not known yet whether its cgroup is wanted */
+	u16 owner; /* of the process, + 1, if it is to be walked; 0: not looked up yet */
 };
 
 static __always_inline u32 range_slot(u32 cpu, u32 who, u64 pc, u32 shift)

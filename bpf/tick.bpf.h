@@ -180,6 +180,14 @@ static __always_inline u64 exit_site(struct follow *follow, struct target_accoun
 	return callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
+/* The owner of the process of a range, + 1. */
+static __noinline u32 range_owner(struct text_range *range)
+{
+	if (!range->owner)
+		range->owner = owner_of_current();
+	return range->owner;
+}
+
 /* Counts n ticks below the root of a range at a site that has no node in its first line; false: they are lost. */
 static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
 {
@@ -189,9 +197,8 @@ static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
 		add_to_node(node - 1, n);
 		return true;
 	}
-	if (!range->owner)
-		range->owner = owner_of_current();
-	return count_below(range->root, site, range->owner, n) || count_unplaced(range->target, n);
+	return count_below(range->root, site, range_owner(range), n) ||
+	       count_unplaced(range->target, n);
 }
 
 /* The line of memory that most likely has the node of a site below a root. */
@@ -323,6 +330,7 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 {
 	tick->n = 0; /* not weighed yet */
 	tick->site = 0;
+	tick->owner = 0;
 	tick->unjudged = false;
 	tick->in_kernel = !user;
 	/*
@@ -365,7 +373,9 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 		return TICK_WEIGHTLESS;
 	tick->site = site;
 	range_hit(range, tick->n);
-	if (!callers)
+	if (callers)
+		tick->owner = range_owner(range);
+	else
 		count_at(range, site, tick->n);
 	return range->target + 1;
 }

@@ -142,7 +142,8 @@ struct caller_node {
 #define NO_ROOT_NUMBER 0xffffffff
 
 enum {
-	NODE_IS_ROOT = 1U << 31, /* the rest is the root's number */
+	NODE_IS_ROOT = 1U
+		       << 31, /* the rest is the root's number, and an owner's: see owned_root() */
 	NODE_IN_SECOND = 1 << 30,
 	NODES_OF_LINE = 4,
 	NODE_LINES = 8, /* in which a node may be */
@@ -153,6 +154,27 @@ enum {
 struct node_line {
 	struct caller_node node[NODES_OF_LINE];
 };
+
+/*
+ * The parent of a chain's first frame: the number of its root, and of the owner of its process. Two owners therefore
+ * share no node, and user space knows how many nodes each has, although nodes have no owner.
+ */
+enum { ROOT_OWNER_SHIFT = 20, ROOTS_MAX = 1 << ROOT_OWNER_SHIFT };
+
+static inline __u32 owned_root(__u32 root, __u32 owner)
+{
+	return root | owner << ROOT_OWNER_SHIFT;
+}
+
+static inline __u32 root_number(__u32 parent)
+{
+	return parent & (ROOTS_MAX - 1);
+}
+
+static inline __u32 root_owner(__u32 parent)
+{
+	return (parent & ~NODE_IS_ROOT) >> ROOT_OWNER_SHIFT;
+}
 
 /* The half that a parent is in. */
 static inline __u32 half_of(__u32 parent)
@@ -224,7 +246,7 @@ struct walk {
 	__u32 in_call; /* pc is where a call will return to */
 	__u32 parent; /* while the chain is entered: the node reached */
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
-	__u32 owner; /* of the chain's elements, + 1; 0: none was new yet */
+	__u32 owner; /* of the process, + 1; 0: not looked up yet */
 	__u32 pad1;
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */

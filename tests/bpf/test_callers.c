@@ -99,6 +99,12 @@ static const struct caller_node *node_of(const struct bench *bench, uint32_t par
 	return &bench->nodes[half_of(parent) * NODES + number];
 }
 
+/* A root as the parent of what the first owner's processes have below it. */
+static uint32_t first_owners(uint32_t root)
+{
+	return NODE_IS_ROOT | owned_root(root, OWNER_FIRST);
+}
+
 /* From the chain's leaf up to its root each element must be the chain's. */
 static void expect_chain(struct bench *bench)
 {
@@ -111,7 +117,7 @@ static void expect_chain(struct bench *bench)
 		cr_assert_eq(half_of(at), half, "the other half");
 		at = node_of(bench, at)->parent;
 	}
-	cr_assert_eq(at, NODE_IS_ROOT | root_for_good(bss->in_target, END_COMPLETE, half));
+	cr_assert_eq(at, first_owners(root_for_good(bss->in_target, END_COMPLETE, half)));
 }
 
 /* The half is changed for the other one, which is emptied first, as user space does. */
@@ -160,7 +166,7 @@ Test(bpf_callers, one_owner_cannot_fill_the_tree)
 	at = bss->out_node;
 	cr_assert(at);
 	cr_expect_eq(node_of(&bench, at)->site, bss->in_sites[0] | SITE_AFTER_GAP);
-	cr_expect_eq(node_of(&bench, at)->parent, NODE_IS_ROOT | root_for_good(0, END_COMPLETE, 0));
+	cr_expect_eq(node_of(&bench, at)->parent, first_owners(root_for_good(0, END_COMPLETE, 0)));
 	/* Another owner, as whom the test has the first's number taken away. */
 	bench.owners[OWNER_FIRST].elements[0] = 0;
 	for (i = 0; i < bss->in_nr; i++)

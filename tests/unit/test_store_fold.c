@@ -220,3 +220,45 @@ Test(store_fold, again_and_again)
 	cr_expect_gt(fixture.tallies[0].coarse, 0);
 	cr_expect_eq(fixture.tallies[0].unknown, 0);
 }
+
+/* Whoever has more places than others loses detail first, however cold the others' are, and be they of the dead. */
+Test(store_fold, not_those_who_have_few)
+{
+	const uint32_t greedy = owned_root(put_root(0, split_of(9), END_COMPLETE), OWNER_FIRST + 1);
+	const uint32_t modest = owned_root(put_root(0, split_of(7), END_COMPLETE), OWNER_FIRST);
+	uint32_t i, folded = 0;
+
+	for (i = 0; i < 1024; i++)
+		put_place(put_place(greedy, AT(65536 + i), 0), AT(1 << 20 | i), 100);
+	for (i = 0; i < 64; i++)
+		put_place(put_place(modest, AT(10 + i), 0), AT(200 + i), 1);
+	add_half();
+	ended_below = 9;
+	fold(store_bytes(fixture.store) / 2);
+	expect_all(1024 * 100 + 64, 0, true);
+	for (i = 0; i < 1024; i++)
+		folded += CHAIN(0, 9, END_FULL, 1 << 20 | i) == 100;
+	cr_expect_gt(folded, 256);
+	cr_expect_lt(folded, 1024);
+	for (i = 0; i < 64; i++)
+		cr_expect_eq(CHAIN(0, 7, END_COMPLETE, 10 + i, 200 + i), 1, "%u", i);
+	/* In the profile it does not show whose they are. */
+	cr_expect_eq(bin_at(0, 7, "/0", 200, 1), 1);
+	fold(0);
+	expect_all(1024 * 100 + 64, 0, true);
+	cr_expect_eq(fixture.tallies[0].unknown, 1024 * 100 + 64);
+}
+
+/* Chains of two owners that look alike are one in the profile. */
+Test(store_fold, owners_do_not_show)
+{
+	const uint32_t root = put_root(0, split_of(7), END_COMPLETE);
+
+	put_place(put_place(root, AT(10), 1), AT(20), 2);
+	put_place(put_place(owned_root(root, OWNER_FIRST), AT(10), 4), AT(20), 8);
+	put_root_ticks(root, 16);
+	add_half();
+	expect_all(15, 16, true);
+	cr_expect_eq(CHAIN(0, 7, END_COMPLETE, 10), 5);
+	cr_expect_eq(CHAIN(0, 7, END_COMPLETE, 10, 20), 10);
+}

@@ -62,9 +62,11 @@ static uint32_t roots_for_good(const struct session *session)
 
 static uint32_t max_roots(const struct session *session)
 {
-	const uint32_t splits = session->options.split == SPLIT_NONE ? 0 : session->nr_splits;
+	const uint64_t splits = session->options.split == SPLIT_NONE ? 0 : session->nr_splits;
+	const uint64_t most =
+		roots_for_good(session) + splits * (session->options.callers ? WALK_END_COUNT : 1);
 
-	return roots_for_good(session) + splits * (session->options.callers ? WALK_END_COUNT : 1);
+	return most < ROOTS_MAX / 2 ? (uint32_t)most : ROOTS_MAX / 2;
 }
 
 int session_size_halves(struct session *session)

@@ -27,9 +27,9 @@ static uint64_t hash_node(const struct store_node *node)
 	return mix(mix(node->parent, node->place), node->text);
 }
 
-static uint64_t hash_root(const struct caller_root_key *key)
+static uint64_t hash_root(const struct caller_root_key *key, uint32_t owner)
 {
-	return mix(mix(key->split, key->target), key->end);
+	return mix(mix(mix(key->split, key->target), key->end), owner);
 }
 
 static uint64_t hash_text(const struct store_text *text)
@@ -59,13 +59,14 @@ static uint32_t *slot_of_node(const struct store *store, const struct store_node
 				 nodes[i].text == node->text);
 }
 
-static uint32_t *slot_of_root(const struct store *store, const struct caller_root_key *key)
+static uint32_t *slot_of_root(const struct store *store, const struct caller_root_key *key,
+			      uint32_t owner)
 {
 	const struct stored_root *roots = store->roots;
 
-	return FIND_SLOT(&store->root_index, hash_root(key), i,
+	return FIND_SLOT(&store->root_index, hash_root(key, owner), i,
 			 roots[i].key.split == key->split && roots[i].key.target == key->target &&
-				 roots[i].key.end == key->end);
+				 roots[i].key.end == key->end && roots[i].owner == owner);
 }
 
 static bool is_same_text(const struct store_text *a, const struct store_text *b)
@@ -119,7 +120,7 @@ static int reserve_roots(struct store *store, size_t more)
 
 	ret = ret ?: grow_index(&store->root_index, need);
 	for (i = 0; ret > 0 && i < store->nr_roots; i++)
-		*slot_of_root(store, &store->roots[i].key) = (uint32_t)i + 1;
+		*slot_of_root(store, &store->roots[i].key, store->roots[i].owner) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
 }
 
@@ -143,12 +144,12 @@ int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 	return ret ?: reserve_texts(store, texts);
 }
 
-uint32_t store_put_root(struct store *store, const struct caller_root_key *key)
+uint32_t store_put_root(struct store *store, const struct caller_root_key *key, uint32_t owner)
 {
-	uint32_t *slot = slot_of_root(store, key);
+	uint32_t *slot = slot_of_root(store, key, owner);
 
 	if (!*slot) {
-		store->roots[store->nr_roots] = (struct stored_root){ .key = *key };
+		store->roots[store->nr_roots] = (struct stored_root){ .key = *key, .owner = owner };
 		store->roots[store->nr_roots].key.tree = 0;
 		*slot = (uint32_t)++store->nr_roots;
 	}
@@ -188,8 +189,9 @@ struct adding {
 	uint32_t *order; /* indices of elements, parents first */
 	size_t nr;
 	uint32_t *nodes; /* by index: the parent of its children in the store; WANTED: it is in the order */
-	uint32_t *roots; /* by number: number + 1 */
-	uint32_t *texts; /* the same */
+	uint32_t *texts; /* by number: number + 1 */
+	uint8_t owners[OWNERS_MAX]; /* by number: one with a chain in the order */
+	size_t nr_owners;
 };
 
 #define WANTED UINT32_MAX
@@ -207,10 +209,18 @@ static uint32_t above(const struct closed_half *half, uint32_t index)
 
 static bool hangs_from_root(const struct closed_half *half, uint32_t index)
 {
-	const uint32_t parent = half->nodes[index].parent, root = parent & ~NODE_IS_ROOT;
+	const uint32_t parent = half->nodes[index].parent, root = root_number(parent);
 
 	return parent & NODE_IS_ROOT && root < half->nr_roots &&
-	       half->roots[root].key.target != NO_TARGET;
+	       half->roots[root].key.target != NO_TARGET && root_owner(parent) < OWNERS_MAX;
+}
+
+static void note_owner(struct adding *adding, uint32_t index)
+{
+	uint8_t *known = &adding->owners[root_owner(adding->half->nodes[index].parent)];
+
+	adding->nr_owners += !*known;
+	*known = true;
 }
 
 /* Adds an element to the order, after all above it. Elements without a root are ignored: only a damaged table has any. */
@@ -226,6 +236,8 @@ static void want(struct adding *adding, uint32_t index)
 		return;
 	if (nr == CHAIN_MAX && index != UINT32_MAX && !adding->nodes[index])
 		return;
+	if (nr && index == UINT32_MAX)
+		note_owner(adding, chain[nr - 1]);
 	while (nr--) {
 		adding->nodes[chain[nr]] = WANTED;
 		adding->order[adding->nr++] = chain[nr];
@@ -271,15 +283,6 @@ static void find_wanted(struct adding *adding)
 		if (at < half->nr_nodes)
 			want(adding, at);
 	}
-}
-
-static uint32_t add_root(struct adding *adding, uint32_t number)
-{
-	uint32_t *known = &adding->roots[number];
-
-	if (!*known)
-		*known = store_put_root(adding->store, &adding->half->roots[number].key) + 1;
-	return *known - 1;
 }
 
 /* A text without a known number is handled like that of an unknown process. */
@@ -333,21 +336,23 @@ static uint32_t add_parent(struct adding *adding, uint32_t index)
 	const uint32_t parent = adding->half->nodes[index].parent;
 
 	if (parent & NODE_IS_ROOT)
-		return NODE_IS_ROOT | add_root(adding, parent & ~NODE_IS_ROOT);
+		return NODE_IS_ROOT |
+		       store_put_root(adding->store, &adding->half->roots[root_number(parent)].key,
+				      root_owner(parent));
 	return adding->nodes[above(adding->half, index)];
 }
 
 /* A place that was added up has lost its callers. Therefore it hangs from a root of END_FULL. */
 static uint32_t coarse_parent(struct store *store, uint32_t parent)
 {
-	struct caller_root_key key;
+	struct stored_root root;
 
 	while (!(parent & NODE_IS_ROOT))
 		parent = store->nodes[parent - 1].parent;
-	key = store->roots[parent & ~NODE_IS_ROOT].key;
-	if (key.end != END_FLAT)
-		key.end = END_FULL;
-	return NODE_IS_ROOT | store_put_root(store, &key);
+	root = store->roots[parent & ~NODE_IS_ROOT];
+	if (root.key.end != END_FLAT)
+		root.key.end = END_FULL;
+	return NODE_IS_ROOT | store_put_root(store, &root.key, root.owner);
 }
 
 /* If a place was added up, its children hang from its parent. */
@@ -371,11 +376,13 @@ static void add_node(struct adding *adding, uint32_t index)
 static void add_root_ticks(struct adding *adding)
 {
 	const struct closed_half *half = adding->half;
+	struct store *store = adding->store;
 	uint32_t i;
 
 	for (i = 0; i < half->nr_roots; i++)
 		if (half->roots[i].key.target != NO_TARGET && half->roots[i].ticks)
-			adding->store->roots[add_root(adding, i)].ticks += half->roots[i].ticks;
+			store->roots[store_put_root(store, &half->roots[i].key, OWNER_ROOT)].ticks +=
+				half->roots[i].ticks;
 }
 
 static int add_half(struct adding *adding)
@@ -383,12 +390,14 @@ static int add_half(struct adding *adding)
 	const struct closed_half *half = adding->half;
 	size_t nr_roots = 0, i;
 
-	if (!adding->order || !adding->nodes || !adding->roots || !adding->texts)
+	if (!adding->order || !adding->nodes || !adding->texts)
 		return -ENOMEM;
 	find_wanted(adding);
 	for (i = 0; i < half->nr_roots; i++)
 		nr_roots += half->roots[i].key.target != NO_TARGET;
-	if (store_reserve(adding->store, adding->nr, 2 * nr_roots, min_size(TEXTS_MAX, adding->nr)))
+	/* Of each owner one, and another of END_FULL; and one for ticks of its own. */
+	nr_roots += 2 * min_size(adding->nr, nr_roots * adding->nr_owners);
+	if (store_reserve(adding->store, adding->nr, nr_roots, min_size(TEXTS_MAX, adding->nr)))
 		return -ENOMEM;
 	for (i = 0; i < adding->nr; i++)
 		add_node(adding, adding->order[i]);
@@ -403,14 +412,12 @@ int store_add(struct store *store, const struct closed_half *half)
 		.half = half,
 		.order = malloc((half->nr_nodes + 1) * sizeof(*adding.order)),
 		.nodes = calloc(half->nr_nodes + 1, sizeof(*adding.nodes)),
-		.roots = calloc(half->nr_roots + 1, sizeof(*adding.roots)),
 		.texts = calloc(TEXTS_MAX, sizeof(*adding.texts)),
 	};
 	const int ret = add_half(&adding);
 
 	free(adding.order);
 	free(adding.nodes);
-	free(adding.roots);
 	free(adding.texts);
 	return ret;
 }

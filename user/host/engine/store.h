@@ -76,7 +76,8 @@ int store_sum_splits(struct store *store,
 /*
  * Reduces the table to so many bytes. The coldest places lose detail first, and those of processes that have ended
  * before all others. They lose their callers, then they are added up in bins of 1 KiB and of 64 KiB. The last resort
- * is to forget which process they belong to. -ENOMEM: it stopped on the way.
+ * is to forget which process they belong to. Owners who have fewer places than the largest ones keep theirs as long
+ * as that saves enough. -ENOMEM: it stopped on the way.
  */
 int store_fold(struct store *store, uint64_t bytes,
 	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx);

@@ -13,12 +13,18 @@ enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_NAMES };
 /* Places are sorted by the highest bit of their ticks. */
 enum { HEATS = 64 };
 
+/* The places of an owner. */
+struct owner_places {
+	uint64_t nr;
+	uint64_t most; /* those with more ticks stay, */
+	uint64_t spare; /* and so many of the hottest others */
+};
+
 struct store_change {
 	struct store *store;
 	struct caller_root_key *keys; /* by root: its new key */
 	uint8_t *folds; /* by root: enum fold */
-	uint64_t most; /* places with more ticks stay, */
-	uint64_t spare; /* and so many of the hottest others */
+	struct owner_places *owners; /* by owner */
 	uint32_t *map; /* by node: its root, and after the move its new number */
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
 	const struct stored_root *roots; /* before the change */
@@ -55,15 +61,16 @@ static bool stays(struct store_change *change, size_t i)
 {
 	const struct store_node *node = &change->store->nodes[i];
 	const uint32_t root = change->map[i];
+	struct owner_places *owner = &change->owners[change->roots[root].owner];
 
 	if (!node->count)
 		return false;
-	if (node->count > change->most ||
+	if (node->count > owner->most ||
 	    !can_fold(change->store, node, change->folds[root], change->roots[root].key.end))
 		return true;
-	if (!change->spare || heat_of(node->count) != heat_of(change->most))
+	if (!owner->spare || heat_of(node->count) != heat_of(owner->most))
 		return false;
-	change->spare--;
+	owner->spare--;
 	return true;
 }
 
@@ -104,7 +111,7 @@ static uint32_t new_root(struct store_change *change, uint32_t root, bool coarse
 
 	if (coarse && key.end != END_FLAT)
 		key.end = END_FULL;
-	return store_put_root(change->store, &key) | NODE_IS_ROOT;
+	return store_put_root(change->store, &key, change->roots[root].owner) | NODE_IS_ROOT;
 }
 
 static uint32_t new_text(struct store_change *change, uint32_t text)
@@ -175,12 +182,16 @@ static void move_nodes(struct store_change *change)
 
 static void move_root_ticks(struct store_change *change, size_t nr)
 {
+	struct store *store = change->store;
+	uint32_t root;
 	size_t i;
 
-	for (i = 0; i < nr; i++)
-		if (change->roots[i].ticks)
-			change->store->roots[store_put_root(change->store, &change->keys[i])]
-				.ticks += change->roots[i].ticks;
+	for (i = 0; i < nr; i++) {
+		if (!change->roots[i].ticks)
+			continue;
+		root = store_put_root(store, &change->keys[i], change->roots[i].owner);
+		store->roots[root].ticks += change->roots[i].ticks;
+	}
 }
 
 /* Begins new lists of roots and texts; -ENOMEM: nothing has changed. */
@@ -223,6 +234,7 @@ static void end_change(struct store_change *change)
 {
 	free(change->keys);
 	free(change->folds);
+	free(change->owners);
 	free(change->map);
 	free(change->keep);
 	free(change->new_texts);
@@ -239,8 +251,9 @@ static int begin_change(struct store_change *change, struct store *store)
 				       .texts = store->texts,
 				       .keys = calloc(store->nr_roots + 1, sizeof(*change->keys)),
 				       .folds = calloc(store->nr_roots + 1, sizeof(*change->folds)),
+				       .owners = calloc(OWNERS_MAX, sizeof(*change->owners)),
 				       .map = store_roots_of_nodes(store) };
-	if (!change->keys || !change->folds || !change->map)
+	if (!change->keys || !change->folds || !change->owners || !change->map)
 		return -ENOMEM;
 	for (i = 0; i < store->nr_roots; i++)
 		change->keys[i] = store->roots[i].key;
@@ -275,6 +288,7 @@ struct limit {
 	uint64_t bytes;
 	bool (*has_ended)(void *ctx, uint32_t target, uint64_t split);
 	void *ctx;
+	bool fair; /* owners who have few places keep them */
 	bool all; /* processes that run too */
 	enum fold fold;
 };
@@ -295,12 +309,59 @@ static void choose_roots(struct store_change *change, const struct limit *limit)
 	}
 }
 
-/* Chooses the coldest places, at most so many. Returns how many could be folded. */
-static uint64_t choose_places(struct store_change *change, uint64_t wanted)
+static void count_places(struct store_change *change)
+{
+	size_t i;
+
+	for (i = 0; i < change->store->nr_nodes; i++)
+		change->owners[change->roots[change->map[i]].owner].nr++;
+}
+
+/* How many places owners have beyond a share. */
+static uint64_t beyond(const struct store_change *change, uint64_t share)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < OWNERS_MAX; i++)
+		if (change->owners[i].nr > share)
+			sum += change->owners[i].nr - share;
+	return sum;
+}
+
+/* The largest share for which so many places are beyond it: owners with fewer places than that keep theirs. */
+static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
+{
+	uint64_t low = 0, high = change->store->nr_nodes, middle;
+
+	while (low < high) {
+		middle = high - (high - low) / 2;
+		if (beyond(change, middle) >= wanted)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* Chooses the coldest of an owner's places, at most so many. */
+static void choose_coldest(struct owner_places *owner, const uint32_t places[HEATS],
+			   uint64_t wanted)
+{
+	unsigned int heat;
+	uint64_t sum = 0;
+
+	for (heat = 0; heat < HEATS && sum < wanted; heat++)
+		sum += places[heat];
+	owner->most = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
+	owner->spare = sum > wanted ? sum - wanted : 0;
+}
+
+/* Counts the places that can be folded, by owner and heat; returns how many there are. */
+static uint64_t count_foldable(const struct store_change *change, uint32_t (*places)[HEATS])
 {
 	const struct store *store = change->store;
-	uint64_t places[HEATS] = { 0 }, sum = 0, all = 0;
-	unsigned int heat;
+	uint64_t all = 0;
 	size_t i;
 
 	for (i = 0; i < store->nr_nodes; i++) {
@@ -309,31 +370,63 @@ static uint64_t choose_places(struct store_change *change, uint64_t wanted)
 		if (!can_fold(store, &store->nodes[i], change->folds[root],
 			      store->roots[root].key.end))
 			continue;
-		places[heat_of(store->nodes[i].count)]++;
+		places[store->roots[root].owner][heat_of(store->nodes[i].count)]++;
 		all++;
 	}
-	for (heat = 0; heat < HEATS && sum < wanted; heat++)
-		sum += places[heat];
-	change->most = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
-	change->spare = sum > wanted ? sum - wanted : 0;
 	return all;
 }
 
-/* Folds so many places. 1: no others can be folded. */
-static int fold_places(struct store *store, const struct limit *limit, uint64_t wanted)
+/* How many of the wanted places are an owner's: what is beyond the fair share, or else a part in proportion. */
+static uint64_t part_of(const struct store_change *change, const struct owner_places *owner,
+			uint64_t wanted, uint64_t share)
+{
+	if (share)
+		return owner->nr > share ? owner->nr - share : 0;
+	return wanted * owner->nr / (change->store->nr_nodes + 1) + 1;
+}
+
+/*
+ * Chooses the coldest places of each owner, at most `times` as many as are the owner's part; 0 times: all of the owners
+ * who have a part. Returns how many places could be folded, or -ENOMEM.
+ */
+static int64_t choose_places(struct store_change *change, const struct limit *limit,
+			     uint64_t wanted, uint64_t times)
+{
+	cleanup_free uint32_t(*places)[HEATS] = calloc(OWNERS_MAX, sizeof(*places));
+	uint64_t all, share, part;
+	size_t i;
+
+	if (!places)
+		return -ENOMEM;
+	count_places(change);
+	share = limit->fair ? fair_share(change, wanted) : 0;
+	all = count_foldable(change, places);
+	for (i = 0; i < OWNERS_MAX; i++) {
+		part = part_of(change, &change->owners[i], wanted, share);
+		choose_coldest(&change->owners[i], places[i],
+			       part && !times ? UINT64_MAX : part * times);
+	}
+	return (int64_t)all;
+}
+
+/* Folds so many times the wanted places. 1: no others can be folded. */
+static int fold_places(struct store *store, const struct limit *limit, uint64_t wanted,
+		       uint64_t times)
 {
 	struct store_change change;
-	uint64_t all = 0;
+	int64_t all = 0;
 	int ret = begin_change(&change, store);
 
 	if (!ret) {
 		choose_roots(&change, limit);
-		all = choose_places(&change, wanted);
-		if (all || limit->fold == FOLD_NAMES)
+		all = choose_places(&change, limit, wanted, times);
+		if (all > 0 || (!all && limit->fold == FOLD_NAMES))
 			ret = move_all(&change);
 	}
 	end_change(&change);
-	return ret ?: all <= wanted;
+	if (ret || all < 0)
+		return -ENOMEM;
+	return !times || (uint64_t)all <= wanted * times;
 }
 
 /*
@@ -348,7 +441,7 @@ static int fold_step(struct store *store, const struct limit *limit)
 
 	for (; !ret && store_bytes(store) > limit->bytes; times = times == 1 ? 4 : 0) {
 		wanted = (store_bytes(store) - limit->bytes) / node_bytes + 1;
-		ret = fold_places(store, limit, times ? times * wanted : UINT64_MAX);
+		ret = fold_places(store, limit, wanted, times);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -364,15 +457,17 @@ int store_fold(struct store *store, uint64_t bytes,
 		{ true, FOLD_CHAINS },	{ true, FOLD_COARSE },	{ true, FOLD_WIDEST },
 		{ false, FOLD_NAMES },	{ true, FOLD_NAMES },
 	};
+	const size_t nr = sizeof(steps) / sizeof(*steps);
 	struct limit limit = { .bytes = bytes, .has_ended = has_ended, .ctx = ctx };
 	size_t i;
 	int ret = 0;
 
 	if (store_bytes(store) > bytes)
 		store_trim(store);
-	for (i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++) {
-		limit.all = steps[i].all;
-		limit.fold = steps[i].fold;
+	for (i = 0; !ret && i < 2 * nr; i++) {
+		limit.fair = i < nr;
+		limit.all = steps[i % nr].all;
+		limit.fold = steps[i % nr].fold;
 		ret = fold_step(store, &limit);
 	}
 	return ret;
