@@ -109,61 +109,6 @@ struct profile *profile_new(void)
 	return calloc(1, sizeof(struct profile));
 }
 
-void profile_account_free(struct profile_account *account)
-{
-	size_t i;
-
-	for (i = 0; i < account->nr_lost; i++)
-		free(account->lost[i].cause);
-	free(account->lost);
-}
-
-void profile_host_free(struct profile_host *host)
-{
-	free(host->kernel);
-	free(host->arch);
-	free(host->name);
-}
-
-void profile_target_free(struct profile_target *target)
-{
-	free(target->kind);
-	free(target->name);
-	free(target->cgroup);
-	free(target->host);
-	profile_account_free(&target->ticks);
-}
-
-void profile_split_free(struct profile_split *split)
-{
-	free(split->process);
-	free(split->cgroup);
-}
-
-void profile_object_free(struct profile_object *object)
-{
-	free(object->path);
-	free(object->build_id);
-	free(object->text);
-}
-
-void profile_label_free(struct profile_label *label)
-{
-	free(label->host);
-	free(label->cgroup);
-	free(label->key);
-	free(label->value);
-}
-
-void profile_histogram_free(struct profile_histogram *histogram)
-{
-	free(histogram->process);
-	free(histogram->dialect);
-	free(histogram->cgroup);
-	free(histogram->stopped);
-	free(histogram->bins);
-}
-
 void profile_command_free(char **command)
 {
 	size_t i;
@@ -171,58 +116,6 @@ void profile_command_free(char **command)
 	for (i = 0; command && command[i]; i++)
 		free(command[i]);
 	free(command);
-}
-
-static void free_lists(struct profile *profile)
-{
-	size_t i;
-
-	for (i = 0; i < profile->nr_hosts; i++)
-		profile_host_free(&profile->hosts[i]);
-	for (i = 0; i < profile->nr_targets; i++)
-		profile_target_free(&profile->targets[i]);
-	for (i = 0; i < profile->nr_splits; i++)
-		profile_split_free(&profile->splits[i]);
-	for (i = 0; i < profile->nr_labels; i++)
-		profile_label_free(&profile->labels[i]);
-	for (i = 0; i < profile->nr_objects; i++)
-		profile_object_free(&profile->objects[i]);
-	for (i = 0; i < profile->nr_histograms; i++)
-		profile_histogram_free(&profile->histograms[i]);
-	for (i = 0; i < profile->nr_functions; i++)
-		free(profile->functions[i].name);
-	for (i = 0; i < profile->nr_notes; i++)
-		free(profile->notes[i]);
-	free(profile->hosts);
-	free(profile->targets);
-	free(profile->splits);
-	free(profile->labels);
-	free(profile->objects);
-	free(profile->histograms);
-	free(profile->functions);
-	free(profile->notes);
-}
-
-void profile_free(struct profile *profile)
-{
-	if (!profile)
-		return;
-	free_lists(profile);
-	profile_callers_free(profile->callers);
-	profile_waits_free(profile->waits);
-	profile_command_free(profile->command);
-	profile_account_free(&profile->ticks);
-	profile_host_free(&profile->host);
-	free(profile->tool);
-	free(profile->started);
-	free(profile->sampling.source);
-	free(profile->sampling.mode);
-	free(profile->sampling.split);
-	free(profile->sampling.cpus);
-	free(profile->sampling.hierarchy);
-	free(profile->sampling.delivered);
-	free(profile->sampling.segments);
-	free(profile);
 }
 
 uint64_t profile_account_lost(const struct profile_account *account)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,12 @@
 #include "base/util.h"
 #include "profile/profile.h"
 #include "profile/profile_io.h"
+#include "profile/profile_members.h"
+#include "profile/waits.h"
 
 /*
- * Reads JSON objects into structures by tables of keys. All functions return 0, or a negative errno
- * with a description in the reader's struct error.
+ * Reads JSON objects into structures by their tables of members. All functions return 0, or a
+ * negative errno with a description in the reader's struct error.
  */
 
 struct reader {
@@ -29,29 +30,6 @@ struct reader {
 	uint64_t cpu_ns; /* its value */
 };
 
-/* A key of an object, and the member for its value, mostly of the same name. */
-struct field {
-	const char *key;
-	int (*read)(struct reader *r, void *member);
-	size_t offset;
-	bool optional;
-	size_t size; /* of an element; 0: the value is not a list */
-	size_t nr_offset; /* member for the list's length */
-};
-
-/* .optional = true may follow these. */
-#define FIELD(type, member, reader, ...)                                                           \
-	{                                                                                          \
-		.key = #member, .read = reader, .offset = offsetof(struct type, member),           \
-		##__VA_ARGS__                                                                      \
-	}
-#define LIST(type, member, reader, ...)                                                            \
-	FIELD(type, member, reader, .size = sizeof(*((struct type *)0)->member),                   \
-	      .nr_offset = offsetof(struct type, nr_##member), ##__VA_ARGS__)
-
-static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
-		     int (*read)(struct reader *r, void *element));
-
 static int read_no_memory(struct reader *r)
 {
 	return error_errno(r->err, -ENOMEM, "%s", input_name(r->in));
@@ -64,32 +42,38 @@ static int read_copy(struct reader *r, const char *text, char **result)
 	return *result ? 0 : read_no_memory(r);
 }
 
-/* Starts with the next field, because our own writer uses the table's order. */
-static size_t find_field(const struct field *fields, const char *key, size_t next)
+/* Starts with the next member, because our own writer uses the table's order. */
+static size_t find_member(const struct profile_member *members, const char *key, size_t next)
 {
 	size_t i = 0;
 
-	if (fields[next].key && !strcmp(fields[next].key, key))
+	if (members[next].key && !strcmp(members[next].key, key))
 		return next;
-	while (fields[i].key && strcmp(fields[i].key, key) != 0)
+	while (members[i].key && strcmp(members[i].key, key) != 0)
 		i++;
 	return i;
 }
 
-static int read_field(struct reader *r, const struct field *field, char *base)
-{
-	void *member = base + field->offset, *nr = base + field->nr_offset;
+static int read_member(struct reader *r, const struct profile_member *member, char *object);
+static int read_list(struct reader *r, const struct profile_member *member, void **list,
+		     size_t *nr);
 
-	return field->size ? read_list(r, member, nr, field->size, field->read) :
-			     field->read(r, member);
+static int leave_out(struct reader *r, const struct profile_member *member, char *object)
+{
+	const enum walk_end none = WALK_END_COUNT;
+
+	if (!member->optional)
+		return json_reader_fail(r->json, "\"%s\" is missing", member->key);
+	if (member->type == MEMBER_WALK_END)
+		memcpy(object + member->offset, &none, sizeof(none));
+	return 0;
 }
 
 /*
- * Reads an object into the structure at base. Unknown keys come from a later version, and are
- * skipped. A known key may occur only once. The table ends with a NULL key, and has at most 64
- * keys.
+ * Reads an object. Unknown keys come from a later version, and are skipped. A known key may occur
+ * only once. The table has at most 64 keys.
  */
-static int read_fields(struct reader *r, const struct field *fields, void *base)
+static int read_members(struct reader *r, const struct profile_member *members, void *object)
 {
 	uint64_t seen = 0;
 	const char *key;
@@ -100,53 +84,27 @@ static int read_fields(struct reader *r, const struct field *fields, void *base)
 	if (ret)
 		return ret;
 	while ((ret = json_reader_member(r->json, &key)) > 0) {
-		i = find_field(fields, key, next);
-		if (!fields[i].key)
+		i = find_member(members, key, next);
+		if (!members[i].key)
 			ret = json_reader_skip(r->json);
 		else if (seen >> i & 1)
-			ret = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
+			ret = json_reader_fail(r->json, "\"%s\" stands there twice",
+					       members[i].key);
 		else
-			ret = read_field(r, &fields[i], base);
+			ret = read_member(r, &members[i], object);
 		if (ret)
 			return ret;
-		if (fields[i].key)
+		if (members[i].key)
 			seen |= 1ULL << i;
-		next = fields[i].key ? i + 1 : next;
+		next = members[i].key ? i + 1 : next;
 	}
-	for (i = 0; !ret && fields[i].key; i++)
-		if (!fields[i].optional && !(seen >> i & 1))
-			ret = json_reader_fail(r->json, "\"%s\" is missing", fields[i].key);
+	for (i = 0; !ret && members[i].key; i++)
+		if (!(seen >> i & 1))
+			ret = leave_out(r, &members[i], object);
 	return ret;
 }
 
-/*
- * Reads an array of elements of size bytes into *list, which must be empty. Elements are zeroed and
- * counted before they are read, so that profile_free() finds a partial one after a failure.
- */
-static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
-		     int (*read)(struct reader *r, void *element))
-{
-	size_t capacity = 0;
-	char *elements;
-	int ret;
-
-	ret = json_reader_array(r->json);
-	if (ret)
-		return ret;
-	while ((ret = json_reader_element(r->json)) > 0) {
-		if (grow(list, &capacity, *nr + 1, size))
-			return read_no_memory(r);
-		memcpy(&elements, list, sizeof(elements));
-		memset(elements + *nr * size, 0, size);
-		*nr += 1;
-		ret = read(r, elements + (*nr - 1) * size);
-		if (ret)
-			return ret;
-	}
-	return ret;
-}
-
-/* For the tables. member has the type in the function's name, or int64_t for a pid. */
+/* Readers of a value, which has the type in the function's name, or int64_t for a pid. */
 static int read_u64(struct reader *r, void *member)
 {
 	return json_reader_u64(r->json, member);
@@ -290,31 +248,6 @@ static int read_bins(struct reader *r, void *member)
 	return ret;
 }
 
-static int read_histogram(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_histogram, target, read_u32),
-		FIELD(profile_histogram, object, read_u32),
-		FIELD(profile_histogram, pid, read_pid),
-		FIELD(profile_histogram, process, read_string_or_null, .optional = true),
-		FIELD(profile_histogram, cgroup, read_string_or_null),
-		FIELD(profile_histogram, offset, read_u64),
-		FIELD(profile_histogram, size, read_u64),
-		FIELD(profile_histogram, width, read_u32),
-		FIELD(profile_histogram, scale, read_u64),
-		FIELD(profile_histogram, bytes_per_bin, read_u64),
-		FIELD(profile_histogram, overflow, read_bool),
-		FIELD(profile_histogram, stopped, read_string_or_null),
-		FIELD(profile_histogram, dialect, read_string_or_null, .optional = true),
-		FIELD(profile_histogram, buffer, read_u64, .optional = true),
-		FIELD(profile_histogram, region, read_u32, .optional = true),
-		{ .key = "bins", .read = read_bins },
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
 static int read_object_kind(struct reader *r, void *member)
 {
 	enum profile_object_kind *result = member;
@@ -336,11 +269,6 @@ static int read_id(struct reader *r, void *member)
 {
 	(void)member;
 	return json_reader_u64(r->json, &r->id);
-}
-
-static int check_id(struct reader *r, size_t nr)
-{
-	return r->id == nr - 1 ? 0 : json_reader_fail(r->json, "ids do not count up from 0");
 }
 
 static int read_lost_cause(struct reader *r, struct profile_account *account, size_t *capacity,
@@ -380,112 +308,6 @@ static int read_lost(struct reader *r, void *member)
 	return ret;
 }
 
-static int read_account(struct reader *r, void *member)
-{
-	static const struct field fields[] = {
-		FIELD(profile_account, total, read_u64),
-		FIELD(profile_account, binned, read_u64),
-		FIELD(profile_account, overflow, read_u64),
-		FIELD(profile_account, outside, read_u64),
-		FIELD(profile_account, filtered, read_u64),
-		{ .key = "lost", .read = read_lost },
-		{ 0 },
-	};
-
-	return read_fields(r, fields, member);
-}
-
-static int read_cpu_time(struct reader *r, void *member)
-{
-	struct profile_target *target = member;
-
-	target->cpu_known = true;
-	return json_reader_u64(r->json, &target->cpu_ns);
-}
-
-static int read_kernel_ticks(struct reader *r, void *member)
-{
-	struct profile_target *target = member;
-
-	target->kernel_known = true;
-	return json_reader_u64(r->json, &target->kernel_ticks);
-}
-
-static int read_target(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		{ .key = "id", .read = read_id },
-		FIELD(profile_target, kind, read_string),
-		FIELD(profile_target, name, read_string),
-		FIELD(profile_target, cgroup, read_string, .optional = true),
-		FIELD(profile_target, host, read_string, .optional = true),
-		FIELD(profile_target, period_ns, read_u64, .optional = true),
-		FIELD(profile_target, ticks, read_account),
-		{ .key = "cpu_ns", .read = read_cpu_time, .optional = true },
-		FIELD(profile_target, excess, read_u64, .optional = true),
-		{ .key = "kernel_ticks", .read = read_kernel_ticks, .optional = true },
-		{ 0 },
-	};
-	int ret = read_fields(r, fields, element);
-
-	return ret ? ret : check_id(r, r->profile->nr_targets);
-}
-
-static int read_split(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_split, target, read_u32),
-		FIELD(profile_split, pid, read_pid),
-		FIELD(profile_split, process, read_string_or_null, .optional = true),
-		FIELD(profile_split, cgroup, read_string_or_null),
-		FIELD(profile_split, ticks, read_u64),
-		FIELD(profile_split, cpu_ns, read_u64),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_label(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_label, host, read_string, .optional = true),
-		FIELD(profile_label, cgroup, read_string_or_null),
-		FIELD(profile_label, key, read_string),
-		FIELD(profile_label, value, read_string),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_text_range(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_text, offset, read_u64),
-		FIELD(profile_text, address, read_u64),
-		FIELD(profile_text, size, read_u64),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_profile_object(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		{ .key = "id", .read = read_id },
-		FIELD(profile_object, kind, read_object_kind),
-		FIELD(profile_object, path, read_string),
-		FIELD(profile_object, build_id, read_string_or_null),
-		LIST(profile_object, text, read_text_range),
-		{ 0 },
-	};
-	int ret = read_fields(r, fields, element);
-
-	return ret ? ret : check_id(r, r->profile->nr_objects);
-}
-
 static int read_site(struct reader *r, void *element)
 {
 	struct profile_site *site = element;
@@ -517,74 +339,52 @@ static int read_end(struct reader *r, void *member)
 	return 0;
 }
 
-static int read_root(struct reader *r, void *element)
+/* Reads a node's parent and site, and then its figures. */
+static int read_numbers_of_node(struct reader *r, uint64_t *numbers, size_t nr, const char *meaning)
 {
-	static const struct field fields[] = {
-		FIELD(profile_root, target, read_u32),
-		FIELD(profile_root, pid, read_pid),
-		FIELD(profile_root, process, read_string_or_null, .optional = true),
-		FIELD(profile_root, cgroup, read_string_or_null),
-		FIELD(profile_root, end, read_end),
-		FIELD(profile_root, ticks, read_u64),
-		{ 0 },
-	};
+	int64_t parent, site;
+	int ret = read_tuple(r, numbers, nr, 2, meaning);
 
-	return read_fields(r, fields, element);
-}
-
-/* Fills in a node's parent and site, and if it has ticks the third number. */
-static int make_node(struct reader *r, const uint64_t *numbers, struct profile_node *node)
-{
-	const int64_t parent = (int64_t)numbers[0], site = (int64_t)numbers[1];
-
-	*node = (struct profile_node){ 0 };
+	if (ret)
+		return ret;
+	parent = (int64_t)numbers[0];
+	site = (int64_t)numbers[1];
 	if (parent < INT32_MIN || parent > INT32_MAX)
 		return json_reader_fail(r->json, "a parent is beyond 2^31");
 	if (site < -1 || site >= PROFILE_SITE_KERNEL)
 		return json_reader_fail(r->json, "a site is neither -1 nor an index");
-	/* -1 becomes PROFILE_SITE_KERNEL. */
-	*node = (struct profile_node){ (int32_t)parent, (uint32_t)site, numbers[2] };
 	return 0;
 }
 
-static int read_node(struct reader *r, void *element)
+/* A site of -1 becomes PROFILE_SITE_KERNEL. */
+static int read_node(struct reader *r, void *value)
 {
+	struct profile_node *node = value;
 	uint64_t numbers[3];
-	int ret = read_tuple(r, numbers, 3, 2, "a node is [parent, site, ticks]");
+	int ret = read_numbers_of_node(r, numbers, 3, "a node is [parent, site, ticks]");
 
-	return ret ? ret : make_node(r, numbers, element);
+	if (!ret)
+		*node = (struct profile_node){ (int32_t)numbers[0], (uint32_t)numbers[1],
+					       numbers[2] };
+	return ret;
 }
 
-static int read_callers(struct reader *r, void *member)
+static int read_wait_node(struct reader *r, void *value)
 {
-	static const struct field fields[] = {
-		LIST(profile_callers, sites, read_site),
-		LIST(profile_callers, roots, read_root),
-		LIST(profile_callers, nodes, read_node),
-		{ 0 },
-	};
-	struct profile *profile = member;
+	struct profile_wait_node *node = value;
+	uint64_t numbers[4];
+	int ret =
+		read_numbers_of_node(r, numbers, 4, "a node of waits is [parent, site, ns, count]");
 
-	profile->callers = calloc(1, sizeof(*profile->callers));
-	if (!profile->callers)
-		return read_no_memory(r);
-	return read_fields(r, fields, profile->callers);
+	if (!ret)
+		*node = (struct profile_wait_node){ (int32_t)numbers[0], (uint32_t)numbers[1],
+						    numbers[2], numbers[3] };
+	return ret;
 }
 
-static int read_wait_class(struct reader *r, void *element)
+static int read_wait_sum(struct reader *r, void *value)
 {
-	static const struct field fields[] = {
-		FIELD(profile_wait_class, name, read_string),
-		FIELD(profile_wait_class, io, read_bool, .optional = true),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_wait_sum(struct reader *r, void *element)
-{
-	struct profile_wait_sum *sum = element;
+	struct profile_wait_sum *sum = value;
 	uint64_t numbers[3];
 	int ret = read_tuple(r, numbers, 3, 0, "a sum of waits is [class, ns, count]");
 
@@ -596,178 +396,28 @@ static int read_wait_sum(struct reader *r, void *element)
 	return 0;
 }
 
-static int read_wait_account(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_wait_account, target, read_u32),
-		FIELD(profile_wait_account, pid, read_pid),
-		FIELD(profile_wait_account, process, read_string_or_null, .optional = true),
-		FIELD(profile_wait_account, cgroup, read_string_or_null),
-		FIELD(profile_wait_account, wall_ns, read_u64),
-		FIELD(profile_wait_account, cpu_ns, read_u64),
-		FIELD(profile_wait_account, runnable_ns, read_u64),
-		FIELD(profile_wait_account, stolen_ns, read_u64),
-		FIELD(profile_wait_account, unaccounted_ns, read_u64),
-		{ .key = "classes",
-		  .read = read_wait_sum,
-		  .offset = offsetof(struct profile_wait_account, sums),
-		  .size = sizeof(struct profile_wait_sum),
-		  .nr_offset = offsetof(struct profile_wait_account, nr_sums) },
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_wait_root(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_wait_root, target, read_u32),
-		FIELD(profile_wait_root, pid, read_pid),
-		FIELD(profile_wait_root, process, read_string_or_null, .optional = true),
-		FIELD(profile_wait_root, cgroup, read_string_or_null),
-		FIELD(profile_wait_root, class, read_u32),
-		FIELD(profile_wait_root, end, read_end, .optional = true),
-		FIELD(profile_wait_root, ns, read_u64),
-		FIELD(profile_wait_root, count, read_u64),
-		{ 0 },
-	};
-	struct profile_wait_root *root = element;
-
-	root->end = WALK_END_COUNT;
-	return read_fields(r, fields, root);
-}
-
-static int read_wait_node(struct reader *r, void *element)
-{
-	struct profile_wait_node *node = element;
-	struct profile_node place;
-	uint64_t numbers[4];
-	int ret = read_tuple(r, numbers, 4, 2, "a node of waits is [parent, site, ns, count]");
-
-	ret = ret ?: make_node(r, numbers, &place);
-	if (!ret)
-		*node = (struct profile_wait_node){ place.parent, place.site, numbers[2],
-						    numbers[3] };
-	return ret;
-}
-
-static int read_waits(struct reader *r, void *member)
-{
-	static const struct field fields[] = {
-		LIST(profile_waits, classes, read_wait_class),
-		LIST(profile_waits, accounts, read_wait_account),
-		LIST(profile_waits, sites, read_site),
-		LIST(profile_waits, roots, read_wait_root),
-		LIST(profile_waits, nodes, read_wait_node),
-		{ 0 },
-	};
-	struct profile *profile = member;
-
-	profile->waits = calloc(1, sizeof(*profile->waits));
-	if (!profile->waits)
-		return read_no_memory(r);
-	return read_fields(r, fields, profile->waits);
-}
-
-static int read_function(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_function, object, read_u32),
-		FIELD(profile_function, name, read_string),
-		FIELD(profile_function, offset, read_u64),
-		FIELD(profile_function, size, read_u64),
-		FIELD(profile_function, ticks, read_u64),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
 /* The list ends with NULL. After a failure, the zeroed element of read_list() ends it. */
-static int read_command(struct reader *r, void *member)
+static int read_command(struct reader *r, void *value)
 {
-	struct profile *profile = member;
+	static const struct profile_member word = { .type = MEMBER_STRING, .size = sizeof(char *) };
+	char ***command = value, **longer;
 	size_t nr = 0;
-	char **longer;
 	int ret;
 
-	ret = read_list(r, (void **)&profile->command, &nr, sizeof(*profile->command), read_string);
-	if (!profile->command)
+	ret = read_list(r, &word, value, &nr);
+	if (!*command)
 		return ret;
-	longer = realloc(profile->command, (nr + 1) * sizeof(*longer));
+	longer = realloc(*command, (nr + 1) * sizeof(*longer));
 	if (longer) {
 		longer[nr] = NULL;
-		profile->command = longer;
+		*command = longer;
 		return ret;
 	}
 	while (nr)
-		free(profile->command[--nr]);
-	free(profile->command);
-	profile->command = NULL;
+		free((*command)[--nr]);
+	free(*command);
+	*command = NULL;
 	return ret ? ret : read_no_memory(r);
-}
-
-static int read_host(struct reader *r, void *member)
-{
-	static const struct field fields[] = {
-		FIELD(profile_host, kernel, read_string),
-		FIELD(profile_host, arch, read_string),
-		FIELD(profile_host, cpus, read_u32),
-		FIELD(profile_host, name, read_string),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, member);
-}
-
-static int read_segment(struct reader *r, void *element)
-{
-	static const struct field fields[] = {
-		FIELD(profile_segment, since_ns, read_u64),
-		FIELD(profile_segment, duration_ns, read_u64),
-		FIELD(profile_segment, period_ns, read_u64),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, element);
-}
-
-static int read_cost(struct reader *r, void *member)
-{
-	static const struct field fields[] = {
-		FIELD(profile_cost, budget_percent, read_double),
-		FIELD(profile_cost, percent, read_double),
-		FIELD(profile_cost, interrupt_ns, read_double),
-		FIELD(profile_cost, handler_ns, read_double),
-		FIELD(profile_cost, fixed_percent, read_double, .optional = true),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, member);
-}
-
-static int read_sampling(struct reader *r, void *member)
-{
-	static const struct field fields[] = {
-		FIELD(profile_sampling, source, read_string),
-		FIELD(profile_sampling, mode, read_string),
-		FIELD(profile_sampling, split, read_string, .optional = true),
-		FIELD(profile_sampling, cpus, read_string, .optional = true),
-		FIELD(profile_sampling, hierarchy, read_string, .optional = true),
-		FIELD(profile_sampling, period_ns, read_u64),
-		FIELD(profile_sampling, requested_hz, read_double),
-		FIELD(profile_sampling, measured_hz, read_double),
-		FIELD(profile_sampling, duty_percent, read_double, .optional = true),
-		FIELD(profile_sampling, sampled_ns, read_u64, .optional = true),
-		FIELD(profile_sampling, unsampled_ns, read_u64, .optional = true),
-		LIST(profile_sampling, delivered, read_u64, .optional = true),
-		LIST(profile_sampling, segments, read_segment, .optional = true),
-		FIELD(profile_sampling, cost, read_cost, .optional = true),
-		{ 0 },
-	};
-
-	return read_fields(r, fields, member);
 }
 
 static int not_ours(struct reader *r)
@@ -826,30 +476,100 @@ static int check_whole_cpu_time(struct reader *r)
 			 input_name(r->in));
 }
 
-static const struct field document[] = {
-	{ .key = "format", .read = read_format },
-	{ .key = "version", .read = read_version },
-	FIELD(profile, tool, read_string),
-	FIELD(profile, started, read_string),
-	FIELD(profile, duration_ns, read_u64),
-	FIELD(profile, complete, read_bool),
-	FIELD(profile, host, read_host),
-	LIST(profile, hosts, read_host, .optional = true),
-	{ .key = "command", .read = read_command },
-	FIELD(profile, sampling, read_sampling),
-	FIELD(profile, ticks, read_account),
-	{ .key = "cpu_ns", .read = read_whole_cpu_time, .optional = true },
-	LIST(profile, targets, read_target),
-	LIST(profile, splits, read_split, .optional = true),
-	LIST(profile, labels, read_label, .optional = true),
-	LIST(profile, objects, read_profile_object),
-	LIST(profile, histograms, read_histogram),
-	{ .key = "callers", .read = read_callers, .optional = true },
-	{ .key = "waits", .read = read_waits, .optional = true },
-	LIST(profile, functions, read_function),
-	LIST(profile, notes, read_string, .optional = true),
-	{ 0 },
+static int (*const readers[MEMBER_TYPES])(struct reader *r, void *value) = {
+	[MEMBER_U64] = read_u64,
+	[MEMBER_U32] = read_u32,
+	[MEMBER_DOUBLE] = read_double,
+	[MEMBER_BOOL] = read_bool,
+	[MEMBER_STRING] = read_string,
+	[MEMBER_STRING_OR_NULL] = read_string_or_null,
+	[MEMBER_PID] = read_pid,
+	[MEMBER_FORMAT] = read_format,
+	[MEMBER_VERSION] = read_version,
+	[MEMBER_CPU_NS] = read_whole_cpu_time,
+	[MEMBER_ID] = read_id,
+	[MEMBER_BINS] = read_bins,
+	[MEMBER_LOST] = read_lost,
+	[MEMBER_COMMAND] = read_command,
+	[MEMBER_OBJECT_KIND] = read_object_kind,
+	[MEMBER_WALK_END] = read_end,
+	[MEMBER_SITE] = read_site,
+	[MEMBER_NODE] = read_node,
+	[MEMBER_WAIT_SUM] = read_wait_sum,
+	[MEMBER_WAIT_NODE] = read_wait_node,
 };
+
+static int read_value(struct reader *r, const struct profile_member *member, void *value)
+{
+	if (member->type == MEMBER_OBJECT)
+		return read_members(r, member->members, value);
+	return readers[member->type](r, value);
+}
+
+static int read_element(struct reader *r, const struct profile_member *member, void *element,
+			size_t i)
+{
+	int ret = read_value(r, member, element);
+
+	if (!ret && member->members && member->members->type == MEMBER_ID && r->id != i)
+		ret = json_reader_fail(r->json, "ids do not count up from 0");
+	return ret;
+}
+
+/*
+ * Reads an array into *list, which must be empty. Elements are zeroed and counted before they are
+ * read, so that profile_free() finds a partial one after a failure.
+ */
+static int read_list(struct reader *r, const struct profile_member *member, void **list, size_t *nr)
+{
+	const size_t size = member->size;
+	size_t capacity = 0;
+	char *elements;
+	int ret;
+
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_element(r->json)) > 0) {
+		if (grow(list, &capacity, *nr + 1, size))
+			return read_no_memory(r);
+		memcpy(&elements, list, sizeof(elements));
+		memset(elements + *nr * size, 0, size);
+		*nr += 1;
+		ret = read_element(r, member, elements + (*nr - 1) * size, *nr - 1);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+static int read_pointer(struct reader *r, const struct profile_member *member, void *pointer)
+{
+	void *object = calloc(1, member->size);
+
+	if (!object)
+		return read_no_memory(r);
+	memcpy(pointer, &object, sizeof(object));
+	return read_members(r, member->members, object);
+}
+
+static int read_member(struct reader *r, const struct profile_member *member, char *object)
+{
+	void *value = object + member->offset, *other = object + member->other;
+
+	switch (member->shape) {
+	case MEMBER_LIST:
+		return read_list(r, member, value, other);
+	case MEMBER_POINTER:
+		return read_pointer(r, member, value);
+	case MEMBER_KNOWN:
+		*(bool *)other = true;
+		break;
+	default:
+		break;
+	}
+	return read_value(r, member, value);
+}
 
 static int read_document(struct reader *r)
 {
@@ -861,7 +581,7 @@ static int read_document(struct reader *r)
 		return error_set(r->err, -ENODATA, "%s: empty", input_name(r->in));
 	if (ret != -EBADMSG)
 		return ret;
-	ret = read_fields(r, document, r->profile);
+	ret = read_members(r, profile_members, r->profile);
 	if (!ret)
 		ret = json_reader_end(r->json);
 	/* Report a file without "format" as foreign rather than damaged. */

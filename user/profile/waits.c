@@ -8,31 +8,6 @@
 #include "base/util.h"
 #include "profile/profile.h"
 
-void profile_waits_free(struct profile_waits *waits)
-{
-	size_t i;
-
-	if (!waits)
-		return;
-	for (i = 0; i < waits->nr_classes; i++)
-		free(waits->classes[i].name);
-	for (i = 0; i < waits->nr_accounts; i++) {
-		free(waits->accounts[i].process);
-		free(waits->accounts[i].cgroup);
-		free(waits->accounts[i].sums);
-	}
-	for (i = 0; i < waits->nr_roots; i++) {
-		free(waits->roots[i].process);
-		free(waits->roots[i].cgroup);
-	}
-	free(waits->classes);
-	free(waits->accounts);
-	free(waits->sites);
-	free(waits->roots);
-	free(waits->nodes);
-	free(waits);
-}
-
 uint32_t *profile_waits_roots(const struct profile_waits *waits)
 {
 	uint32_t *roots = calloc(waits->nr_nodes + 1, sizeof(*roots));

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile.h"
+#include "profile/waits.h"
+
+/* .optional = true and the like may follow these. */
+#define VALUE(owner, member, kind, ...)                                                            \
+	{                                                                                          \
+		.key = #member, .type = MEMBER_##kind, .offset = offsetof(struct owner, member),   \
+		##__VA_ARGS__                                                                      \
+	}
+#define KNOWN(owner, member, known, ...)                                                           \
+	VALUE(owner, member, U64, .shape = MEMBER_KNOWN, .other = offsetof(struct owner, known),   \
+	      .optional = true)
+#define LIST(owner, member, kind, ...)                                                             \
+	VALUE(owner, member, kind, .shape = MEMBER_LIST,                                           \
+	      .other = offsetof(struct owner, nr_##member),                                        \
+	      .size = sizeof(*((struct owner *)0)->member), ##__VA_ARGS__)
+#define SPECIAL(word, kind, ...)                                                                   \
+	{                                                                                          \
+		.key = word, .type = MEMBER_##kind, ##__VA_ARGS__                                  \
+	}
+
+static const struct profile_member account_members[] = {
+	VALUE(profile_account, total, U64),
+	VALUE(profile_account, binned, U64),
+	VALUE(profile_account, overflow, U64),
+	VALUE(profile_account, outside, U64),
+	VALUE(profile_account, filtered, U64),
+	SPECIAL("lost", LOST),
+	{ 0 },
+};
+
+static const struct profile_member target_members[] = {
+	SPECIAL("id", ID),
+	VALUE(profile_target, kind, STRING),
+	VALUE(profile_target, name, STRING),
+	VALUE(profile_target, cgroup, STRING, .optional = true),
+	VALUE(profile_target, host, STRING, .optional = true),
+	VALUE(profile_target, period_ns, U64, .optional = true),
+	VALUE(profile_target, ticks, OBJECT, .members = account_members),
+	KNOWN(profile_target, cpu_ns, cpu_known),
+	VALUE(profile_target, excess, U64, .optional = true),
+	KNOWN(profile_target, kernel_ticks, kernel_known),
+	{ 0 },
+};
+
+static const struct profile_member split_members[] = {
+	VALUE(profile_split, target, U32),
+	VALUE(profile_split, pid, PID),
+	VALUE(profile_split, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_split, cgroup, STRING_OR_NULL),
+	VALUE(profile_split, ticks, U64),
+	VALUE(profile_split, cpu_ns, U64),
+	{ 0 },
+};
+
+static const struct profile_member label_members[] = {
+	VALUE(profile_label, host, STRING, .optional = true),
+	VALUE(profile_label, cgroup, STRING_OR_NULL),
+	VALUE(profile_label, key, STRING),
+	VALUE(profile_label, value, STRING),
+	{ 0 },
+};
+
+static const struct profile_member text_members[] = {
+	VALUE(profile_text, offset, U64),
+	VALUE(profile_text, address, U64),
+	VALUE(profile_text, size, U64),
+	{ 0 },
+};
+
+static const struct profile_member object_members[] = {
+	SPECIAL("id", ID),
+	VALUE(profile_object, kind, OBJECT_KIND),
+	VALUE(profile_object, path, STRING),
+	VALUE(profile_object, build_id, STRING_OR_NULL),
+	LIST(profile_object, text, OBJECT, .members = text_members),
+	{ 0 },
+};
+
+static bool has_dialect(const void *object)
+{
+	const struct profile_histogram *histogram = object;
+
+	return histogram->dialect;
+}
+
+static const struct profile_member histogram_members[] = {
+	VALUE(profile_histogram, target, U32),
+	VALUE(profile_histogram, object, U32),
+	VALUE(profile_histogram, pid, PID),
+	VALUE(profile_histogram, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_histogram, cgroup, STRING_OR_NULL),
+	VALUE(profile_histogram, offset, U64),
+	VALUE(profile_histogram, size, U64),
+	VALUE(profile_histogram, width, U32),
+	VALUE(profile_histogram, scale, U64),
+	VALUE(profile_histogram, bytes_per_bin, U64),
+	VALUE(profile_histogram, overflow, BOOL),
+	VALUE(profile_histogram, stopped, STRING_OR_NULL),
+	VALUE(profile_histogram, dialect, STRING_OR_NULL, .optional = true),
+	VALUE(profile_histogram, buffer, U64, .optional = true, .is_written = has_dialect),
+	VALUE(profile_histogram, region, U32, .optional = true, .is_written = has_dialect),
+	SPECIAL("bins", BINS),
+	{ 0 },
+};
+
+static const struct profile_member root_members[] = {
+	VALUE(profile_root, target, U32),
+	VALUE(profile_root, pid, PID),
+	VALUE(profile_root, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_root, cgroup, STRING_OR_NULL),
+	VALUE(profile_root, end, WALK_END),
+	VALUE(profile_root, ticks, U64),
+	{ 0 },
+};
+
+/* Many sites and nodes are on a line, because there are a hundred thousand. */
+const struct profile_member profile_callers_members[] = {
+	LIST(profile_callers, sites, SITE, .per_line = 16),
+	LIST(profile_callers, roots, OBJECT, .members = root_members, .on_new_line = true,
+	     .per_line = 1),
+	LIST(profile_callers, nodes, NODE, .on_new_line = true, .per_line = 16),
+	{ 0 },
+};
+
+static const struct profile_member wait_class_members[] = {
+	VALUE(profile_wait_class, name, STRING),
+	VALUE(profile_wait_class, io, BOOL, .optional = true),
+	{ 0 },
+};
+
+static const struct profile_member wait_account_members[] = {
+	VALUE(profile_wait_account, target, U32),
+	VALUE(profile_wait_account, pid, PID),
+	VALUE(profile_wait_account, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_wait_account, cgroup, STRING_OR_NULL),
+	VALUE(profile_wait_account, wall_ns, U64),
+	VALUE(profile_wait_account, cpu_ns, U64),
+	VALUE(profile_wait_account, runnable_ns, U64),
+	VALUE(profile_wait_account, stolen_ns, U64),
+	VALUE(profile_wait_account, unaccounted_ns, U64),
+	{ .key = "classes",
+	  .type = MEMBER_WAIT_SUM,
+	  .shape = MEMBER_LIST,
+	  .offset = offsetof(struct profile_wait_account, sums),
+	  .other = offsetof(struct profile_wait_account, nr_sums),
+	  .size = sizeof(struct profile_wait_sum) },
+	{ 0 },
+};
+
+static bool has_end(const void *object)
+{
+	const struct profile_wait_root *root = object;
+
+	return root->end < WALK_END_COUNT;
+}
+
+static const struct profile_member wait_root_members[] = {
+	VALUE(profile_wait_root, target, U32),
+	VALUE(profile_wait_root, pid, PID),
+	VALUE(profile_wait_root, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_wait_root, cgroup, STRING_OR_NULL),
+	VALUE(profile_wait_root, class, U32),
+	VALUE(profile_wait_root, end, WALK_END, .optional = true, .is_written = has_end),
+	VALUE(profile_wait_root, ns, U64),
+	VALUE(profile_wait_root, count, U64),
+	{ 0 },
+};
+
+static const struct profile_member waits_members[] = {
+	LIST(profile_waits, classes, OBJECT, .members = wait_class_members, .per_line = 16),
+	LIST(profile_waits, accounts, OBJECT, .members = wait_account_members, .on_new_line = true,
+	     .per_line = 1),
+	LIST(profile_waits, sites, SITE, .on_new_line = true, .per_line = 16),
+	LIST(profile_waits, roots, OBJECT, .members = wait_root_members, .on_new_line = true,
+	     .per_line = 1),
+	LIST(profile_waits, nodes, WAIT_NODE, .on_new_line = true, .per_line = 16),
+	{ 0 },
+};
+
+static const struct profile_member function_members[] = {
+	VALUE(profile_function, object, U32), VALUE(profile_function, name, STRING),
+	VALUE(profile_function, offset, U64), VALUE(profile_function, size, U64),
+	VALUE(profile_function, ticks, U64),  { 0 },
+};
+
+static const struct profile_member host_members[] = {
+	VALUE(profile_host, kernel, STRING),
+	VALUE(profile_host, arch, STRING),
+	VALUE(profile_host, cpus, U32),
+	VALUE(profile_host, name, STRING),
+	{ 0 },
+};
+
+static const struct profile_member segment_members[] = {
+	VALUE(profile_segment, since_ns, U64),
+	VALUE(profile_segment, duration_ns, U64),
+	VALUE(profile_segment, period_ns, U64),
+	{ 0 },
+};
+
+static bool has_budget(const void *object)
+{
+	const struct profile_sampling *sampling = object;
+
+	return sampling->cost.budget_percent > 0;
+}
+
+static bool always(const void *object)
+{
+	return object;
+}
+
+static const struct profile_member cost_members[] = {
+	VALUE(profile_cost, budget_percent, DOUBLE),
+	VALUE(profile_cost, percent, DOUBLE),
+	VALUE(profile_cost, interrupt_ns, DOUBLE),
+	VALUE(profile_cost, handler_ns, DOUBLE),
+	VALUE(profile_cost, fixed_percent, DOUBLE, .optional = true, .is_written = always),
+	{ 0 },
+};
+
+static bool is_partial(const void *object)
+{
+	const struct profile_sampling *sampling = object;
+
+	return sampling->sampled_ns || sampling->duty_percent > 0;
+}
+
+static const struct profile_member sampling_members[] = {
+	VALUE(profile_sampling, source, STRING),
+	VALUE(profile_sampling, mode, STRING),
+	VALUE(profile_sampling, split, STRING, .optional = true),
+	VALUE(profile_sampling, cpus, STRING, .optional = true),
+	VALUE(profile_sampling, hierarchy, STRING, .optional = true),
+	VALUE(profile_sampling, period_ns, U64),
+	VALUE(profile_sampling, requested_hz, DOUBLE),
+	VALUE(profile_sampling, measured_hz, DOUBLE),
+	VALUE(profile_sampling, duty_percent, DOUBLE, .optional = true),
+	VALUE(profile_sampling, sampled_ns, U64, .optional = true, .is_written = is_partial),
+	VALUE(profile_sampling, unsampled_ns, U64, .optional = true),
+	LIST(profile_sampling, delivered, U64, .optional = true, .on_new_line = true),
+	LIST(profile_sampling, segments, OBJECT, .members = segment_members, .optional = true,
+	     .on_new_line = true, .per_line = 1),
+	VALUE(profile_sampling, cost, OBJECT, .members = cost_members, .optional = true,
+	      .is_written = has_budget, .on_new_line = true),
+	{ 0 },
+};
+
+static bool has_cpu_time(const void *object)
+{
+	uint64_t ns;
+
+	return profile_cpu_time(object, &ns);
+}
+
+#define OBJECTS(list, table, ...)                                                                  \
+	LIST(profile, list, OBJECT, .members = table, .on_new_line = true, .per_line = 1,          \
+	     ##__VA_ARGS__)
+
+const struct profile_member profile_members[] = {
+	SPECIAL("format", FORMAT),
+	SPECIAL("version", VERSION),
+	VALUE(profile, tool, STRING),
+	VALUE(profile, started, STRING, .on_new_line = true),
+	VALUE(profile, duration_ns, U64),
+	VALUE(profile, complete, BOOL),
+	VALUE(profile, host, OBJECT, .members = host_members, .on_new_line = true),
+	OBJECTS(hosts, host_members, .optional = true),
+	VALUE(profile, command, COMMAND, .on_new_line = true),
+	VALUE(profile, sampling, OBJECT, .members = sampling_members, .on_new_line = true),
+	VALUE(profile, ticks, OBJECT, .members = account_members, .on_new_line = true),
+	SPECIAL("cpu_ns", CPU_NS, .optional = true, .is_written = has_cpu_time,
+		.on_new_line = true),
+	OBJECTS(targets, target_members),
+	OBJECTS(splits, split_members, .optional = true),
+	OBJECTS(labels, label_members, .optional = true),
+	OBJECTS(objects, object_members),
+	OBJECTS(histograms, histogram_members),
+	VALUE(profile, callers, OBJECT, .shape = MEMBER_POINTER,
+	      .size = sizeof(struct profile_callers), .members = profile_callers_members,
+	      .optional = true, .on_new_line = true),
+	VALUE(profile, waits, OBJECT, .shape = MEMBER_POINTER, .size = sizeof(struct profile_waits),
+	      .members = waits_members, .optional = true, .on_new_line = true),
+	OBJECTS(functions, function_members),
+	LIST(profile, notes, STRING, .optional = true, .is_written = always, .on_new_line = true,
+	     .per_line = 1),
+	{ 0 },
+};
+
+/* --- freeing ------------------------------------------------------------------------------------ */
+
+static void *pointer_at(const void *place)
+{
+	void *pointer;
+
+	memcpy(&pointer, place, sizeof(pointer));
+	return pointer;
+}
+
+static void free_lost(struct profile_account *account)
+{
+	size_t i;
+
+	for (i = 0; i < account->nr_lost; i++)
+		free(account->lost[i].cause);
+	free(account->lost);
+}
+
+static void free_bins(struct profile_histogram *histogram)
+{
+	free(histogram->bins);
+}
+
+static void free_value(const struct profile_member *member, void *value)
+{
+	switch (member->type) {
+	case MEMBER_STRING:
+	case MEMBER_STRING_OR_NULL:
+		free(pointer_at(value));
+		break;
+	case MEMBER_OBJECT:
+		profile_members_free(member->members, value);
+		break;
+	case MEMBER_LOST:
+		free_lost(value);
+		break;
+	case MEMBER_BINS:
+		free_bins(value);
+		break;
+	case MEMBER_COMMAND:
+		profile_command_free(pointer_at(value));
+		break;
+	default:
+		break;
+	}
+}
+
+static void free_list(const struct profile_member *member, char *list, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		free_value(member, list + i * member->size);
+	free(list);
+}
+
+void profile_members_free(const struct profile_member *members, void *object)
+{
+	char *base = object, *value;
+	size_t nr;
+
+	for (; members->key; members++) {
+		value = base + members->offset;
+		if (members->shape == MEMBER_LIST) {
+			memcpy(&nr, base + members->other, sizeof(nr));
+			free_list(members, pointer_at(value), nr);
+		} else if (members->shape == MEMBER_POINTER) {
+			free_list(members, pointer_at(value), pointer_at(value) ? 1 : 0);
+		} else {
+			free_value(members, value);
+		}
+	}
+}
+
+void profile_account_free(struct profile_account *account)
+{
+	profile_members_free(account_members, account);
+}
+
+void profile_host_free(struct profile_host *host)
+{
+	profile_members_free(host_members, host);
+}
+
+void profile_target_free(struct profile_target *target)
+{
+	profile_members_free(target_members, target);
+}
+
+void profile_split_free(struct profile_split *split)
+{
+	profile_members_free(split_members, split);
+}
+
+void profile_label_free(struct profile_label *label)
+{
+	profile_members_free(label_members, label);
+}
+
+void profile_object_free(struct profile_object *object)
+{
+	profile_members_free(object_members, object);
+}
+
+void profile_histogram_free(struct profile_histogram *histogram)
+{
+	profile_members_free(histogram_members, histogram);
+}
+
+void profile_callers_free(struct profile_callers *callers)
+{
+	if (callers)
+		profile_members_free(profile_callers_members, callers);
+	free(callers);
+}
+
+void profile_waits_free(struct profile_waits *waits)
+{
+	if (waits)
+		profile_members_free(waits_members, waits);
+	free(waits);
+}
+
+void profile_free(struct profile *profile)
+{
+	if (profile)
+		profile_members_free(profile_members, profile);
+	free(profile);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_MEMBERS_H
+#define BPFPROFIL_PROFILE_MEMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The members of the JSON document. Each has one row, by which profile_read.c reads it,
+ * profile_write.c writes it, and profile_free() frees it. The document has the order of the rows.
+ */
+enum member_type {
+	MEMBER_U64,
+	MEMBER_U32,
+	MEMBER_DOUBLE, /* not negative */
+	MEMBER_BOOL,
+	MEMBER_STRING,
+	MEMBER_STRING_OR_NULL,
+	MEMBER_PID, /* -1 is null */
+	MEMBER_OBJECT, /* with members of its own */
+	/* Members of one kind of object each. Those up to MEMBER_LOST get the whole object. */
+	MEMBER_FORMAT,
+	MEMBER_VERSION,
+	MEMBER_CPU_NS, /* the sum of the targets' */
+	MEMBER_ID, /* the index of the object in its list */
+	MEMBER_BINS,
+	MEMBER_LOST,
+	MEMBER_COMMAND,
+	MEMBER_OBJECT_KIND,
+	MEMBER_WALK_END, /* WALK_END_COUNT: it is missing */
+	MEMBER_SITE,
+	MEMBER_NODE,
+	MEMBER_WAIT_SUM,
+	MEMBER_WAIT_NODE,
+	MEMBER_TYPES
+};
+
+enum member_shape {
+	MEMBER_VALUE,
+	MEMBER_KNOWN, /* `other` is a bool: the value is known */
+	MEMBER_LIST, /* `other` is the length */
+	MEMBER_POINTER, /* to an object, or NULL */
+};
+
+struct profile_member {
+	const char *key; /* NULL: end of the table */
+	enum member_type type; /* of the value, or of each element */
+	enum member_shape shape;
+	size_t offset;
+	size_t other;
+	size_t size; /* of an element, or of the object at the pointer */
+	const struct profile_member *members; /* of an object */
+	bool optional; /* may be missing when it is read */
+	/* Whether an optional one is written. NULL: if it is neither 0 nor empty. */
+	bool (*is_written)(const void *object);
+	bool on_new_line;
+	unsigned int per_line; /* elements of a list on each line; 0: all on that of the key */
+};
+
+extern const struct profile_member profile_members[];
+extern const struct profile_member profile_callers_members[];
+
+/* Frees the strings and lists of an object, but not the object. */
+void profile_members_free(const struct profile_member *members, void *object);
+
+#endif
