@@ -61,6 +61,28 @@ int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
+size_t combine_equal(void *list, size_t nr, size_t size,
+		     int (*compare)(const void *left, const void *right),
+		     void (*add)(void *sum, const void *element))
+{
+	char *kept = list, *at = list;
+	size_t i, left = nr != 0;
+
+	if (nr)
+		qsort(list, nr, size, compare);
+	for (i = 1; i < nr; i++) {
+		at += size;
+		if (compare(kept, at)) {
+			kept += size;
+			memmove(kept, at, size);
+			left++;
+		} else if (add) {
+			add(kept, at);
+		}
+	}
+	return left;
+}
+
 int notes_add(char ***notes, size_t *nr, const char *format, ...)
 {
 	char **grown = reallocarray(*notes, *nr + 1, sizeof(*grown));

@@ -77,6 +77,16 @@ static inline int hex_value(char c)
 			qsort((list), (nr), sizeof(*(list)), (compare));                           \
 	} while (0)
 
+/*
+ * Sorts an array and combines elements that compare as equal: add() adds each further one to the
+ * first; NULL: they are dropped. Returns how many are left.
+ */
+#define COMBINE(list, nr, compare, add)                                                            \
+	combine_equal((list), (nr), sizeof(*(list)), (compare), (add))
+size_t combine_equal(void *list, size_t nr, size_t size,
+		     int (*compare)(const void *left, const void *right),
+		     void (*add)(void *sum, const void *element));
+
 /* For qsort(). NULL sorts before any text. */
 static inline int compare_u64(uint64_t a, uint64_t b)
 {

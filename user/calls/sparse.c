@@ -44,18 +44,14 @@ static int by_pc(const void *a, const void *b)
 	return compare_u64(x->pc, y->pc);
 }
 
+static void add_count(void *sum, const void *pc)
+{
+	((struct pc_count *)sum)->count += ((const struct pc_count *)pc)->count;
+}
+
 void pcs_sort(struct pcs *pcs)
 {
-	size_t i, kept = 0;
-
-	SORT(pcs->list, pcs->nr, by_pc);
-	for (i = 0; i < pcs->nr; i++) {
-		if (kept && pcs->list[kept - 1].pc == pcs->list[i].pc)
-			pcs->list[kept - 1].count += pcs->list[i].count;
-		else
-			pcs->list[kept++] = pcs->list[i];
-	}
-	pcs->nr = pcs->sorted = kept;
+	pcs->nr = pcs->sorted = COMBINE(pcs->list, pcs->nr, by_pc, add_count);
 }
 
 int pcs_add(struct pcs *pcs, uint64_t pc)

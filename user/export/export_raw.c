@@ -192,20 +192,12 @@ static int compare_raw_hits(const void *left, const void *right)
 	return compare_u64(a->at, b->at);
 }
 
-/* Combines hits, so that each counter has one, in the order of the output. */
-static void merge_raw_hits(struct raw *raw)
+static void add_raw_ticks(void *first, const void *equal)
 {
-	size_t i, stay = 0;
+	struct raw_hit *sum = first;
+	const struct raw_hit *hit = equal;
 
-	SORT(raw->hits, raw->nr, compare_raw_hits);
-	for (i = 0; i < raw->nr; i++) {
-		if (stay && raw->hits[stay - 1].at == raw->hits[i].at)
-			raw->hits[stay - 1].ticks =
-				add_saturating(raw->hits[stay - 1].ticks, raw->hits[i].ticks);
-		else
-			raw->hits[stay++] = raw->hits[i];
-	}
-	raw->nr = stay;
+	sum->ticks = add_saturating(sum->ticks, hit->ticks);
 }
 
 static void say_stopped(const struct raw_hit *hottest, size_t others, char *note)
@@ -303,7 +295,8 @@ static int write_raw(struct raw *raw, const struct export_options *options, FILE
 		ret = file_ticks(raw);
 	if (ret)
 		return ret;
-	merge_raw_hits(raw);
+	/* Each counter has one hit, in the order of the output. */
+	raw->nr = COMBINE(raw->hits, raw->nr, compare_raw_hits, add_raw_ticks);
 	if (raw->call->full == FULL_STOPS)
 		stop_at_limit(raw, options->note);
 	return put_raw_buffers(raw, stream);

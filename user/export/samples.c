@@ -324,22 +324,17 @@ static void count_values(struct samples *samples)
 	}
 }
 
+static void add_up_samples(void *first, const void *equal)
+{
+	struct sample *sum = first;
+	const struct sample *sample = equal;
+
+	sum->ticks = add_saturating(sum->ticks, sample->ticks);
+	sum->ns = add_saturating(sum->ns, sample->ns);
+}
+
 void samples_settle(struct samples *samples)
 {
-	struct sample *all = samples->all;
-	size_t i, kept = 0;
-
-	if (!samples->nr)
-		return;
-	SORT(all, samples->nr, compare_samples);
-	for (i = 1; i < samples->nr; i++) {
-		if (compare_samples(&all[kept], &all[i])) {
-			all[++kept] = all[i];
-			continue;
-		}
-		all[kept].ticks = add_saturating(all[kept].ticks, all[i].ticks);
-		all[kept].ns = add_saturating(all[kept].ns, all[i].ns);
-	}
-	samples->nr = kept + 1;
+	samples->nr = COMBINE(samples->all, samples->nr, compare_samples, add_up_samples);
 	count_values(samples);
 }

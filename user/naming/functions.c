@@ -84,8 +84,11 @@ static int compare_function_hits(const void *left, const void *right)
 	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
 }
 
-static void combine_hits(struct function_hit *sum, const struct function_hit *hit)
+static void combine_hits(void *first, const void *equal)
 {
+	struct function_hit *sum = first;
+	const struct function_hit *hit = equal;
+
 	sum->ticks += hit->ticks;
 	sum->first = hit->first < sum->first ? hit->first : sum->first;
 	sum->end = hit->end > sum->end ? hit->end : sum->end;
@@ -225,22 +228,6 @@ static int add_site(struct resolver *resolver, const struct profile_site *site)
 
 	hit.end = site->offset + (site->offset < UINT64_MAX);
 	return add_named(resolver, site->object, &hit);
-}
-
-static void merge_function_hits(struct hits *hits)
-{
-	size_t i, kept = 0;
-
-	if (!hits->nr)
-		return;
-	SORT(hits->all, hits->nr, compare_function_hits);
-	for (i = 1; i < hits->nr; i++) {
-		if (compare_function_hits(&hits->all[kept], &hits->all[i]))
-			hits->all[++kept] = hits->all[i];
-		else
-			combine_hits(&hits->all[kept], &hits->all[i]);
-	}
-	hits->nr = kept + 1;
 }
 
 /*
@@ -485,7 +472,8 @@ static int resolve_object(struct resolver *resolver, const struct object_texts *
 		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[i]]);
 	for (i = texts->sites; !ret && i < texts->sites_end; i++)
 		ret = add_site(resolver, &profile->callers->sites[i]);
-	merge_function_hits(&resolver->hits);
+	resolver->hits.nr =
+		COMBINE(resolver->hits.all, resolver->hits.nr, compare_function_hits, combine_hits);
 	if (!ret)
 		ret = add_functions(resolver, object);
 	if (!ret)

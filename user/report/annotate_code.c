@@ -27,21 +27,6 @@ static int compare_lines(const void *left, const void *right)
 	return compare_u64(a->line, b->line);
 }
 
-/* Sorts lines and drops duplicates. */
-static void order_lines(struct annotation *annotation)
-{
-	struct annotation_line *lines = annotation->lines;
-	size_t i, kept = 0;
-
-	if (!annotation->nr_lines)
-		return;
-	SORT(lines, annotation->nr_lines, compare_lines);
-	for (i = 1; i < annotation->nr_lines; i++)
-		if (compare_lines(&lines[kept], &lines[i]))
-			lines[++kept] = lines[i];
-	annotation->nr_lines = kept + 1;
-}
-
 /* Copies the file and function of each row, and makes a line for each row that has one. */
 static int copy_lines(struct annotation *annotation, const struct source_lines *lines)
 {
@@ -208,7 +193,8 @@ static int use_lines(struct annotating *work, const struct source_lines *lines)
 	ret = copy_lines(annotation, lines);
 	if (ret)
 		return ret;
-	order_lines(annotation);
+	annotation->nr_lines =
+		COMBINE(annotation->lines, annotation->nr_lines, compare_lines, NULL);
 	find_rows_lines(annotation, lines);
 	count_lines(annotation);
 	if (annotation->nr_lines)

@@ -183,27 +183,25 @@ static void add_side(struct diff_side *sum, const struct diff_side *side)
 	sum->squares += side->squares;
 }
 
+static void add_row(void *first, const void *equal)
+{
+	struct diff_row *sum = first;
+	const struct diff_row *row = equal;
+
+	if (row->name && strlen(row->name) < strlen(sum->name))
+		sum->name = row->name;
+	add_side(&sum->old, &row->old);
+	add_side(&sum->new, &row->new);
+	sum->own_change += row->own_change;
+}
+
 static void add_up(struct diff *diff)
 {
-	size_t from, to = 0;
+	size_t i;
 
-	SORT(diff->rows, diff->nr, diff_compare_place);
-	for (from = 0; from < diff->nr; from++) {
-		struct diff_row *row = &diff->rows[from], *sum = to ? &diff->rows[to - 1] : NULL;
-
-		if (!sum || diff_compare_place(sum, row)) {
-			diff->rows[to++] = *row;
-			continue;
-		}
-		if (row->name && strlen(row->name) < strlen(sum->name))
-			sum->name = row->name;
-		add_side(&sum->old, &row->old);
-		add_side(&sum->new, &row->new);
-		sum->own_change += row->own_change;
-	}
-	diff->nr = to;
-	for (from = 0; from < to; from++) {
-		struct diff_row *row = &diff->rows[from];
+	diff->nr = COMBINE(diff->rows, diff->nr, diff_compare_place, add_row);
+	for (i = 0; i < diff->nr; i++) {
+		struct diff_row *row = &diff->rows[i];
 
 		row->change = row->new.percent - row->old.percent;
 		row->rank = fabs(row->change);

@@ -68,21 +68,9 @@ static int add_row(struct timeline *timeline, const struct profile *profile,
 	return cell->object ? 0 : -ENOMEM;
 }
 
-/* One file at two paths has two rows for a function. */
-static void combine_cells(struct timeline_part *part)
+static void add_cell(void *sum, const void *cell)
 {
-	size_t i, kept = 0;
-
-	if (!part->nr)
-		return;
-	SORT(part->cells, part->nr, compare_cells);
-	for (i = 1; i < part->nr; i++) {
-		if (compare_cells(&part->cells[kept], &part->cells[i]))
-			part->cells[++kept] = part->cells[i];
-		else
-			part->cells[kept].ns += part->cells[i].ns;
-	}
-	part->nr = kept + 1;
+	((struct timeline_cell *)sum)->ns += ((const struct timeline_cell *)cell)->ns;
 }
 
 static int add_rows(struct timeline *timeline, const struct profile *profile,
@@ -101,7 +89,8 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 	for (i = 0; i < rows->nr; i++)
 		if (add_row(timeline, profile, &rows->rows[i], part))
 			return -ENOMEM;
-	combine_cells(part);
+	/* One file at two paths has two rows for a function. */
+	part->nr = COMBINE(part->cells, part->nr, compare_cells, add_cell);
 	return 0;
 }
 

@@ -335,16 +335,7 @@ static int compare_unit_places(const void *left, const void *right)
  */
 static void order_places(struct compile_unit *unit)
 {
-	size_t i, kept = 0;
-
-	if (!unit->nr)
-		return;
-	SORT(unit->places, unit->nr, compare_unit_places);
-	for (i = 1; i < unit->nr; i++) {
-		if (compare_unit_places(&unit->places[kept], &unit->places[i]))
-			unit->places[++kept] = unit->places[i];
-	}
-	unit->nr = kept + 1;
+	unit->nr = COMBINE(unit->places, unit->nr, compare_unit_places, NULL);
 }
 
 /*

@@ -742,7 +742,7 @@ static struct symbol_entry entry_of_piece(const struct symbol_piece *piece)
 static int add_piece_entries(struct symbol_table *table, const struct symbol_piece *pieces,
 			     size_t nr)
 {
-	size_t i, kept = 0;
+	size_t i;
 
 	table->entries = calloc(nr + 1, sizeof(*table->entries));
 	if (!table->entries)
@@ -750,11 +750,7 @@ static int add_piece_entries(struct symbol_table *table, const struct symbol_pie
 	for (i = 0; i < nr; i++)
 		if (pieces[i].symbol.name)
 			table->entries[table->nr++] = entry_of_piece(&pieces[i]);
-	SORT(table->entries, table->nr, compare_entries);
-	for (i = 0; i < table->nr; i++)
-		if (!kept || compare_entries(&table->entries[kept - 1], &table->entries[i]))
-			table->entries[kept++] = table->entries[i];
-	table->nr = kept;
+	table->nr = COMBINE(table->entries, table->nr, compare_entries, NULL);
 	return 0;
 }
 

@@ -41,18 +41,10 @@ static int compare_proposals(const void *a, const void *b)
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void sort_proposals(struct names *names)
+static void free_proposal(void *same, const void *proposal)
 {
-	size_t from, to = 0;
-
-	SORT(names->list, names->nr, compare_proposals);
-	for (from = 0; from < names->nr; from++) {
-		if (to && !strcmp(names->list[to - 1], names->list[from]))
-			free(names->list[from]);
-		else
-			names->list[to++] = names->list[from];
-	}
-	names->nr = to;
+	(void)same;
+	free(*(char *const *)proposal);
 }
 
 int proposals_find(enum proposal kind, struct names *result, struct error *err)
@@ -77,7 +69,7 @@ int proposals_find(enum proposal kind, struct names *result, struct error *err)
 		ret = process_names(true, result, err);
 		break;
 	}
-	sort_proposals(result);
+	result->nr = COMBINE(result->list, result->nr, compare_proposals, free_proposal);
 	if (ret)
 		names_free(result);
 	return ret;
