@@ -489,10 +489,9 @@ static int settle_choice(struct agent_arguments *arguments, struct error *err)
 	choice->nr_rules = arguments->nr_rules;
 	if (!choice->nr_rules || arguments->agent.sampling.split == SPLIT_CGROUP)
 		return 0;
-	error_set(err, -EINVAL, "agent: --%s: only cgroups can be chosen",
-		  choice->rules->exclude ? "exclude" : "include");
-	error_hint(err, "leaving --split out");
-	return -EINVAL;
+	return error_with_hint(err, -EINVAL, "leaving --split out",
+			       "agent: --%s: only cgroups can be chosen",
+			       choice->rules->exclude ? "exclude" : "include");
 }
 
 static int check_url(const struct sink_options *sink, struct error *err)

@@ -808,12 +808,11 @@ static int resolve(const struct listen_options *options, struct addrinfo **resul
 	    (options->certificate && options->token_file))
 		return 0;
 	freeaddrinfo(*result);
-	error_set(err, -EINVAL,
-		  "agent: --listen %.100s: other hosts, and anyone there, could read profiles",
-		  text);
-	error_hint(err, "--listen-cert, --listen-key and --listen-token-file, or an address like "
-			"127.0.0.1:9464, or --insecure-listen");
-	return -EINVAL;
+	return error_with_hint(
+		err, -EINVAL,
+		"--listen-cert, --listen-key and --listen-token-file, or an address like "
+		"127.0.0.1:9464, or --insecure-listen",
+		"agent: --listen %.100s: other hosts, and anyone there, could read profiles", text);
 }
 
 int listener_check(const struct listen_options *options, struct error *err)

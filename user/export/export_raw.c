@@ -58,13 +58,12 @@ static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
  */
 static int straddles(const struct raw *raw, const struct profile_histogram *histogram, size_t i)
 {
-	error_set(raw->err, -EINVAL,
-		  "raw: %.200s: its bin of %" PRIu64 " bytes at 0x%" PRIx64
-		  " falls into more than one counter",
-		  raw->profile->objects[histogram->object].path, histogram->bytes_per_bin,
-		  profile_bin_start(histogram, i));
-	error_hint(raw->err, "a smaller --scale, or bpfprofil run --bytes-per-bin 1");
-	return -EINVAL;
+	return error_with_hint(raw->err, -EINVAL,
+			       "a smaller --scale, or bpfprofil run --bytes-per-bin 1",
+			       "raw: %.200s: its bin of %" PRIu64 " bytes at 0x%" PRIx64
+			       " falls into more than one counter",
+			       raw->profile->objects[histogram->object].path,
+			       histogram->bytes_per_bin, profile_bin_start(histogram, i));
 }
 
 static int file_bin(struct raw *raw, const struct profile_histogram *histogram, size_t i)
@@ -170,19 +169,16 @@ static int named_object(struct raw *raw, const char *name)
 	for (i = 0; i < profile->nr_objects; i++) {
 		if (!object_has_name(&profile->objects[i], name))
 			continue;
-		if (raw->object != profile->nr_objects) {
-			error_set(raw->err, -EINVAL, "raw: --object '%.200s': more than one object",
-				  name);
-			error_hint(raw->err, "the whole path of one of them");
-			return -EINVAL;
-		}
+		if (raw->object != profile->nr_objects)
+			return error_with_hint(raw->err, -EINVAL, "the whole path of one of them",
+					       "raw: --object '%.200s': more than one object",
+					       name);
 		raw->object = i;
 	}
 	if (raw->object != profile->nr_objects)
 		return 0;
-	error_set(raw->err, -EINVAL, "raw: --object '%.200s': not in the profile", name);
-	error_hint(raw->err, "bpfprofil report --by objects");
-	return -EINVAL;
+	return error_with_hint(raw->err, -EINVAL, "bpfprofil report --by objects",
+			       "raw: --object '%.200s': not in the profile", name);
 }
 
 static int compare_raw_hits(const void *left, const void *right)
