@@ -74,19 +74,6 @@ static void forget_sections(union elf_head *head)
 	}
 }
 
-/* Readers reject the whole profile if a segment overflows. */
-static bool ends(const struct elf_facts *facts)
-{
-	uint64_t end;
-	size_t i;
-
-	for (i = 0; i < facts->nr_text; i++)
-		if (__builtin_add_overflow(facts->text[i].offset, facts->text[i].size, &end) ||
-		    __builtin_add_overflow(facts->text[i].address, facts->text[i].size, &end))
-			return false;
-	return true;
-}
-
 static void read_facts(const struct process *process, uint64_t address, struct profile_object *file)
 {
 	union elf_head head = { .bytes = { 0 } };
@@ -98,7 +85,8 @@ static void read_facts(const struct process *process, uint64_t address, struct p
 	forget_sections(&head);
 	if (elf_facts_read_memory(&head, (size_t)got, &facts, NULL))
 		return;
-	if (!ends(&facts)) {
+	/* Readers reject the whole profile if a segment overflows. */
+	if (!profile_text_fits(facts.text, facts.nr_text)) {
 		elf_facts_free(&facts);
 		return;
 	}
@@ -189,19 +177,12 @@ void mapped_text_free(struct mapped_text *text)
 const struct text_mapping *mapped_text_find(const struct mapped_text *text, uint64_t address,
 					    uint64_t size)
 {
-	size_t low = 0, high = text ? text->nr : 0, middle;
+	const size_t nr = text ? text->nr : 0, at = BISECT(i, nr, text->list[i].end <= address);
 	const struct text_mapping *found;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (text->list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!text || low == text->nr)
+	if (at == nr)
 		return NULL;
-	found = &text->list[low];
+	found = &text->list[at];
 	return found->start <= address || found->start - address < size ? found : NULL;
 }
 

@@ -199,32 +199,20 @@ void elf_image_close(struct elf_image *image)
 
 bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_with(image->text, image->nr_text, address);
 
-	for (i = 0; i < image->nr_text; i++) {
-		const struct profile_text *text = &image->text[i];
-
-		if (address >= text->address && address - text->address < text->size) {
-			*offset = address - text->address + text->offset;
-			return true;
-		}
-	}
-	return false;
+	if (text)
+		*offset = address - text->address + text->offset;
+	return text;
 }
 
 bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t *address)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_at(image->text, image->nr_text, offset);
 
-	for (i = 0; i < image->nr_text; i++) {
-		const struct profile_text *text = &image->text[i];
-
-		if (offset >= text->offset && offset - text->offset < text->size) {
-			*address = offset - text->offset + text->address;
-			return true;
-		}
-	}
-	return false;
+	if (text)
+		*address = offset - text->offset + text->address;
+	return text;
 }
 
 static Elf_Data *section_data(Elf_Scn *section, Elf_Data *(*read)(Elf_Scn *, Elf_Data *))

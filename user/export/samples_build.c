@@ -31,18 +31,15 @@ static uint32_t mapping_of_place(const struct build *build, const struct profile
 	const struct profile_object *object = &build->profile->objects[row->object];
 	const struct profile_histogram *histogram = row->histogram;
 	struct profile_text whole = build->rows.calls;
-	size_t i;
 
 	if (histogram)
 		whole = (struct profile_text){ histogram->offset, histogram->offset,
 					       histogram->size };
 	if (build->options->binned_only)
 		whole = build->whole;
-	for (i = 0; i < object->nr_text; i++)
-		if (row->offset - object->text[i].offset < object->text[i].size)
-			break;
 	if (object->nr_text)
-		whole = object->text[i < object->nr_text ? i : 0];
+		whole = *(profile_text_at(object->text, object->nr_text, row->offset) ?:
+											object->text);
 	else if (whole.address + whole.size < whole.address)
 		whole.size = UINT64_MAX - whole.address;
 	if (object->kind != PROFILE_FILE)

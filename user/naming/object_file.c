@@ -164,19 +164,12 @@ struct object_opener path_opener(struct path_opener *paths)
 /* Without build ids, compare segments, because another build hardly has the same ones. */
 static bool is_file_of_object(const struct elf_facts *facts, const struct profile_object *object)
 {
-	size_t i;
-
 	if (facts->build_id && object->build_id)
 		return !strcmp(facts->build_id, object->build_id);
 	if (facts->build_id || object->build_id || facts->nr_text != object->nr_text)
 		return false;
-	for (i = 0; i < facts->nr_text; i++) {
-		if (facts->text[i].offset != object->text[i].offset ||
-		    facts->text[i].address != object->text[i].address ||
-		    facts->text[i].size != object->text[i].size)
-			return false;
-	}
-	return true;
+	return !facts->nr_text ||
+	       !memcmp(facts->text, object->text, facts->nr_text * sizeof(*facts->text));
 }
 
 static int check_file(int fd, const struct profile_object *object, struct error *why)

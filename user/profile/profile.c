@@ -309,15 +309,40 @@ const char *profile_object_base(const struct profile_object *object)
 	return slash && slash[1] ? slash + 1 : object->path;
 }
 
+const struct profile_text *profile_text_at(const struct profile_text *text, size_t nr,
+					   uint64_t offset)
+{
+	for (; nr; nr--, text++)
+		if (offset - text->offset < text->size)
+			return text;
+	return NULL;
+}
+
+const struct profile_text *profile_text_with(const struct profile_text *text, size_t nr,
+					     uint64_t address)
+{
+	for (; nr; nr--, text++)
+		if (address - text->address < text->size)
+			return text;
+	return NULL;
+}
+
+bool profile_text_fits(const struct profile_text *text, size_t nr)
+{
+	uint64_t end;
+
+	for (; nr; nr--, text++)
+		if (__builtin_add_overflow(text->offset, text->size, &end) ||
+		    __builtin_add_overflow(text->address, text->size, &end))
+			return false;
+	return true;
+}
+
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_at(object->text, object->nr_text, offset);
 
-	for (i = 0; i < object->nr_text; i++) {
-		if (offset - object->text[i].offset < object->text[i].size)
-			return offset - object->text[i].offset + object->text[i].address;
-	}
-	return offset;
+	return text ? offset - text->offset + text->address : offset;
 }
 
 int profile_add_label(struct profile *profile, const char *cgroup, const char *key,

@@ -296,6 +296,15 @@ bool profile_is_confidential(const struct profile *profile);
 int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
 		      const char *value);
 
+/* The segment with an offset, or an address; NULL: there is none. */
+const struct profile_text *profile_text_at(const struct profile_text *text, size_t nr,
+					   uint64_t offset);
+const struct profile_text *profile_text_with(const struct profile_text *text, size_t nr,
+					     uint64_t address);
+
+/* Whether all segments end below 2^64. */
+bool profile_text_fits(const struct profile_text *text, size_t nr);
+
 /* The last component of the object's path, or the word for its kind. */
 const char *profile_object_base(const struct profile_object *object);
 

@@ -103,15 +103,11 @@ static int check_target(const struct check *c, size_t i)
 static int check_object(const struct check *c, size_t i)
 {
 	const struct profile_object *object = &c->profile->objects[i];
-	uint64_t end;
-	size_t j;
 
 	if (object->build_id && !is_build_id(object->build_id))
 		return broken(c, "object", i, "its build id is not lower-case hexadecimal");
-	for (j = 0; j < object->nr_text; j++)
-		if (__builtin_add_overflow(object->text[j].offset, object->text[j].size, &end) ||
-		    __builtin_add_overflow(object->text[j].address, object->text[j].size, &end))
-			return broken(c, "object", i, "its text ends above 2^64");
+	if (!profile_text_fits(object->text, object->nr_text))
+		return broken(c, "object", i, "its text ends above 2^64");
 	return 0;
 }
 

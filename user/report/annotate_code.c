@@ -481,18 +481,11 @@ static int read_bytes(struct annotating *work, struct code *result)
 /* Converts an address to an offset in the object; for the kernel they are equal. */
 static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *result)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_with(object->text, object->nr_text, address);
 
-	*result = address;
-	if (object->kind != PROFILE_FILE)
-		return true;
-	for (i = 0; i < object->nr_text; i++) {
-		if (address - object->text[i].address < object->text[i].size) {
-			*result = address - object->text[i].address + object->text[i].offset;
-			return true;
-		}
-	}
-	return false;
+	*result = text && object->kind == PROFILE_FILE ? address - text->address + text->offset :
+							 address;
+	return text || object->kind != PROFILE_FILE;
 }
 
 /* Names the target of a jump or call out of the function: "name" or "name+0x10". */

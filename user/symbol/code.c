@@ -59,12 +59,9 @@ static uint16_t machine_of(const struct elf_image *image)
 /* The bytes from offset to the end of its segment; 0: the offset is not in text. */
 static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_at(image->text, image->nr_text, offset);
 
-	for (i = 0; i < image->nr_text; i++)
-		if (offset - image->text[i].offset < image->text[i].size)
-			return image->text[i].size - (offset - image->text[i].offset);
-	return 0;
+	return text ? text->size - (offset - text->offset) : 0;
 }
 
 static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *bytes, size_t size)

@@ -278,12 +278,9 @@ static uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t addres
 /* The end of the segment with an offset. */
 static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 {
-	size_t i;
+	const struct profile_text *text = profile_text_at(image->text, image->nr_text, offset);
 
-	for (i = 0; i < image->nr_text; i++)
-		if (offset - image->text[i].offset < image->text[i].size)
-			return image->text[i].offset + image->text[i].size;
-	return offset;
+	return text ? text->offset + text->size : offset;
 }
 
 /* The functions, as a source of symbols. */
