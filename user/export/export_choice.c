@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "export/export_impl.h"
+#include "profile/profile_head.h"
 #include "profile/profile_weights.h"
 #include "naming/regions.h"
 
@@ -108,25 +108,14 @@ int export_one_period(const struct profile *profile, const struct export_options
 	return 0;
 }
 
-/* Converts "2026-01-31T23:59:59.5+01:00", which was checked before, to ns since 1970. */
 int64_t export_start_ns(const struct profile *profile)
 {
-	const char *text = profile->started;
-	struct tm tm = { 0 };
-	const char *at = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	const char *digit;
+	int64_t seconds = profile_seconds(profile->started ? profile->started : "", &digit);
 	uint64_t ns = 0, unit = 100000000;
-	int hours = 0, minutes = 0;
-	int64_t seconds;
 
-	if (!at)
-		return 0;
-	seconds = timegm(&tm);
-	if (*at == '.') {
-		for (at++; *at >= '0' && *at <= '9'; at++, unit /= 10)
-			ns += (uint64_t)(*at - '0') * unit;
-	}
-	if ((*at == '+' || *at == '-') && sscanf(at + 1, "%2d:%2d", &hours, &minutes) == 2)
-		seconds -= (*at == '-' ? -60 : 60) * (hours * 60 + minutes);
+	for (; *digit >= '0' && *digit <= '9'; digit++, unit /= 10)
+		ns += (uint64_t)(*digit - '0') * unit;
 	return seconds < 0 || seconds > INT64_MAX / 1000000000 - 1 ?
 		       0 :
 		       seconds * 1000000000 + (int64_t)ns;

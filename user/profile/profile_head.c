@@ -84,6 +84,50 @@ static char *rfc3339(const struct timespec *when)
 	return ret;
 }
 
+int64_t profile_seconds(const char *text, const char **fraction)
+{
+	struct tm tm = { 0 };
+	const char *zone = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	int hours, minutes;
+	int64_t seconds;
+
+	*fraction = "";
+	if (!zone)
+		return 0;
+	seconds = timegm(&tm);
+	*fraction = *zone == '.' ? zone + 1 : zone;
+	zone = *fraction + strspn(*fraction, "0123456789");
+	if ((*zone == '+' || *zone == '-') && sscanf(zone + 1, "%2d:%2d", &hours, &minutes) == 2)
+		seconds -= (*zone == '-' ? -60 : 60) * (hours * 60 + minutes);
+	return seconds;
+}
+
+/* Compares digits after the point: 5 is above 49, and equal to 50. */
+static int compare_fractions(const char *a, const char *b)
+{
+	size_t i, nr_a = strspn(a, "0123456789"), nr_b = strspn(b, "0123456789");
+	char x, y;
+
+	for (i = 0; i < nr_a || i < nr_b; i++) {
+		x = i < nr_a ? a[i] : '0';
+		y = i < nr_b ? b[i] : '0';
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+int profile_compare_times(const char *a, const char *b)
+{
+	const char *fraction_a, *fraction_b;
+	int64_t x = profile_seconds(a, &fraction_a), y = profile_seconds(b, &fraction_b);
+	int order = (x > y) - (x < y);
+
+	if (!order)
+		order = compare_fractions(fraction_a, fraction_b);
+	return order ? order : strcmp(a, b);
+}
+
 int profile_fill_head(struct profile *profile, const struct timespec *started)
 {
 	struct utsname uts;

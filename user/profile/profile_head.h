@@ -32,6 +32,12 @@ struct wall_clock wall_clock_follow(struct wall_clock *clock, const struct wall_
 /* Fills in tool, start and host. Returns 0 or -ENOMEM. */
 int profile_fill_head(struct profile *profile, const struct timespec *started);
 
+/* Seconds since 1970 of an RFC 3339 time; 0: it is none. *fraction: the digits after its point. */
+int64_t profile_seconds(const char *text, const char **fraction);
+
+/* Compares two RFC 3339 times, like strcmp(). */
+int profile_compare_times(const char *a, const char *b);
+
 /* Replaces the start. Returns 0 or -ENOMEM. */
 int profile_set_started(struct profile *profile, const struct timespec *started);
 

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bpfprofil/version.h"
 #include "base/util.h"
+#include "profile/profile_head.h"
 
 /*
  * Smaller sums, in bins of 16 bytes, are not folded. A thousand files of 18,000 bins need 2.7 s of
@@ -209,60 +209,6 @@ static int list_hosts(struct profile *profile)
 }
 
 /* --- the heads ---------------------------------------------------------------------------------- */
-
-static int two_digits(const char *text)
-{
-	return (text[0] - '0') * 10 + text[1] - '0';
-}
-
-/* Seconds since 1970 of a time that profile_check() accepted. *fraction points to its digits. */
-static int64_t instant(const char *text, const char **fraction)
-{
-	struct tm tm = {
-		.tm_year = two_digits(text) * 100 + two_digits(text + 2) - 1900,
-		.tm_mon = two_digits(text + 5) - 1,
-		.tm_mday = two_digits(text + 8),
-		.tm_hour = two_digits(text + 11),
-		.tm_min = two_digits(text + 14),
-		.tm_sec = two_digits(text + 17),
-	};
-	int64_t seconds = timegm(&tm);
-	const char *zone = text + 19;
-	int64_t ahead;
-
-	*fraction = *zone == '.' ? zone + 1 : zone;
-	zone = *fraction + strspn(*fraction, "0123456789");
-	if (*zone == 'Z')
-		return seconds;
-	ahead = two_digits(zone + 1) * 3600 + two_digits(zone + 4) * 60;
-	return *zone == '+' ? seconds - ahead : seconds + ahead;
-}
-
-/* Compares digits after the point: 5 is above 49, and equal to 50. */
-static int compare_fractions(const char *a, const char *b)
-{
-	size_t i, nr_a = strspn(a, "0123456789"), nr_b = strspn(b, "0123456789");
-	char x, y;
-
-	for (i = 0; i < nr_a || i < nr_b; i++) {
-		x = i < nr_a ? a[i] : '0';
-		y = i < nr_b ? b[i] : '0';
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return 0;
-}
-
-int profile_compare_times(const char *a, const char *b)
-{
-	const char *fraction_a, *fraction_b;
-	int64_t x = instant(a, &fraction_a), y = instant(b, &fraction_b);
-	int order = (x > y) - (x < y);
-
-	if (!order)
-		order = compare_fractions(fraction_a, fraction_b);
-	return order ? order : strcmp(a, b);
-}
 
 static void swap(char **a, char **b)
 {

@@ -53,9 +53,6 @@ int profile_append(struct profile *profile, struct profile *other);
 /* The size of a profile in memory, in bins of 16 bytes. */
 size_t profile_elements(const struct profile *profile);
 
-/* Compares two RFC 3339 times, like strcmp(). */
-int profile_compare_times(const char *a, const char *b);
-
 /*
  * Orders the lists of a profile by their contents only, and combines duplicates. Each target must
  * have its host and period. -ENOMEM: the lists are valid, but their ids may not match.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "profile/profile_merge.h"
+#include "profile/profile_head.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 #include "base/text.h"
