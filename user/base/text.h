@@ -24,6 +24,13 @@ size_t text_write_tail(FILE *out, const char *text, size_t width);
 /* The same, but cuts the middle, and keeps twice as much of the end as of the beginning. */
 size_t text_write_ends(FILE *out, const char *text, size_t width);
 
+/*
+ * Writes a cell of CSV on one line: quoted if necessary (RFC 4180), control characters as \xNN,
+ * bytes that are not UTF-8 as U+FFFD, and marked as text if a spreadsheet would evaluate it as a
+ * formula. NULL is an empty cell.
+ */
+void text_csv(FILE *out, const char *text);
+
 /* Whether text is written unchanged. */
 bool text_is_plain(const char *text);
 

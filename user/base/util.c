@@ -377,11 +377,6 @@ bool is_our_user(uid_t user)
 	return user == geteuid() || (!geteuid() && sudo_id("SUDO_UID", &caller) && user == caller);
 }
 
-bool csv_is_formula(const char *text)
-{
-	return *text && strchr("=+-@", *text);
-}
-
 void raise_file_limit(uint64_t wanted)
 {
 	struct rlimit limit, more;

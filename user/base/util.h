@@ -183,9 +183,6 @@ uint32_t utf8_code_point(const char *text, size_t length);
  */
 bool utf8_is_control(const char *text, size_t length);
 
-/* Whether a spreadsheet would evaluate this cell as a formula. */
-bool csv_is_formula(const char *text);
-
 /*
  * Raises the limit of open files to at least this number, as far as we may; 0: as far as possible.
  */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "profile/profile_rows.h"
 
 /*
@@ -16,21 +16,10 @@
 static const char header[] = "target,target_name,kind,object,build_id,pid,process,cgroup,offset,"
 			     "bytes,function,ticks,share,ns\n";
 
-/*
- * Writes a cell on one line. It is quoted if necessary (RFC 4180), and marked as text if a
- * spreadsheet would evaluate it. NULL is an empty cell.
- */
 static void put_csv_text(FILE *stream, const char *text)
 {
-	bool quoted = text && text[strcspn(text, ",\"")];
-
-	if (quoted)
-		fputc('"', stream);
-	if (text && csv_is_formula(text))
-		fputc('\'', stream);
-	if (text)
-		export_text(stream, text, '"', "\"\"");
-	fputs(quoted ? "\"," : ",", stream);
+	text_csv(stream, text);
+	fputc(',', stream);
 }
 
 /*

@@ -184,34 +184,10 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
  * addresses as numbers.
  */
 
-/* Control characters become \xNN: each row is one line, and a name must not affect a terminal. */
-static void put_character(FILE *out, const char *text, size_t length)
-{
-	size_t i;
-
-	if (!length)
-		fputs("\xef\xbf\xbd", out);
-	else if (*text == '"')
-		fputs("\"\"", out);
-	else if (!utf8_is_control(text, length))
-		fwrite(text, 1, length, out);
-	else
-		for (i = 0; i < length; i++)
-			fprintf(out, "\\x%02x", (unsigned char)text[i]);
-}
-
 void render_csv_field(FILE *out, const char *text)
 {
-	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
-	size_t length;
-
-	/* Otherwise spreadsheets would evaluate the name as a formula. */
-	fprintf(out, ",%s%s", quote, text && csv_is_formula(text) ? "'" : "");
-	for (; text && *text; text += length ? length : 1) {
-		length = utf8_sequence(text, strnlen(text, 4));
-		put_character(out, text, length);
-	}
-	fputs(quote, out);
+	fputc(',', out);
+	text_csv(out, text);
 }
 
 void render_csv_line(FILE *out, const char *file, uint32_t line)
