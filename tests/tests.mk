@@ -104,7 +104,8 @@ check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() an
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
 check-hostile: $(BIN) $(filter %_hostile,$(TEST_BIN)) | deps ## Only what any user can do to root's profile and to the server
 check-html: | deps ## Only the pages, in a browser
-check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
+check-fault: export FAULT_ALL := 1
+check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls, and all of them
 check-fuzz: | deps ## Only the seeds of the fuzzers
 check-install: all | deps ## Only the build and the installation themselves
 $(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))

@@ -53,7 +53,7 @@ struct trial_kind {
 	const char *const *classes; /* "memory", ...; terminated by NULL */
 	int error; /* the errno; 0: the class's */
 	bool from_then_on; /* all later calls of the class fail too */
-	int every; /* only one in so many stacks: the same ones in all subjects */
+	int every; /* only one in so many stacks, other ones each day */
 };
 
 /*

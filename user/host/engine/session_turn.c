@@ -28,8 +28,8 @@ enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 /* Programs ask for a turn when so much is in use, be it nodes or roots; of splits, when a third is left. */
 enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 
-/* How many frames of a tick are new, when much is. */
-enum { NEW_FRAMES = 8 };
+/* How many frames of a tick are new, when much is: the whole chain. */
+enum { NEW_FRAMES = 32 };
 
 /* What is over the limit is made so much smaller that the next turn need not do it again. */
 enum { FOLD_EIGHTHS = 6 };
