@@ -182,19 +182,24 @@ uint32_t store_put_node(struct store *store, const struct store_node *node)
 
 /* --- a closed half ------------------------------------------------------------------------------- */
 
-/* The elements of a half that have ticks, or are above one that has, and where they are in the store. */
+/*
+ * The elements of a half that have ticks, or are above one that has, and where they are in the store. A chain with a
+ * gap hangs from a root of END_FULL there. The frames above the gap may be in complete chains too, and are twice then.
+ */
 struct adding {
 	struct store *store;
 	const struct closed_half *half;
-	uint32_t *order; /* indices of elements, parents first */
+	uint32_t *order; /* indices of elements, parents first; with IN_FULL, below a root of END_FULL */
 	size_t nr;
-	uint32_t *nodes; /* by index: the parent of its children in the store; WANTED: it is in the order */
+	uint32_t *nodes
+		[2]; /* by index, the second one below END_FULL: the parent of its children in the store */
 	uint32_t *texts; /* by number: number + 1 */
 	uint8_t owners[OWNERS_MAX]; /* by number: one with a chain in the order */
 	size_t nr_owners;
 };
 
-#define WANTED UINT32_MAX
+#define WANTED UINT32_MAX /* in nodes: it is in the order */
+#define IN_FULL (1U << 31)
 
 /* The index of an element's parent; UINT32_MAX: the parent is a root, or does not exist. */
 static uint32_t above(const struct closed_half *half, uint32_t index)
@@ -226,21 +231,26 @@ static void note_owner(struct adding *adding, uint32_t index)
 /* Adds an element to the order, after all above it. Elements without a root are ignored: only a damaged table has any. */
 static void want(struct adding *adding, uint32_t index)
 {
-	uint32_t chain[CHAIN_MAX], nr = 0;
+	uint32_t chain[CHAIN_MAX], nr = 0, *nodes;
+	bool full = false;
 
-	while (index != UINT32_MAX && !adding->nodes[index] && nr < CHAIN_MAX) {
+	/* Above an element that is in the order already there is no gap. */
+	while (index != UINT32_MAX && nr < CHAIN_MAX && (full || !adding->nodes[false][index])) {
 		chain[nr++] = index;
+		full |= (adding->half->nodes[index].site & SITE_AFTER_GAP) != 0;
 		index = above(adding->half, index);
 	}
-	if (nr && index == UINT32_MAX && !hangs_from_root(adding->half, chain[nr - 1]))
+	if (!nr || (index == UINT32_MAX ? !hangs_from_root(adding->half, chain[nr - 1]) :
+					  full || !adding->nodes[false][index]))
 		return;
-	if (nr == CHAIN_MAX && index != UINT32_MAX && !adding->nodes[index])
-		return;
-	if (nr && index == UINT32_MAX)
+	if (index == UINT32_MAX)
 		note_owner(adding, chain[nr - 1]);
+	nodes = adding->nodes[full];
 	while (nr--) {
-		adding->nodes[chain[nr]] = WANTED;
-		adding->order[adding->nr++] = chain[nr];
+		if (nodes[chain[nr]])
+			continue;
+		nodes[chain[nr]] = WANTED;
+		adding->order[adding->nr++] = chain[nr] | (full ? IN_FULL : 0);
 	}
 }
 
@@ -315,14 +325,13 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 	const uint64_t coarse = (uint64_t)COARSE_SITE_SHIFT << PLACE_SHIFT_BIT;
 	const struct space *space;
 
-	node->place = site & SITE_AFTER_GAP;
 	if (!site_text(site)) {
-		node->place |= SITE_IN_KERNEL;
+		node->place = SITE_IN_KERNEL;
 		return;
 	}
 	node->text = add_text(adding, site_text(site));
 	space = &adding->store->texts[node->text].space;
-	node->place |= site & SITE_OFFSET_MASK;
+	node->place = site & SITE_OFFSET_MASK;
 	/* An address in an unknown process means nothing. */
 	if (space->kind == SPACE_ANON && !space->b)
 		node->place &= ~SITE_OFFSET_MASK;
@@ -330,46 +339,53 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 		node->place |= coarse;
 }
 
+/* A root of END_FULL for chains that have lost frames. Ticks without callers have no such root. */
+static uint32_t full_root(struct store *store, uint32_t root)
+{
+	struct caller_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
+
+	if (key.end != END_FLAT)
+		key.end = END_FULL;
+	return NODE_IS_ROOT | store_put_root(store, &key, store->roots[root & ~NODE_IS_ROOT].owner);
+}
+
 /* An element's parent in the store, which has all above it by now. */
-static uint32_t add_parent(struct adding *adding, uint32_t index)
+static uint32_t add_parent(struct adding *adding, uint32_t index, bool full)
 {
 	const uint32_t parent = adding->half->nodes[index].parent;
+	uint32_t root;
 
-	if (parent & NODE_IS_ROOT)
-		return NODE_IS_ROOT |
-		       store_put_root(adding->store, &adding->half->roots[root_number(parent)].key,
-				      root_owner(parent));
-	return adding->nodes[above(adding->half, index)];
+	if (!(parent & NODE_IS_ROOT))
+		return adding->nodes[full][above(adding->half, index)];
+	root = NODE_IS_ROOT |
+	       store_put_root(adding->store, &adding->half->roots[root_number(parent)].key,
+			      root_owner(parent));
+	return full ? full_root(adding->store, root) : root;
 }
 
-/* A place that was added up has lost its callers. Therefore it hangs from a root of END_FULL. */
-static uint32_t coarse_parent(struct store *store, uint32_t parent)
+/* A place that was added up has lost its callers: it hangs from a root, and its children from its parent. */
+static void add_coarse(struct store *store, struct store_node *node)
 {
-	struct stored_root root;
-
-	while (!(parent & NODE_IS_ROOT))
-		parent = store->nodes[parent - 1].parent;
-	root = store->roots[parent & ~NODE_IS_ROOT];
-	if (root.key.end != END_FLAT)
-		root.key.end = END_FULL;
-	return NODE_IS_ROOT | store_put_root(store, &root.key, root.owner);
+	while (!(node->parent & NODE_IS_ROOT))
+		node->parent = store->nodes[node->parent - 1].parent;
+	node->parent = full_root(store, node->parent);
+	if (node->count)
+		store_put_node(store, node);
 }
 
-/* If a place was added up, its children hang from its parent. */
-static void add_node(struct adding *adding, uint32_t index)
+static void add_node(struct adding *adding, uint32_t index, bool full)
 {
-	struct store_node node = { .count = ticks_of(adding->half, index),
-				   .parent = add_parent(adding, index) };
+	struct store_node node = { .parent = add_parent(adding, index, full) };
 
+	/* Its own ticks are below END_FULL only if its own chain has a gap. */
+	if (!full || !adding->nodes[false][index])
+		node.count = ticks_of(adding->half, index);
 	add_place(adding, adding->half->nodes[index].site, &node);
 	if (place_shift(node.place)) {
-		adding->nodes[index] = node.parent;
-		node.parent = coarse_parent(adding->store, node.parent);
-		node.place &= ~SITE_AFTER_GAP;
-		if (node.count)
-			store_put_node(adding->store, &node);
+		adding->nodes[full][index] = node.parent;
+		add_coarse(adding->store, &node);
 	} else {
-		adding->nodes[index] = store_put_node(adding->store, &node) + 1;
+		adding->nodes[full][index] = store_put_node(adding->store, &node) + 1;
 	}
 }
 
@@ -390,7 +406,7 @@ static int add_half(struct adding *adding)
 	const struct closed_half *half = adding->half;
 	size_t nr_roots = 0, i;
 
-	if (!adding->order || !adding->nodes || !adding->texts)
+	if (!adding->order || !adding->nodes[false] || !adding->nodes[true] || !adding->texts)
 		return -ENOMEM;
 	find_wanted(adding);
 	for (i = 0; i < half->nr_roots; i++)
@@ -400,7 +416,7 @@ static int add_half(struct adding *adding)
 	if (store_reserve(adding->store, adding->nr, nr_roots, min_size(TEXTS_MAX, adding->nr)))
 		return -ENOMEM;
 	for (i = 0; i < adding->nr; i++)
-		add_node(adding, adding->order[i]);
+		add_node(adding, adding->order[i] & ~IN_FULL, adding->order[i] & IN_FULL);
 	add_root_ticks(adding);
 	return 0;
 }
@@ -410,14 +426,16 @@ int store_add(struct store *store, const struct closed_half *half)
 	struct adding adding = {
 		.store = store,
 		.half = half,
-		.order = malloc((half->nr_nodes + 1) * sizeof(*adding.order)),
-		.nodes = calloc(half->nr_nodes + 1, sizeof(*adding.nodes)),
+		.order = malloc((2 * (size_t)half->nr_nodes + 1) * sizeof(*adding.order)),
+		.nodes = { calloc(half->nr_nodes + 1, sizeof(*adding.order)),
+			   calloc(half->nr_nodes + 1, sizeof(*adding.order)) },
 		.texts = calloc(TEXTS_MAX, sizeof(*adding.texts)),
 	};
 	const int ret = add_half(&adding);
 
 	free(adding.order);
-	free(adding.nodes);
+	free(adding.nodes[false]);
+	free(adding.nodes[true]);
 	free(adding.texts);
 	return ret;
 }

@@ -105,11 +105,11 @@ static void bill_kernel(struct store_change *change)
 	}
 }
 
-static uint32_t new_root(struct store_change *change, uint32_t root, bool coarse)
+static uint32_t new_root(struct store_change *change, uint32_t root, bool keep)
 {
 	struct caller_root_key key = change->keys[root];
 
-	if (coarse && key.end != END_FLAT)
+	if (!keep && key.end != END_FLAT)
 		key.end = END_FULL;
 	return store_put_root(change->store, &key, change->roots[root].owner) | NODE_IS_ROOT;
 }
@@ -147,7 +147,7 @@ static void move_node(struct store_change *change, size_t i)
 {
 	const uint32_t root = change->map[i];
 	const enum fold fold = change->folds[root];
-	const bool keep = change->keep[i], coarse = !keep && fold != FOLD_CHAINS;
+	const bool keep = change->keep[i];
 	struct store_node node = change->store->nodes[i];
 
 	if (!keep && !node.count)
@@ -155,11 +155,9 @@ static void move_node(struct store_change *change, size_t i)
 	if (keep && !(node.parent & NODE_IS_ROOT))
 		node.parent = change->map[node.parent - 1] + 1;
 	else
-		node.parent = new_root(change, root, coarse);
-	if (coarse)
+		node.parent = new_root(change, root, keep);
+	if (!keep && fold != FOLD_CHAINS)
 		add_up(change, fold, &node);
-	else if (!keep)
-		node.place |= SITE_AFTER_GAP;
 	if (!(node.place & SITE_IN_KERNEL)) {
 		node.text = new_text(change, node.text);
 		if (fold == FOLD_NAMES)

@@ -16,8 +16,9 @@ struct store_index {
 };
 
 /*
- * A node's place: the offset in its text, SITE_AFTER_GAP, or SITE_IN_KERNEL without a text. For a place that was added
- * up also the shift of its bin, else 0. Such a node hangs from a root, and nothing hangs from it.
+ * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. For a place that was added up also the
+ * shift of its bin, else 0. Such a node hangs from a root, and nothing hangs from it. A chain that has lost frames
+ * hangs from a root of END_FULL.
  */
 enum { PLACE_SHIFT_BIT = 48, PLACE_SHIFT_BITS = 5 };
 
