@@ -164,69 +164,55 @@ Test(jit, much)
 Test(jit, formers)
 {
 	const struct jit_code code = { .start = 0x1000, .size = 0x100 };
+	const struct jit_code wide = { .start = 0x800, .size = 0x10000 };
 	struct jit_text *text = jit_text_new();
-	uint64_t first, second, again;
+	uint64_t first, second, third;
 
 	cr_assert(text);
 	cr_assert_eq(jit_text_add_former(text, &code, strdup("first"), false), 0);
 	text->turn = 1;
-	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &again), 0);
-	cr_expect_eq(again, 0x1010);
+	cr_expect_eq(jit_text_find_former(text, 1, 0x1010), 0x1010);
 	cr_assert_eq(jit_text_add_former(text, &code, strdup("second"), true), 0);
 	text->turn = 2;
-	cr_assert_eq(jit_text_find_former(text, 0, 0x1010, &first), 0);
-	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &second), 0);
-	cr_expect_geq(first, JIT_PLACES);
-	cr_expect_geq(second, JIT_PLACES);
-	cr_expect_neq(first, second);
-	cr_expect_str_eq(text->now.list[0].name, "first");
-	cr_expect_eq(first, text->now.list[0].start + 0x10);
-	cr_expect_str_eq(text->now.list[1].name, "second");
-	cr_expect_not(jit_text_doubts(text, first));
-	cr_expect(jit_text_doubts(text, second));
-	cr_expect_not(jit_text_doubts(text, second + 0xf0), "it is behind the code");
-	cr_expect_not(jit_text_doubts(text, 0x1010));
-	cr_assert_eq(jit_text_find_former(text, 0, 0x1020, &again), 0);
-	cr_expect_eq(again, first + 0x10, "it keeps its place");
-	cr_assert_eq(jit_text_find_former(text, 0, 0x1100, &again), 0);
-	cr_expect_eq(again, 0x1100, "it is behind the code");
-	cr_assert_eq(jit_text_find_former(text, 2, 0x1010, &again), 0);
-	cr_expect_eq(again, 0x1010);
-	jit_text_turn(text);
+	cr_assert_eq(jit_text_add_former(text, &wide, strdup("third"), false), 0);
+	text->turn = 3;
+	first = jit_text_find_former(text, 0, 0x1010);
+	second = jit_text_find_former(text, 1, 0x1010);
+	third = jit_text_find_former(text, 2, 0x1010);
+	cr_expect(first >= JIT_PLACES && first < JIT_DOUBTFUL);
+	cr_expect(second >= JIT_DOUBTFUL && second < 2 * JIT_PLACES);
+	cr_expect(third >= JIT_PLACES && third < JIT_DOUBTFUL);
+	cr_expect_gt(third, first + 0xf0);
+	cr_expect_eq(jit_text_find_former(text, 0, 0x1020), first + 0x10);
+	cr_expect_eq(jit_text_find_former(text, 0, 0x1100), third + 0xf0, "it is behind the code");
+	cr_expect_eq(jit_text_find_former(text, 0, 0x10800), 0x10800, "it is behind all");
+	cr_expect_eq(jit_text_find_former(text, 0, 0x7ff), 0x7ff, "it is before all");
+	cr_expect_eq(jit_text_find_former(text, 3, 0x1010), 0x1010);
 	jit_text_drop_formers(text, 1);
-	cr_assert_eq(jit_text_find_former(text, 1, 0x1010, &again), 0);
-	cr_expect_eq(text->now.nr, 1, "another profile has a place of its own");
-	cr_expect_eq(text->formers.nr, 1);
+	cr_expect_eq(jit_text_find_former(text, 1, 0x1010), second, "it keeps its place");
+	cr_expect_eq(text->formers.nr, 2);
 	jit_text_free(text, &room);
 }
 
-/*
- * Places do not overlap, have the code's offset in a page, and are kept until the take after the
- * next.
- */
+/* Places do not overlap, have the code's offset in a page, and are listed as long as they are known. */
 Test(jit, places)
 {
 	struct jit_text *text = jit_text_new();
 	const struct jit_code code = { .start = 0x7f0000012340, .size = 0x20000 };
-	uint64_t first, next;
+	const uint64_t first = JIT_PLACES + 0x2340, next = first + 0x30000;
 	char got[256] = "", want[256];
 	int fd;
 
 	cr_assert_eq(jit_text_open_places(text), -ENOENT);
-	cr_assert_eq(jit_text_place(text, &code, "f", &first), 0);
-	cr_assert_eq(jit_text_place(text, &code, "g", &next), 0);
-	cr_assert_geq(first, JIT_PLACES);
-	cr_assert_geq(next, first + code.size);
-	cr_assert_eq(first % 65536, code.start % 65536);
-	cr_assert_eq(next % 65536, code.start % 65536);
-	jit_text_turn(text);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("f"), false), 0);
+	cr_assert_eq(jit_text_add_former(text, &code, strdup("g"), false), 0);
 	fd = jit_text_open_places(text);
 	cr_assert_geq(fd, 0);
 	cr_assert_gt(pread(fd, got, sizeof(got) - 1, 0), 0);
 	snprintf(want, sizeof(want), "%" PRIx64 " 20000 f\n%" PRIx64 " 20000 g\n", first, next);
 	cr_assert_str_eq(got, want);
 	close(fd);
-	jit_text_turn(text);
+	jit_text_drop_formers(text, 1);
 	cr_assert_eq(jit_text_open_places(text), -ENOENT);
 	jit_text_free(text, &room);
 }

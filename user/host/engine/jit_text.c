@@ -21,16 +21,9 @@ struct jit_text *jit_text_new(void)
 	if (!text)
 		return NULL;
 	text->watch = text->asked = -1;
-	text->next = JIT_PLACES;
+	text->next[false] = JIT_PLACES;
+	text->next[true] = JIT_DOUBTFUL;
 	return text;
-}
-
-static void free_places(struct jit_places *places)
-{
-	while (places->nr)
-		free(places->list[--places->nr].name);
-	free(places->list);
-	*places = (struct jit_places){ 0 };
 }
 
 void jit_text_free(struct jit_text *text, size_t *room)
@@ -39,81 +32,49 @@ void jit_text_free(struct jit_text *text, size_t *room)
 		return;
 	jit_map_free(text->map, room);
 	close_fd(&text->asked);
-	free_places(&text->now);
-	free_places(&text->last);
 	jit_text_drop_formers(text, UINT32_MAX);
 	free(text->formers.list);
 	free(text);
-}
-
-int jit_text_place(struct jit_text *text, const struct jit_code *code, const char *name,
-		   uint64_t *result)
-{
-	struct jit_places *places = &text->now;
-	struct jit_place *place;
-
-	if (GROW(places->list, places->capacity, places->nr + 1))
-		return -ENOMEM;
-	place = &places->list[places->nr];
-	place->name = strdup(name);
-	if (!place->name)
-		return -ENOMEM;
-	places->nr++;
-	place->doubtful = false;
-	place->start = text->next + code->start % PLACE_ALIGN;
-	place->size = code->size;
-	text->next = (place->start + place->size + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
-	*result = place->start;
-	return 0;
 }
 
 int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name,
 			bool doubtful)
 {
 	struct jit_formers *formers = &text->formers;
+	const uint64_t place = text->next[doubtful] + code->start % PLACE_ALIGN;
+	size_t at;
 
 	if (!name || GROW(formers->list, formers->capacity, formers->nr + 1)) {
 		free(name);
 		return -ENOMEM;
 	}
-	formers->list[formers->nr++] = (struct jit_former){ .start = code->start,
-							    .size = code->size,
-							    .name = name,
-							    .turn = text->turn,
-							    .doubtful = doubtful };
+	at = BISECT(i, formers->nr, formers->list[i].start <= code->start);
+	memmove(formers->list + at + 1, formers->list + at,
+		(formers->nr++ - at) * sizeof(*formers->list));
+	formers->list[at] = (struct jit_former){ .start = code->start,
+						 .size = code->size,
+						 .name = name,
+						 .turn = text->turn,
+						 .place = place };
+	formers->longest = max_size(formers->longest, code->size);
+	text->next[doubtful] = (place + code->size + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
 	return 0;
 }
 
-int jit_text_find_former(struct jit_text *text, uint32_t turn, uint64_t address, uint64_t *result)
+/* Of several turns since then, the first one that ended the code at this address counts. */
+uint64_t jit_text_find_former(const struct jit_text *text, uint32_t turn, uint64_t address)
 {
-	struct jit_former *former = text->formers.list, *end = former + text->formers.nr;
-	struct jit_code code;
-	int ret = 0;
+	const struct jit_formers *formers = &text->formers;
+	const struct jit_former *former, *found = NULL;
+	size_t at = BISECT(i, formers->nr, formers->list[i].start <= address);
 
-	*result = address;
-	while (former < end && (former->turn < turn || address < former->start ||
-				address - former->start >= former->size))
-		former++;
-	if (former == end)
-		return 0;
-	code = (struct jit_code){ .start = former->start, .size = former->size };
-	if (!former->place) {
-		ret = jit_text_place(text, &code, former->name, &former->place);
-		if (!ret)
-			text->now.list[text->now.nr - 1].doubtful = former->doubtful;
+	while (at-- && address - formers->list[at].start < formers->longest) {
+		former = &formers->list[at];
+		if (former->turn >= turn && address - former->start < former->size &&
+		    (!found || former->turn < found->turn))
+			found = former;
 	}
-	if (!ret)
-		*result = former->place + (address - former->start);
-	return ret;
-}
-
-bool jit_text_doubts(const struct jit_text *text, uint64_t address)
-{
-	const struct jit_places *now = &text->now;
-	size_t after = BISECT(i, now->nr, now->list[i].start <= address);
-
-	return after && address - now->list[after - 1].start < now->list[after - 1].size &&
-	       now->list[after - 1].doubtful;
+	return found ? found->place + (address - found->start) : address;
 }
 
 void jit_text_drop_formers(struct jit_text *text, uint32_t turn)
@@ -130,32 +91,13 @@ void jit_text_drop_formers(struct jit_text *text, uint32_t turn)
 	formers->nr = kept;
 }
 
-void jit_text_turn(struct jit_text *text)
-{
-	size_t i;
-
-	for (i = 0; i < text->formers.nr; i++)
-		text->formers.list[i].place = 0;
-	free_places(&text->last);
-	text->last = text->now;
-	text->now = (struct jit_places){ 0 };
-}
-
-static void write_places(const struct jit_places *places, FILE *out)
-{
-	size_t i;
-
-	for (i = 0; i < places->nr; i++)
-		fprintf(out, "%" PRIx64 " %" PRIx64 " %s\n", places->list[i].start,
-			places->list[i].size, places->list[i].name);
-}
-
 int jit_text_open_places(const struct jit_text *text)
 {
+	const struct jit_former *former = text->formers.list, *end = former + text->formers.nr;
 	int fd, copy;
 	FILE *out;
 
-	if (!text->now.nr && !text->last.nr)
+	if (!text->formers.nr)
 		return -ENOENT;
 	fd = memfd_create("places", MFD_CLOEXEC);
 	if (fd < 0)
@@ -166,8 +108,9 @@ int jit_text_open_places(const struct jit_text *text)
 		close(fd);
 		return -ENOMEM;
 	}
-	write_places(&text->last, out);
-	write_places(&text->now, out);
+	for (; former < end; former++)
+		fprintf(out, "%" PRIx64 " %" PRIx64 " %s\n", former->place, former->size,
+			former->name);
 	if (!fclose(out))
 		return fd;
 	close(fd);

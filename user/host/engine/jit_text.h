@@ -7,44 +7,32 @@
 #include <stdint.h>
 
 #include "host/engine/jit_map.h"
-#include "profile/profile.h"
 
 /*
  * The just-in-time text of a process: its perf map, and code that other code has replaced. Replaced
- * code gets a place of its own, from JIT_PLACES on, where no process has text.
+ * code gets a place of its own, where no process has text: from JIT_PLACES on, or, if some of its
+ * ticks may be the next code's, from JIT_DOUBTFUL on.
  */
 #define JIT_PLACES (1ULL << 52)
-
-struct jit_place {
-	uint64_t start;
-	uint64_t size;
-	char *name;
-	bool doubtful; /* some ticks may be the next code's */
-};
-
-struct jit_places {
-	struct jit_place *list; /* ascending */
-	size_t nr;
-	size_t capacity;
-};
+#define JIT_DOUBTFUL (JIT_PLACES + (1ULL << 51))
 
 /*
- * Code that had been counted when other code took its place. Ticks are counted by addresses alone, so
- * the number of the text was changed then: what has an older one is code of an earlier turn.
+ * Code that had ticks when other code replaced it. Ticks are counted by address alone. Therefore the
+ * number of the text was changed then: ticks with an older number belong to code of an earlier turn.
  */
 struct jit_former {
 	uint64_t start;
 	uint64_t size;
 	char *name;
-	uint32_t turn; /* the last one that it lay there in */
-	bool doubtful; /* some ticks may be the next code's */
-	uint64_t place; /* of this take; 0: it has none yet */
+	uint32_t turn; /* the last one in which it was at this address */
+	uint64_t place;
 };
 
 struct jit_formers {
-	struct jit_former *list; /* by turn */
+	struct jit_former *list; /* ascending by start */
 	size_t nr;
 	size_t capacity;
+	uint64_t longest; /* no former is larger */
 };
 
 struct jit_text {
@@ -58,10 +46,8 @@ struct jit_text {
 	bool too_large;
 	size_t codes; /* functions that are remembered of the map */
 	uint64_t read_ns; /* time of the last reading */
-	uint64_t next; /* the next free place */
+	uint64_t next[2]; /* the next free place: from JIT_PLACES on, and from JIT_DOUBTFUL on */
 	uint64_t limit; /* bytes of the map that the last profile has read */
-	struct jit_places now; /* of formers */
-	struct jit_places last; /* places of the last take, whose names may still be asked for */
 	uint32_t turn; /* how often its number among the texts was changed */
 	struct jit_formers formers; /* of earlier turns */
 };
@@ -69,25 +55,15 @@ struct jit_text {
 struct jit_text *jit_text_new(void); /* NULL: out of memory */
 void jit_text_free(struct jit_text *text, size_t *room); /* NULL is fine */
 
-/* Reserves a place for code. *result is its first byte; returns -ENOMEM on failure. */
-int jit_text_place(struct jit_text *text, const struct jit_code *code, const char *name,
-		   uint64_t *result);
-
-/* Notes that this was the last turn of a code. Takes the name over, also on failure: -ENOMEM. */
+/* Notes that this was the last turn of a code. Frees the name on failure: -ENOMEM. */
 int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name,
 			bool doubtful);
 
-/* Where the code is that lay at an address in a turn: still there, or in a place. -ENOMEM */
-int jit_text_find_former(struct jit_text *text, uint32_t turn, uint64_t address, uint64_t *result);
+/* Where the code is now that was at an address in a turn: still there, or in a place. */
+uint64_t jit_text_find_former(const struct jit_text *text, uint32_t turn, uint64_t address);
 
-/* Whether some ticks at an address that a former was given may be other code's. */
-bool jit_text_doubts(const struct jit_text *text, uint64_t address);
-
-/* Forgets code of earlier turns than this one. */
+/* Removes code of earlier turns than this one. */
 void jit_text_drop_formers(struct jit_text *text, uint32_t turn);
-
-/* Code gets new places after the ticks were taken. */
-void jit_text_turn(struct jit_text *text);
 
 /* The places as a perf map: a descriptor for the caller, or -errno. */
 int jit_text_open_places(const struct jit_text *text);

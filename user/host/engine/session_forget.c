@@ -26,17 +26,16 @@ enum { RECLAIM_REST = 20 };
 static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
 {
 	struct session *session = ctx;
-	const struct space_info *found = spaces_find(&session->spaces, space);
-	const struct split_name *name = split_names_find(&session->splits, split);
+	struct space_info *info = spaces_find(&session->spaces, space);
+	struct split_name *name = split_names_find(&session->splits, split);
 
 	(void)target;
 	if (name)
-		session->splits.list[name - session->splits.list].used = true;
-	if (found && found->idle)
-		session->spaces.list[found - session->spaces.list].idle =
-			runtime_has_ended(&session->runtime, session->nr_targets, split) ?
-				SPACE_IDLE :
-				0;
+		name->used = true;
+	if (info && info->idle)
+		info->idle = runtime_has_ended(&session->runtime, session->nr_targets, split) ?
+				     SPACE_IDLE :
+				     0;
 }
 
 static void note_uses(struct session *session)
@@ -143,7 +142,7 @@ static void mark_numbered(struct session *session)
 	for (i = 0; i < session->spaces.nr; i++)
 		session->spaces.list[i].numbered = false;
 	for (i = TEXT_FIRST; i < texts->nr; i++) {
-		info = texts->list[i].space.kind ? find_info(session, &texts->list[i].space) : NULL;
+		info = texts->list[i].space.kind ? spaces_find(&session->spaces, &texts->list[i].space) : NULL;
 		if (info)
 			info->numbered = true;
 	}

@@ -341,29 +341,6 @@ void session_read_jit(struct session *session)
 	session->jit.unread = !read_maps(session, until);
 }
 
-void session_turn_jit(struct session *session)
-{
-	size_t i;
-
-	for (i = 0; i < session->spaces.nr; i++)
-		if (session->spaces.list[i].jit)
-			jit_text_turn(session->spaces.list[i].jit);
-}
-
-/* The ticks of places that may have been other code's. */
-static uint64_t doubtful_ticks(const struct jit_text *text, const struct profile_histogram *bins)
-{
-	uint64_t ticks = 0, at;
-	size_t i;
-
-	for (i = 0; text->now.nr && i < bins->nr_bins; i++) {
-		at = bins->offset + bins->bins[i].index * bins->bytes_per_bin;
-		if (jit_text_doubts(text, at))
-			ticks += bins->bins[i].count;
-	}
-	return ticks;
-}
-
 int session_note_jit(const struct session *session, const struct seen_names *names,
 		     struct profile *profile)
 {
@@ -386,7 +363,8 @@ int session_note_jit(const struct session *session, const struct seen_names *nam
 		if (!text)
 			continue;
 		too_large = too_large || text->too_large;
-		doubtful += doubtful_ticks(text, &profile->histograms[i]);
+		if (profile->histograms[i].offset >= JIT_DOUBTFUL)
+			doubtful += profile_histogram_ticks(&profile->histograms[i]);
 	}
 	if (doubtful)
 		ret = profile_note(

@@ -11,8 +11,7 @@ struct space_info;
 
 /*
  * Follows the perf map of each process with anonymous text. The map is read when it grows, and before
- * a profile is made. session_note_jit() notes in the profile how far it was read (-ENOMEM). After the
- * take this begins anew.
+ * a profile is made. session_note_jit() notes in the profile how far it was read (-ENOMEM).
  */
 int session_open_jit(struct session *session, struct error *err);
 void session_close_jit(struct session *session);
@@ -22,6 +21,5 @@ void session_poll_jit(struct session *session);
 void session_read_jit(struct session *session);
 int session_note_jit(const struct session *session, const struct seen_names *names,
 		     struct profile *profile);
-void session_turn_jit(struct session *session);
 
 #endif

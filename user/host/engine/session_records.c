@@ -26,7 +26,7 @@ static int add_space(struct session *session, const struct record *record)
 	if (ret)
 		return ret;
 	session_new_number(session, &record->space);
-	info = spaces_last(&session->spaces, &record->space);
+	info = spaces_find(&session->spaces, &record->space);
 	if (!info)
 		return 0;
 	spaces_keep(&session->spaces, info);

@@ -145,7 +145,6 @@ static void keep_tallies(struct session *session, const struct counted *counted,
 
 static void end_take(struct session *session, const struct take *take)
 {
-	session_turn_jit(session);
 	session->added_up = 0;
 	session->times.clock = take->clock;
 	session->times.since_ns = take->until_ns;

@@ -125,7 +125,7 @@ void session_new_number(struct session *session, const struct space *space)
 
 	if (!session->options.callers)
 		return;
-	info = spaces_last(&session->spaces, space);
+	info = spaces_find(&session->spaces, space);
 	if (!info || bpf_map_lookup_elem(texts_fd(session), space, &wanted.text))
 		return;
 	if (info->fd >= 0)
@@ -309,13 +309,6 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 
 /* --- numbers that are given back ----------------------------------------------------------------- */
 
-static struct space_info *find_info(struct session *session, const struct space *space)
-{
-	const struct space_info *found = spaces_find(&session->spaces, space);
-
-	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
-}
-
 bool session_texts_are_short(const struct session *session)
 {
 	const struct callers_state *state = &session->skel->bss->callers_state;
@@ -329,7 +322,7 @@ bool session_texts_are_short(const struct session *session)
 static bool retire(struct session *session, uint32_t number)
 {
 	const struct space *space = &session->texts.list[number].space;
-	struct space_info *info = find_info(session, space);
+	struct space_info *info = spaces_find(&session->spaces, space);
 
 	if ((info && space_runs(info)) || bpf_map_delete_elem(texts_fd(session), space))
 		return false;
@@ -367,7 +360,7 @@ static void note_named(struct session *session, const struct caller_node *nodes,
 /* Of a table of rules it is more work to make it again than to keep it. */
 static bool is_idle(struct session *session, uint32_t number)
 {
-	const struct space_info *info = find_info(session, &session->texts.list[number].space);
+	const struct space_info *info = spaces_find(&session->spaces, &session->texts.list[number].space);
 
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }

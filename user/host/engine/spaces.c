@@ -243,7 +243,7 @@ static int open_file(const struct record *record, struct space_info *info)
 /* The one that is told again; NULL: it is new. */
 static struct space_info *find_told(const struct spaces *spaces, const struct space *space)
 {
-	struct space_info *info = spaces_last(spaces, space);
+	struct space_info *info = spaces_find(spaces, space);
 
 	return info && (info->tries || info->struck) ? info : NULL;
 }
@@ -301,17 +301,6 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	return open_file(record, info);
 }
 
-struct space_info *spaces_last(const struct spaces *spaces, const struct space *space)
-{
-	const struct space_info *known = spaces_find(spaces, space);
-	size_t i;
-
-	for (i = spaces->nr; i-- > spaces->sorted;)
-		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
-			return &spaces->list[i];
-	return known ? spaces->list + (known - spaces->list) : NULL;
-}
-
 static int compare_infos(const void *a, const void *b)
 {
 	const struct space_info *left = a, *right = b;
@@ -326,10 +315,14 @@ void spaces_sort(struct spaces *spaces)
 	spaces->sorted = spaces->nr;
 }
 
-const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space)
+struct space_info *spaces_find(const struct spaces *spaces, const struct space *space)
 {
 	const struct space_info key = { .space = *space };
+	size_t i;
 
+	for (i = spaces->nr; i-- > spaces->sorted;)
+		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
+			return &spaces->list[i];
 	/* bsearch() must not be given NULL, not even for no elements. */
 	if (!spaces->sorted)
 		return NULL;

@@ -63,10 +63,10 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
 void spaces_keep(const struct spaces *spaces, struct space_info *info);
 
-/* A space, looked for from the end of the list, as it was mostly added last; NULL: it is not there. */
-struct space_info *spaces_last(const struct spaces *spaces, const struct space *space);
+/* NULL: it was never announced. Elements that are not sorted yet are searched first, from the end. */
+struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);
 
-/* Call before spaces are looked up. It changes their indices in the list. */
+/* Makes lookups fast. It changes the indices in the list. */
 void spaces_sort(struct spaces *spaces);
 
 /*
@@ -80,9 +80,6 @@ bool space_runs(const struct space_info *info);
 
 /* Closes and frees what a space holds. */
 void space_info_free(struct space_info *info);
-
-/* NULL: it was never announced. */
-const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);
 
 /*
  * Opens the perf map of a process with anonymous text, if the process's user, root or we made it.

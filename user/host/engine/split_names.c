@@ -53,7 +53,7 @@ void split_names_sort(struct split_names *names)
 	names->nr = names->sorted = to;
 }
 
-const struct split_name *split_names_find(const struct split_names *names, uint64_t id)
+struct split_name *split_names_find(const struct split_names *names, uint64_t id)
 {
 	size_t at = BISECT(i, names->sorted, names->list[i].id < id);
 

@@ -37,7 +37,7 @@ int split_names_add(struct split_names *names, uint64_t id, char *name, struct e
 void split_names_sort(struct split_names *names);
 
 /* NULL: it was never announced. */
-const struct split_name *split_names_find(const struct split_names *names, uint64_t id);
+struct split_name *split_names_find(const struct split_names *names, uint64_t id);
 
 bool split_is_left_out(const struct split_names *names, uint64_t id);
 

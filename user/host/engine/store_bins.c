@@ -8,14 +8,17 @@
 #include "host/engine/jit_text.h"
 #include "host/engine/store_fill.h"
 
-/* Ticks with the same key share a histogram. Replaced code has one of its own, because its places are far from all others. */
+/*
+ * Ticks with the same key share a histogram. Replaced code has another one, and a third one if it is
+ * doubtful, because their places are far from all others.
+ */
 struct bins_key {
 	uint64_t split;
 	uint32_t target;
 	uint32_t object;
 	uint32_t shift;
 	uint32_t text;
-	bool gone;
+	uint32_t gone; /* 0: it is where it was */
 };
 
 /* A histogram in the making. The index of a bin counts from the start of the text. */
@@ -125,7 +128,9 @@ static int add_bin(struct drawing *drawing, const struct store_node *place, uint
 	if (filling_site(drawing->filling, place, &site))
 		return -ENOMEM;
 	key->object = site.object;
-	key->gone = site.offset >= JIT_PLACES && site.offset < JIT_PLACES << 1;
+	key->gone = site.offset >= JIT_PLACES && site.offset < JIT_PLACES << 1 ?
+			    1 + (site.offset >= JIT_DOUBTFUL) :
+			    0;
 	bins = find_bins(drawing, key);
 	return bins ? profile_bins_add(&bins->bins, site.offset >> key->shift, ticks) : -ENOMEM;
 }

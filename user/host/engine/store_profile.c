@@ -127,9 +127,8 @@ int filling_site(struct filling *filling, const struct store_node *node,
 	result->offset = place_offset(filling->store, node);
 	if (text->space.kind == SPACE_KERNEL)
 		return object_of_kernel(filling, result->offset, &result->object);
-	if (info && info->jit &&
-	    jit_text_find_former(info->jit, text->turn, result->offset, &result->offset))
-		return -ENOMEM;
+	if (info && info->jit)
+		result->offset = jit_text_find_former(info->jit, text->turn, result->offset);
 	return object_of_text(filling, node->text, &result->object);
 }
 
