@@ -8,7 +8,6 @@
 #include "host/engine/session_announced.h"
 #include "host/engine/session_forget.h"
 #include "host/engine/session_jit.h"
-#include "host/engine/session_starting.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
 #include "host/engine/session_turn.h"

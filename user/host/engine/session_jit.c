@@ -10,8 +10,6 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/opener.h"
@@ -69,15 +67,11 @@ int session_open_jit(struct session *session, struct error *err)
 
 	jit->room = CODES_MAX;
 	jit->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	jit->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	/*
 	 * Users have few inotify instances; without one, maps are read when something else happens.
 	 */
-	if (jit->timer_fd < 0)
-		return error_errno(err, -errno, "timerfd");
-	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, jit->timer_fd, &event) ||
-	    (jit->inotify_fd >= 0 &&
-	     epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, jit->inotify_fd, &event)))
+	if (jit->inotify_fd >= 0 &&
+	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, jit->inotify_fd, &event))
 		return error_errno(err, -errno, "epoll");
 	return 0;
 }
@@ -86,8 +80,6 @@ void session_close_jit(struct session *session)
 {
 	if (session->jit.inotify_fd > 0)
 		close(session->jit.inotify_fd);
-	if (session->jit.timer_fd > 0)
-		close(session->jit.timer_fd);
 }
 
 void session_free_text(struct session *session, struct space_info *info)
@@ -255,32 +247,24 @@ static bool read_maps(struct session *session, uint64_t until)
 	return true;
 }
 
-static void drain_notices(int fd)
+/* Whether a map has grown. Without inotify, one may have. */
+static bool has_news(int fd)
 {
+	bool news = fd < 0;
 	char buffer[4096];
 
 	while (fd >= 0 && read(fd, buffer, sizeof(buffer)) > 0)
-		;
-}
-
-static bool has_news(int fd)
-{
-	char buffer[4096];
-	bool news = fd < 0 || read(fd, buffer, sizeof(buffer)) > 0;
-
-	drain_notices(fd);
+		news = true;
 	return news;
 }
 
 static void rest(struct session *session, uint64_t worked)
 {
 	uint64_t ns = worked * REST_SHARE;
-	struct itimerspec until = { 0 };
 
 	ns = ns < REST_MIN ? REST_MIN : ns > REST_MAX ? REST_MAX : ns;
-	until.it_value = timespec_of(ns);
-	timerfd_settime(session->jit.timer_fd, 0, &until, NULL);
 	session->jit.rest_until = monotonic_ns() + ns;
+	session_wake_at(session, session->jit.rest_until);
 	if (!session->jit.resting)
 		watch_again(session, false);
 	session->jit.resting = true;
@@ -290,9 +274,12 @@ void session_poll_jit(struct session *session)
 {
 	uint64_t began = monotonic_ns();
 
-	if (!session->jit.nr_texts || began < session->jit.rest_until)
+	if (!session->jit.nr_texts)
 		return;
-	drain_notices(session->jit.timer_fd);
+	if (began < session->jit.rest_until) {
+		session_wake_at(session, session->jit.rest_until);
+		return;
+	}
 	if (has_news(session->jit.inotify_fd) || session->jit.unread) {
 		session->jit.unread = !read_maps(session, began + WORK_MAX);
 		rest(session, monotonic_ns() - began);

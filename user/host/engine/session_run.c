@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -228,12 +229,12 @@ static int open_session_watches(struct session *session, struct error *err)
 	if (ret)
 		return ret;
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (session->epoll_fd < 0)
+	session->wake_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (session->epoll_fd < 0 || session->wake_fd < 0)
 		return error_errno(err, -errno, "epoll");
 	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
 	ret = ret ?: session_open_jit(session, err);
-	ret = ret ?: session_open_starting(session, err);
-	ret = ret ?: watch_session_fd(session, session->callers.starting.timer_fd, err);
+	ret = ret ?: watch_session_fd(session, session->wake_fd, err);
 	return ret ?: watch_session_fd(session, session->sampler.changes_fd, err);
 }
 
@@ -353,7 +354,7 @@ int session_open(const struct session_options *options, struct session **result,
 	session->options.unweighted = options->unweighted || options->cpus;
 	session->nr_cpus = cpus;
 	session->delivered = calloc(cpus, sizeof(*session->delivered));
-	session->epoll_fd = -1;
+	session->epoll_fd = session->wake_fd = -1;
 	session->cost.stats_fd = -1;
 	halves_init(&session->halves);
 	grace_period_init(&session->grace);
@@ -483,10 +484,23 @@ int session_fd(const struct session *session)
 	return session->epoll_fd;
 }
 
+/* If the timer has expired, what it was for is done now. */
+static void stop_waking(struct session *session)
+{
+	const struct itimerspec never = { 0 };
+
+	if (!session->wake_ns || monotonic_ns() < session->wake_ns)
+		return;
+	session->wake_ns = 0;
+	timerfd_settime(session->wake_fd, 0, &never, NULL);
+}
+
 int session_poll(struct session *session, struct error *err)
 {
-	int ret = session_read_records(session, err);
+	int ret;
 
+	stop_waking(session);
+	ret = session_read_records(session, err);
 	if (ret)
 		return ret;
 	session_poll_starting(session);
@@ -537,7 +551,6 @@ void session_close(struct session *session)
 	for (i = 0; i < session->spaces.nr; i++)
 		session_free_text(session, &session->spaces.list[i]);
 	session_close_jit(session);
-	session_close_starting(session);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	store_free(session->store);
@@ -552,6 +565,7 @@ void session_close(struct session *session)
 	free(session->delivered);
 	free(session->sources);
 	close_fd(&session->epoll_fd);
+	close_fd(&session->wake_fd);
 	close_fd(&session->cost.stats_fd);
 	free(session);
 }

@@ -2,6 +2,7 @@
 #include "host/engine/session_state.h"
 
 #include <bpf/libbpf.h>
+#include <sys/timerfd.h>
 
 #include "base/util.h"
 #include "host/engine/session.h"
@@ -45,6 +46,16 @@ struct bpf_program *session_tick_program(const struct session *session)
 					    skel->progs.profil_sched_callers;
 	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
 				    skel->progs.profil_sched_tick;
+}
+
+void session_wake_at(struct session *session, uint64_t when)
+{
+	const struct itimerspec until = { .it_value = timespec_of(when) };
+
+	if (session->wake_ns && session->wake_ns <= when)
+		return;
+	session->wake_ns = when;
+	timerfd_settime(session->wake_fd, TFD_TIMER_ABSTIME, &until, NULL);
 }
 
 struct counted session_counted(struct session *session)

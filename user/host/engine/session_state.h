@@ -38,7 +38,6 @@ struct session_target {
 /* Perf maps are read when they grow, with a rest after each reading. */
 struct session_jit {
 	int inotify_fd; /* -1: nothing reports that maps grow */
-	int timer_fd;
 	bool resting;
 	uint64_t rest_until;
 	bool unread; /* some map waits to be read, whether or not it grows */
@@ -73,8 +72,6 @@ struct session_times {
 enum { STARTING_MAX = 64 };
 
 struct session_starting {
-	int timer_fd;
-	uint64_t wake_ns; /* 0: nothing else is due */
 	uint64_t rest_until;
 	size_t nr;
 	struct starting_process {
@@ -139,6 +136,8 @@ struct session {
 	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
+	int wake_fd; /* a timer, */
+	uint64_t wake_ns; /* and when it expires; 0: never */
 	struct session_costs cost;
 	struct session_times times;
 	struct error failure; /* from the last record that failed */
@@ -147,6 +146,9 @@ struct session {
 /* The programs on perf's clock and on the scheduler's tick. */
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
+
+/* session_poll() has something to do at that time too. If it runs earlier, this must be called again. */
+void session_wake_at(struct session *session, uint64_t when);
 
 /* What a take reads with. */
 struct counted session_counted(struct session *session);
