@@ -89,7 +89,7 @@ static uint64_t total_ticks(const struct session *session, const struct counted 
 	       counted->tallies[target].withheld - tally_ticks(&session->targets[target].taken);
 }
 
-const char *const session_kind_words[] = {
+static const char *const kind_words[] = {
 	[TARGET_COMMAND] = "command",
 	[TARGET_PID] = "pid",
 	[TARGET_CGROUP] = "cgroup",
@@ -158,25 +158,36 @@ static void fill_kernel(const struct counted *counted, uint32_t number,
 				   __ATOMIC_RELAXED);
 }
 
-static int fill_targets(const struct session *session, const struct counted *counted,
-			struct profile *profile, struct error *err)
+int session_name_targets(const struct session *session, struct profile *profile, struct error *err)
 {
-	uint32_t i;
-	int ret;
+	const struct session_target *from = session->targets, *end = from + session->nr_targets;
+	struct profile_target *to;
 
 	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
 	if (!profile->targets)
 		return error_no_memory(err, "profile");
-	for (i = 0; i < session->nr_targets; i++) {
-		struct profile_target *target = &profile->targets[profile->nr_targets++];
-
-		target->kind = strdup(session_kind_words[session->targets[i].kind]);
-		target->name = strdup(session->targets[i].name);
-		target->cgroup = session->targets[i].cgroup ? strdup(session->targets[i].cgroup) :
-							      NULL;
-		if (!target->kind || !target->name ||
-		    (session->targets[i].cgroup && !target->cgroup))
+	for (; from < end; from++) {
+		to = &profile->targets[profile->nr_targets++];
+		to->kind = strdup(kind_words[from->kind]);
+		to->name = strdup(from->name);
+		to->cgroup = from->cgroup ? strdup(from->cgroup) : NULL;
+		if (!to->kind || !to->name || !to->cgroup != !from->cgroup)
 			return error_no_memory(err, "profile");
+	}
+	return 0;
+}
+
+static int fill_targets(const struct session *session, const struct counted *counted,
+			struct profile *profile, struct error *err)
+{
+	uint32_t i;
+	int ret = session_name_targets(session, profile, err);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < session->nr_targets; i++) {
+		struct profile_target *target = &profile->targets[i];
+
 		ret = tally_account(&counted->tallies[i], total_ticks(session, counted, i),
 				    &target->ticks, err);
 		if (ret)

@@ -20,7 +20,7 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 int session_fill(struct session *session, const struct counted *counted, struct profile *profile,
 		 struct error *err);
 
-/* The words for kinds of targets. */
-extern const char *const session_kind_words[];
+/* Adds the targets with their names. */
+int session_name_targets(const struct session *session, struct profile *profile, struct error *err);
 
 #endif

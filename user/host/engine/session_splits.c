@@ -9,7 +9,6 @@
 
 #include "base/util.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_profile.h"
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
 

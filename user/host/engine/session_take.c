@@ -12,10 +12,7 @@
 #include "host/engine/session_state.h"
 #include "host/engine/session_turn.h"
 
-/*
- * From counters to a profile. The steps of the pipeline are here in their order. Steps that may
- * fail come first as far as possible.
- */
+/* From counters to a profile. */
 struct take {
 	struct session *session;
 	struct counted counted;
@@ -27,76 +24,6 @@ struct take {
 static int runtime_fd(const struct session *session)
 {
 	return bpf_map__fd(session->skel->maps.spent_cpus);
-}
-
-/*
- * Read: the perf maps as far as they are written, so that they describe all code that is counted.
- */
-static int read_jit(struct take *take, struct error *err)
-{
-	(void)err;
-	session_read_jit(take->session);
-	return 0;
-}
-
-/* Settle: the CPU time that the scheduler gave, and the ticks in the kernel, before the others are read. */
-static int settle_runtime(struct take *take, struct error *err)
-{
-	return session_settle_runtime(take->session, err);
-}
-
-/* Read: all that was counted, and then the records of its texts, which were sent before their ticks. */
-static int read_ticks(struct take *take, struct error *err)
-{
-	struct session *session = take->session;
-	int ret = session_turn(session, err);
-
-	/* At the end the other half has something if it could not be moved before. */
-	if (!ret && session->times.stop_ns &&
-	    session->halves.state->elements[halves_in_use(&session->halves)])
-		ret = session_turn(session, err);
-	return ret;
-}
-
-/* Decide: whose ticks are wanted, where that was not known yet. */
-static int judge_splits(struct take *take, struct error *err)
-{
-	struct split_names *names = &take->session->splits;
-	size_t i;
-
-	(void)err;
-	for (i = 0; take->counted.take && i < names->nr; i++)
-		session_classify(take->session, &names->list[i]);
-	return 0;
-}
-
-/* Read: the CPU time that was settled. */
-static int read_runtime(struct take *take, struct error *err)
-{
-	struct session *session = take->session;
-	int ret = runtime_read(&session->runtime, runtime_fd(session), err);
-
-	return ret ?: session_name_splits(session, err);
-}
-
-/* Fill: the accounts are taken here. */
-static int fill_profile(struct take *take, struct error *err)
-{
-	return session_fill(take->session, &take->counted, take->profile, err);
-}
-
-/* Forget: what is in the profile, and what nobody needs any more. */
-static int forget_taken(struct take *take, struct error *err)
-{
-	struct session *session = take->session;
-
-	(void)err;
-	if (!take->counted.take)
-		return 0;
-	session_forget_taken(session);
-	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
-		     session->halves.state);
-	return 0;
 }
 
 /* The objects of the previous profile can no longer be opened. */
@@ -116,19 +43,53 @@ static int begin_take(struct take *take, struct error *err)
 	return session_fill_head(session, take->until_ns, &take->clock, take->profile, err);
 }
 
-static int (*const pipeline[])(struct take *take, struct error *err) = {
-	begin_take,   read_jit,	    settle_runtime, read_ticks,
-	judge_splits, read_runtime, fill_profile,   forget_taken,
-};
+/*
+ * Perf maps first, so that they describe all code that is counted; then the CPU time that the
+ * scheduler gave and the ticks in the kernel; then the ticks.
+ */
+static int read_ticks(struct session *session, struct error *err)
+{
+	int ret;
 
+	session_read_jit(session);
+	ret = session_settle_runtime(session, err);
+	if (!ret)
+		ret = session_turn(session, err);
+	/* At the end the other half has ticks if they could not be moved before. */
+	if (!ret && session->times.stop_ns &&
+	    session->halves.state->elements[halves_in_use(&session->halves)])
+		ret = session_turn(session, err);
+	return ret;
+}
+
+static int read_runtime(struct session *session, struct error *err)
+{
+	int ret = runtime_read(&session->runtime, runtime_fd(session), err);
+
+	return ret ? ret : session_name_splits(session, err);
+}
+
+/* The steps in their order. Steps that may fail come first as far as possible. */
 static int run_take(struct take *take, struct error *err)
 {
+	struct session *session = take->session;
 	size_t i;
-	int ret = 0;
+	int ret = begin_take(take, err);
 
-	for (i = 0; !ret && i < sizeof(pipeline) / sizeof(*pipeline); i++)
-		ret = pipeline[i](take, err);
-	return ret;
+	if (!ret)
+		ret = read_ticks(session, err);
+	for (i = 0; !ret && take->counted.take && i < session->splits.nr; i++)
+		session_classify(session, &session->splits.list[i]);
+	if (!ret)
+		ret = read_runtime(session, err);
+	if (!ret)
+		ret = session_fill(session, &take->counted, take->profile, err);
+	if (ret || !take->counted.take)
+		return ret;
+	session_forget_taken(session);
+	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
+		     session->halves.state);
+	return 0;
 }
 
 /* After a failure too, for the accounts were taken then. The ticks of the table are in the next profile. */
@@ -185,20 +146,7 @@ int session_peek(struct session *session, struct profile **result, struct error 
 	return profile_since(session, false, result, err);
 }
 
-/* Adds a target with its CPU time. Returns 0 or -ENOMEM. */
-static int add_timed_target(const struct session *session, const struct counted *counted,
-			    uint32_t number, struct profile *profile)
-{
-	struct profile_target *target = &profile->targets[profile->nr_targets++];
-
-	counted_account(counted, number);
-	target->kind = strdup(session_kind_words[session->targets[number].kind]);
-	target->name = strdup(session->targets[number].name);
-	target->cpu_known = true;
-	target->cpu_ns = counted->tallies[number].cpu_ns;
-	return target->kind && target->name ? 0 : -ENOMEM;
-}
-
+/* The CPU time of targets, and of cgroups that have names. */
 static int fill_times(struct session *session, const struct counted *counted,
 		      struct profile *profile, struct error *err)
 {
@@ -206,16 +154,17 @@ static int fill_times(struct session *session, const struct counted *counted,
 	uint32_t i;
 	int ret = session_fill_head(session, session_until_ns(session), &ignored, profile, err);
 
-	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
-	if (!ret && !profile->targets)
-		ret = error_no_memory(err, "profile");
-	for (i = 0; !ret && i < session->nr_targets; i++)
-		if (add_timed_target(session, counted, i, profile))
-			ret = error_no_memory(err, "profile");
+	if (!ret)
+		ret = session_name_targets(session, profile, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < session->nr_targets; i++) {
+		counted_account(counted, i);
+		profile->targets[i].cpu_known = true;
+		profile->targets[i].cpu_ns = counted->tallies[i].cpu_ns;
+	}
 	split_names_sort(&session->splits);
-	if (!ret && session_fill_times(session, profile))
-		ret = error_no_memory(err, "profile");
-	return ret;
+	return session_fill_times(session, profile) ? error_no_memory(err, "profile") : 0;
 }
 
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,
