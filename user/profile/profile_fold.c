@@ -249,6 +249,14 @@ static int combine_splits(void *first, size_t nr)
 	return 0;
 }
 
+int profile_splits_fold(struct profile *profile)
+{
+	const struct folding splits =
+		FOLDING(profile, splits, compare_folded_splits, NULL, combine_splits);
+
+	return folding_fold(splits, NULL);
+}
+
 /* --- objects ------------------------------------------------------------------------------------ */
 
 /* An object with its host, if its addresses are only valid there. */

@@ -32,6 +32,9 @@ size_t *profile_splits_match(const struct profile *profile);
 bool profile_histogram_is_split(const struct profile *profile,
 				const struct profile_histogram *histogram);
 
+/* Sorts the splits in that order, and adds up those of one owner. Returns 0 or -ENOMEM. */
+int profile_splits_fold(struct profile *profile);
+
 /* Whether it is the sum of all splits without ticks, as earlier versions wrote it. */
 bool profile_split_is_rest(const struct profile_split *split);
 

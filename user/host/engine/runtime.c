@@ -12,20 +12,18 @@
 /* At 16 bytes each, and looked through once for each name that ends. */
 enum { SUM_NAMES_MAX = 4096 };
 
-int compare_spent_keys(const struct spent_key *a, const struct spent_key *b)
-{
-	return compare_u64(a->target, b->target) ?: compare_u64(a->split, b->split);
-}
-
+/* By target, then by split. */
 static int compare_runtime_splits(const void *left, const void *right)
 {
 	const struct runtime_split *a = left, *b = right;
+	int order = compare_u64(a->key.target, b->key.target);
 
-	return compare_spent_keys(&a->key, &b->key);
+	return order ? order : compare_u64(a->key.split, b->key.split);
 }
 
-static struct runtime_split *find_runtime_split(const struct runtime *runtime, size_t sorted,
-						const struct spent_key *key)
+/* Searches the first elements only, which are sorted. */
+static struct runtime_split *find_in(const struct runtime *runtime, size_t sorted,
+				     const struct spent_key *key)
 {
 	const struct runtime_split wanted = { .key = *key };
 
@@ -34,10 +32,15 @@ static struct runtime_split *find_runtime_split(const struct runtime *runtime, s
 	return bsearch(&wanted, runtime->list, sorted, sizeof(wanted), compare_runtime_splits);
 }
 
+struct runtime_split *runtime_find(const struct runtime *runtime, const struct spent_key *key)
+{
+	return find_in(runtime, runtime->nr, key);
+}
+
 static int read_entry(struct runtime *runtime, size_t sorted, const struct spent_key *key,
 		      const struct spent_cpu *spent, struct error *err)
 {
-	struct runtime_split *split = find_runtime_split(runtime, sorted, key);
+	struct runtime_split *split = find_in(runtime, sorted, key);
 
 	if (!split) {
 		if (GROW(runtime->list, runtime->capacity, runtime->nr + 1))
@@ -198,7 +201,7 @@ void runtime_find_sums(struct runtime *runtime)
 uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split)
 {
 	const struct spent_key key = { .split = split, .target = target };
-	const struct runtime_split *found = find_runtime_split(runtime, runtime->nr, &key);
+	const struct runtime_split *found = runtime_find(runtime, &key);
 
 	return found ? found->sum : 0;
 }
@@ -235,7 +238,7 @@ bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint6
 	struct spent_key key = { .split = id };
 
 	for (; key.target < nr_targets; key.target++)
-		if (find_runtime_split(runtime, runtime->nr, &key))
+		if (runtime_find(runtime, &key))
 			return true;
 	return false;
 }
@@ -247,7 +250,7 @@ bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint6
 	bool ended = false;
 
 	for (; id && key.target < nr_targets; key.target++) {
-		split = find_runtime_split(runtime, runtime->nr, &key);
+		split = runtime_find(runtime, &key);
 		if (split && (!split->walk || !runtime_split_ended(runtime, split)))
 			return false;
 		ended = ended || split;

@@ -22,6 +22,7 @@ struct runtime_split {
 	struct spent_key key;
 	uint64_t ns; /* since the last take */
 	uint64_t unbinned;
+	uint64_t binned; /* while a profile is filled: its ticks in bins */
 	uint64_t taken_ns; /* in all takes before */
 	uint64_t taken_unbinned;
 	uint32_t walk; /* the last walk that found a thread of it */
@@ -42,9 +43,6 @@ struct runtime {
 	uint32_t walk; /* the last walk over all threads: a split that it did not find has ended */
 };
 
-/* By target, then by split. */
-int compare_spent_keys(const struct spent_key *a, const struct spent_key *b);
-
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
@@ -61,6 +59,9 @@ void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *s
 void runtime_find_sums(struct runtime *runtime);
 uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split);
 size_t runtime_add_up(struct runtime *runtime);
+
+/* NULL: the key has no entry. */
+struct runtime_split *runtime_find(const struct runtime *runtime, const struct spent_key *key);
 
 /* Whether any target has an account of the split. */
 bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);

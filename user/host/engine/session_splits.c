@@ -11,6 +11,7 @@
 #include "host/engine/programs.h"
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
+#include "profile/profile_splits.h"
 
 /*
  * RCU's callbacks come some 10 to 50 ms after a thread was reaped; the wait is limited for when a
@@ -121,84 +122,7 @@ int session_finish_runtime(struct session *session, struct error *err)
 /* The id for ticks in bins of cgroups that were left out later; no cgroup has it. */
 #define LEFT_OUT_SPLIT 0
 
-/* A process or cgroup with its runtime and its ticks. */
-struct spender {
-	struct spent_key key;
-	uint64_t binned;
-	uint64_t unbinned;
-	uint64_t cpu_ns;
-	bool ended;
-};
-
-struct spenders {
-	struct spender *list;
-	size_t nr;
-};
-
-static int compare_spenders(const void *left, const void *right)
-{
-	const struct spender *a = left, *b = right;
-
-	return compare_spent_keys(&a->key, &b->key);
-}
-
-static void add_up_spenders(struct spenders *spenders)
-{
-	size_t from, to = 0;
-
-	SORT(spenders->list, spenders->nr, compare_spenders);
-	for (from = 0; from < spenders->nr; from++) {
-		struct spender *next = &spenders->list[from];
-
-		if (!to || compare_spenders(&spenders->list[to - 1], next)) {
-			spenders->list[to++] = *next;
-			continue;
-		}
-		spenders->list[to - 1].binned += next->binned;
-		spenders->list[to - 1].unbinned += next->unbinned;
-		spenders->list[to - 1].cpu_ns += next->cpu_ns;
-		spenders->list[to - 1].ended |= next->ended;
-	}
-	spenders->nr = to;
-}
-
-static int find_spenders(const struct session *session, const struct counted *counted,
-			 const struct profile *profile, const uint64_t *split_ids,
-			 struct spenders *result)
-{
-	size_t i;
-
-	result->list =
-		calloc(profile->nr_histograms + session->runtime.nr + session->nr_targets + 1,
-		       sizeof(*result->list));
-	if (!result->list)
-		return -ENOMEM;
-	for (i = 0; i < profile->nr_histograms; i++) {
-		/* Ticks that were merged for lack of memory have no split. */
-		if (!split_ids[i])
-			continue;
-		result->list[result->nr++] = (struct spender){
-			.key = { .split = split_ids[i], .target = profile->histograms[i].target },
-			.binned = profile_histogram_ticks(&profile->histograms[i]),
-		};
-	}
-	for (i = 0; i < session->runtime.nr; i++)
-		result->list[result->nr++] = (struct spender){
-			.key = session->runtime.list[i].key,
-			.unbinned = session->runtime.list[i].unbinned,
-			.cpu_ns = session->runtime.list[i].ns,
-			.ended = runtime_split_ended(&session->runtime, &session->runtime.list[i]),
-		};
-	for (i = 0; i < session->nr_targets; i++)
-		result->list[result->nr++] = (struct spender){
-			.key = { .split = LEFT_OUT_SPLIT, .target = (uint32_t)i },
-			.unbinned = counted->tallies[i].left_out,
-		};
-	add_up_spenders(result);
-	return 0;
-}
-
-static int name_spender(const struct session *session, uint64_t id, struct profile_split *result)
+static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
 {
 	const struct split_name *name = split_names_find(&session->splits, id);
 
@@ -231,64 +155,6 @@ int session_name_splits(struct session *session, struct error *err)
 	return ret;
 }
 
-/* Splits without any name come last. */
-static int compare_spender_splits(const void *left, const void *right)
-{
-	const struct profile_split *a = left, *b = right;
-	int order;
-
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	order = -compare_text(a->cgroup, b->cgroup);
-	return order ? order : compare_text(a->process, b->process);
-}
-
-/*
- * Merges splits that look the same: of two processes after each other with one pid and one name,
- * and of two cgroups with one path.
- */
-static void fold_splits(struct profile *profile)
-{
-	struct profile_split *list = profile->splits;
-	size_t from, to = 0;
-
-	SORT(list, profile->nr_splits, compare_spender_splits);
-	for (from = 0; from < profile->nr_splits; from++) {
-		if (!to || compare_spender_splits(&list[to - 1], &list[from])) {
-			list[to++] = list[from];
-			continue;
-		}
-		list[to - 1].ticks += list[from].ticks;
-		list[to - 1].cpu_ns += list[from].cpu_ns;
-		profile_split_free(&list[from]);
-	}
-	profile->nr_splits = to;
-}
-
-/*
- * Of processes and threads that have ended without a tick there may be thousands, so they are one
- * split for each name.
- */
-static int put_spender(const struct session *session, const struct spender *spender,
-		       struct profile *profile)
-{
-	struct profile_split *split = &profile->splits[profile->nr_splits];
-
-	*split = (struct profile_split){ .target = spender->key.target, .pid = -1 };
-	split->cpu_ns = spender->cpu_ns;
-	split->ticks = spender->binned + spender->unbinned;
-	if (!split->ticks && !split->cpu_ns)
-		return 0;
-	profile->nr_splits++;
-	if (name_spender(session, spender->key.split, split))
-		return -ENOMEM;
-	if (!split->ticks && spender->ended)
-		split->pid = -1;
-	return 0;
-}
-
 /*
  * Many ticks of cgroups that are left out fall between one reading and the next. What a split has must
  * be read after what its target has, so that it is not less; trim_unbinned() leaves the rest to the next
@@ -319,55 +185,126 @@ static void trim_unbinned(struct session *session, const struct counted *counted
 	}
 }
 
+/* Adds a split with its name; NULL: out of memory. */
+static struct profile_split *put_split(const struct session *session, const struct spent_key *key,
+				       struct profile *profile)
+{
+	struct profile_split *split = &profile->splits[profile->nr_splits++];
+
+	*split = (struct profile_split){ .target = key->target, .pid = -1 };
+	return name_split(session, key->split, split) ? NULL : split;
+}
+
+/* Adds the ticks in bins to the CPU time of the same split. */
+static int put_binned(struct session *session, const uint64_t *split_ids, struct profile *profile)
+{
+	struct runtime_split *found;
+	struct profile_split *split;
+	uint64_t ticks;
+	size_t i;
+
+	for (i = 0; i < session->runtime.nr; i++)
+		session->runtime.list[i].binned = 0;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct spent_key key = { .split = split_ids[i],
+					       .target = profile->histograms[i].target };
+
+		/* Ticks that were merged for lack of memory have no split. */
+		if (!key.split)
+			continue;
+		ticks = profile_histogram_ticks(&profile->histograms[i]);
+		found = runtime_find(&session->runtime, &key);
+		split = found ? NULL : put_split(session, &key, profile);
+		if (found)
+			found->binned += ticks;
+		else if (split)
+			split->ticks = ticks;
+		else
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Of processes and threads that have ended without a tick there may be thousands. Therefore they are
+ * one split for each name.
+ */
+static int put_runtime(const struct session *session, struct profile *profile)
+{
+	const struct runtime *runtime = &session->runtime;
+	const struct runtime_split *from = runtime->list, *end = from + runtime->nr;
+	struct profile_split *split;
+
+	for (; from < end; from++) {
+		if (!from->ns && !from->binned && !from->unbinned)
+			continue;
+		split = put_split(session, &from->key, profile);
+		if (!split)
+			return -ENOMEM;
+		split->cpu_ns = from->ns;
+		split->ticks = from->binned + from->unbinned;
+		if (!split->ticks && runtime_split_ended(runtime, from))
+			split->pid = -1;
+	}
+	return 0;
+}
+
+static int put_left_out(const struct session *session, const struct counted *counted,
+			struct profile *profile)
+{
+	struct spent_key key = { .split = LEFT_OUT_SPLIT };
+	struct profile_split *split;
+
+	for (; key.target < session->nr_targets; key.target++) {
+		if (!counted->tallies[key.target].left_out)
+			continue;
+		split = put_split(session, &key, profile);
+		if (!split)
+			return -ENOMEM;
+		split->ticks = counted->tallies[key.target].left_out;
+	}
+	return 0;
+}
+
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile)
 {
-	struct spenders spenders = {};
+	const size_t most = profile->nr_histograms + session->runtime.nr + session->nr_targets;
 	size_t i;
-	int ret;
 
 	/* With chosen CPUs the time of splits is unknown too. */
 	if (session->options.split == SPLIT_NONE || session->options.cpus)
 		return 0;
 	for (i = 0; i < session->nr_targets; i++)
 		trim_unbinned(session, counted, (uint32_t)i);
-	ret = find_spenders(session, counted, profile, split_ids, &spenders);
-	if (!ret) {
-		profile->splits = calloc(spenders.nr + 1, sizeof(*profile->splits));
-		ret = profile->splits ? 0 : -ENOMEM;
-	}
-	for (i = 0; !ret && i < spenders.nr; i++)
-		ret = put_spender(session, &spenders.list[i], profile);
-	if (!ret)
-		fold_splits(profile);
-	free(spenders.list);
-	return ret;
+	profile->splits = calloc(most + 1, sizeof(*profile->splits));
+	if (!profile->splits || put_binned(session, split_ids, profile) ||
+	    put_runtime(session, profile) || put_left_out(session, counted, profile))
+		return -ENOMEM;
+	return profile_splits_fold(profile);
 }
 
 int session_fill_times(const struct session *session, struct profile *profile)
 {
-	const struct runtime_split *split = session->runtime.list,
-				   *end = split + session->runtime.nr;
-	struct profile_split *made;
+	const struct runtime_split *from = session->runtime.list,
+				   *end = from + session->runtime.nr;
+	struct profile_split *split;
 
 	if (session->options.split != SPLIT_CGROUP)
 		return 0;
 	profile->splits = calloc(session->runtime.nr + 1, sizeof(*profile->splits));
 	if (!profile->splits)
 		return -ENOMEM;
-	for (; split < end; split++) {
-		if (!split->ns || !split_names_find(&session->splits, split->key.split))
+	for (; from < end; from++) {
+		if (!from->ns || !split_names_find(&session->splits, from->key.split))
 			continue;
-		made = &profile->splits[profile->nr_splits++];
-		*made = (struct profile_split){ .target = split->key.target,
-						.pid = -1,
-						.cpu_ns = split->ns };
-		profile->targets[made->target].cpu_ns += split->ns;
-		if (name_spender(session, split->key.split, made))
+		split = put_split(session, &from->key, profile);
+		if (!split)
 			return -ENOMEM;
+		split->cpu_ns = from->ns;
+		profile->targets[split->target].cpu_ns += from->ns;
 	}
-	fold_splits(profile);
-	return 0;
+	return profile_splits_fold(profile);
 }
 
 uint64_t session_split_ns(const struct session *session, uint32_t target)
