@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/util.h"
 #include "host/engine/kernel_types.h"
+#include "host/engine/program_cost.h"
 
 /* All names that are asked for below: types, members, variables and enumerators. */
 static const char text[] =
@@ -129,16 +129,12 @@ int kernel_btf_read(const struct kernel_btf **result, struct error *err)
 /* Tries to attach, because ftrace may not reach a function that is in BTF. */
 static bool can_trace(int function)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
 		    .attach_btf_id = (__u32)function);
 	cleanup_fd int prog_fd = -1;
 	cleanup_fd int link_fd = -1;
 
-	prog_fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "Dual BSD/GPL", insns, 2, &opts);
+	prog_fd = empty_program_load(BPF_PROG_TYPE_TRACING, NULL, &opts);
 	if (prog_fd >= 0)
 		link_fd = bpf_raw_tracepoint_open(NULL, prog_fd);
 	return link_fd >= 0;
@@ -149,7 +145,7 @@ int kernel_can_walk(struct error *err)
 	const struct kernel_btf *btf;
 	int ret = kernel_btf_read(&btf, err);
 
-	return ret ?: btf->can_walk;
+	return ret ? ret : btf->can_walk;
 }
 
 int exit_hook_find(struct error *err)

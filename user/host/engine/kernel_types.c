@@ -11,13 +11,13 @@
 
 #include "base/util.h"
 
-/* Larger sections than any kernel has are none. */
+/* No kernel has a larger section. */
 #define SECTION_MAX (64U << 20)
 
-/* A name that was asked for, and that the kernel has. */
+/* A wanted name that the kernel has. */
 struct found {
 	uint32_t at; /* in the kernel's strings, */
-	uint32_t to; /* and in ours; 0: not yet there */
+	uint32_t to; /* and in ours; 0: not there yet */
 	const char *name;
 };
 
@@ -28,16 +28,16 @@ struct part {
 
 struct scan {
 	struct btf_header head;
-	const char **slots; /* what was asked for, by its hash */
+	const char **slots; /* the wanted names by their hash */
 	size_t nr_slots; /* a power of two */
 	struct found *found; /* in the order of the kernel's strings */
 	size_t nr_found, room;
 	uint8_t *is_found; /* by place in the kernel's strings */
 	struct part types;
 	uint32_t *where; /* of each type, in types */
-	uint32_t *numbers; /* ours of each type; 0: it is not taken */
-	uint32_t *waiting; /* taken, and what they refer to not yet */
-	uint32_t nr, nr_taken;
+	uint32_t *numbers; /* ours of each type; 0: it is not needed */
+	uint32_t *waiting; /* needed types whose references were not followed yet */
+	uint32_t nr, nr_needed;
 	size_t nr_waiting, waiting_room;
 	uint8_t *out;
 	size_t out_size, out_room;
@@ -56,7 +56,7 @@ static const char **find_slot(const struct scan *scan, const char *name, size_t 
 	return &scan->slots[i];
 }
 
-static int take_names(struct scan *scan, const char *names, size_t size)
+static int enter_names(struct scan *scan, const char *names, size_t size)
 {
 	const char *at;
 	size_t nr = 0;
@@ -74,9 +74,7 @@ static int take_names(struct scan *scan, const char *names, size_t size)
 	return 0;
 }
 
-/*
- * Mapped and not allocated, because what was once as large as this the heap would keep from then on.
- */
+/* Mapped and not allocated, because the heap would keep memory of this size from then on. */
 static int read_part(int fd, uint64_t from, uint32_t size, struct part *part)
 {
 	ssize_t got;
@@ -145,28 +143,56 @@ static const struct btf_type *type_at(const struct scan *scan, uint32_t id)
 	return (const struct btf_type *)(scan->types.bytes + scan->where[id]);
 }
 
+/*
+ * The 32-bit words of each kind of type, as letters: the word of struct btf_type that is a size or a
+ * type, the words behind it, and those of each element behind these.
+ *
+ *     n   a name
+ *     m   a member's name: the element is left out if the name is not wanted
+ *     t   a type, which is needed too
+ *     p   the same, but only if it is a function's prototype
+ *     v   a variable: the element is left out if nothing needs it
+ *     0   not needed: it becomes 0
+ *     -   anything else, which is copied
+ */
+static const struct kind_words {
+	char size;
+	const char *fixed, *each;
+} kinds[] = {
+	[BTF_KIND_INT] = { '-', "-", "" },	   [BTF_KIND_PTR] = { 'p', "", "" },
+	[BTF_KIND_ARRAY] = { '-', "tt-", "" },	   [BTF_KIND_STRUCT] = { '-', "", "mt-" },
+	[BTF_KIND_UNION] = { '-', "", "mt-" },	   [BTF_KIND_ENUM] = { '-', "", "n-" },
+	[BTF_KIND_FWD] = { '-', "", "" },	   [BTF_KIND_TYPEDEF] = { 't', "", "" },
+	[BTF_KIND_VOLATILE] = { 't', "", "" },	   [BTF_KIND_CONST] = { 't', "", "" },
+	[BTF_KIND_RESTRICT] = { 't', "", "" },	   [BTF_KIND_FUNC] = { 't', "", "" },
+	[BTF_KIND_FUNC_PROTO] = { '0', "", "00" }, [BTF_KIND_VAR] = { '0', "-", "" },
+	[BTF_KIND_DATASEC] = { '-', "", "v--" },   [BTF_KIND_FLOAT] = { '-', "", "" },
+	[BTF_KIND_DECL_TAG] = { '-', "-", "" },	   [BTF_KIND_TYPE_TAG] = { 't', "", "" },
+	[BTF_KIND_ENUM64] = { '-', "", "n--" },
+};
+
+enum { WORDS_MAX = 3 };
+
+static const struct kind_words *kind_of(const struct btf_type *type)
+{
+	return &kinds[btf_kind(type)];
+}
+
 /* Bytes behind struct btf_type; -1: a kind that is not known here. */
 static int64_t rest_of(const struct btf_type *type)
 {
-	static const struct {
-		int8_t fixed, each;
-	} sizes[] = {
-		[BTF_KIND_INT] = { 4, 0 },	  [BTF_KIND_PTR] = { 0, 0 },
-		[BTF_KIND_ARRAY] = { 12, 0 },	  [BTF_KIND_STRUCT] = { 0, 12 },
-		[BTF_KIND_UNION] = { 0, 12 },	  [BTF_KIND_ENUM] = { 0, 8 },
-		[BTF_KIND_FWD] = { 0, 0 },	  [BTF_KIND_TYPEDEF] = { 0, 0 },
-		[BTF_KIND_VOLATILE] = { 0, 0 },	  [BTF_KIND_CONST] = { 0, 0 },
-		[BTF_KIND_RESTRICT] = { 0, 0 },	  [BTF_KIND_FUNC] = { 0, 0 },
-		[BTF_KIND_FUNC_PROTO] = { 0, 8 }, [BTF_KIND_VAR] = { 4, 0 },
-		[BTF_KIND_DATASEC] = { 0, 12 },	  [BTF_KIND_FLOAT] = { 0, 0 },
-		[BTF_KIND_DECL_TAG] = { 4, 0 },	  [BTF_KIND_TYPE_TAG] = { 0, 0 },
-		[BTF_KIND_ENUM64] = { 0, 12 },
-	};
-	uint16_t kind = btf_kind(type);
-
-	if (kind == BTF_KIND_UNKN || kind >= sizeof(sizes) / sizeof(*sizes))
+	if (btf_kind(type) >= sizeof(kinds) / sizeof(*kinds) || !kind_of(type)->size)
 		return -1;
-	return sizes[kind].fixed + (int64_t)sizes[kind].each * btf_vlen(type);
+	return (int64_t)sizeof(uint32_t) *
+	       (int64_t)(strlen(kind_of(type)->fixed) + strlen(kind_of(type)->each) * btf_vlen(type));
+}
+
+/* The words of an element. */
+static const uint32_t *element_of(const struct btf_type *type, uint32_t i)
+{
+	const uint32_t *words = (const uint32_t *)(type + 1);
+
+	return words + strlen(kind_of(type)->fixed) + strlen(kind_of(type)->each) * i;
 }
 
 static int find_types(struct scan *scan)
@@ -192,7 +218,7 @@ static int find_types(struct scan *scan)
 	return scan->numbers ? 0 : -ENOMEM;
 }
 
-static int take(struct scan *scan, uint32_t id)
+static int need(struct scan *scan, uint32_t id)
 {
 	if (id >= scan->nr)
 		return -EPROTO;
@@ -205,57 +231,47 @@ static int take(struct scan *scan, uint32_t id)
 	return 0;
 }
 
-/* An unnamed member may be a structure with a named one. */
-static bool is_member_wanted(const struct scan *scan, const struct btf_member *member)
+/* What libbpf compares ends at pointers; what we ask ourselves needs the prototype behind one. */
+static uint32_t pointed_at(const struct scan *scan, uint32_t to)
 {
-	return !member->name_off || found_at(scan, member->name_off);
-}
-
-static int take_members(struct scan *scan, const struct btf_type *type)
-{
-	const struct btf_member *members = btf_members(type);
-	int ret = 0, i;
-
-	for (i = 0; !ret && i < btf_vlen(type); i++)
-		if (is_member_wanted(scan, &members[i]))
-			ret = take(scan, members[i].type);
-	return ret;
-}
-
-/* What libbpf compares ends at pointers; what we ask ourselves goes on to the prototype behind one. */
-static uint32_t pointed_at(const struct scan *scan, const struct btf_type *pointer)
-{
-	uint32_t to = pointer->type;
-
 	return to && to < scan->nr && btf_is_func_proto(type_at(scan, to)) ? to : 0;
 }
 
-static int take_references(struct scan *scan, const struct btf_type *type)
+/* An unnamed member may be a structure with a named one. */
+static bool is_wanted(const struct scan *scan, const char *letters, const uint32_t *words)
 {
-	int ret;
-
-	switch (btf_kind(type)) {
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return take_members(scan, type);
-	case BTF_KIND_ARRAY:
-		ret = take(scan, btf_array(type)->type);
-		return ret ?: take(scan, btf_array(type)->index_type);
-	case BTF_KIND_PTR:
-		return take(scan, pointed_at(scan, type));
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-	case BTF_KIND_FUNC:
-		return take(scan, type->type);
-	default:
-		return 0;
-	}
+	if (*letters == 'm')
+		return !*words || found_at(scan, *words);
+	return *letters != 'v' || (*words < scan->nr && scan->numbers[*words]);
 }
 
-static int take_types(struct scan *scan)
+static int need_words(struct scan *scan, const char *letters, const uint32_t *words)
+{
+	int ret = 0;
+
+	if (!is_wanted(scan, letters, words))
+		return 0;
+	for (; !ret && *letters; letters++, words++)
+		if (*letters == 't' || *letters == 'p')
+			ret = need(scan, *letters == 't' ? *words : pointed_at(scan, *words));
+	return ret;
+}
+
+static int need_references(struct scan *scan, const struct btf_type *type)
+{
+	const struct kind_words *kind = kind_of(type);
+	const char size[] = { kind->size, '\0' };
+	int ret = need_words(scan, size, &type->type);
+	uint32_t i;
+
+	if (!ret)
+		ret = need_words(scan, kind->fixed, (const uint32_t *)(type + 1));
+	for (i = 0; !ret && *kind->each && i < btf_vlen(type); i++)
+		ret = need_words(scan, kind->each, element_of(type, i));
+	return ret;
+}
+
+static int find_needed(struct scan *scan)
 {
 	uint32_t id;
 	int ret = 0;
@@ -263,13 +279,13 @@ static int take_types(struct scan *scan)
 	for (id = 1; !ret && id < scan->nr; id++)
 		if (found_at(scan, type_at(scan, id)->name_off) &&
 		    btf_kind(type_at(scan, id)) != BTF_KIND_DECL_TAG)
-			ret = take(scan, id);
+			ret = need(scan, id);
 	while (!ret && scan->nr_waiting)
-		ret = take_references(scan, type_at(scan, scan->waiting[--scan->nr_waiting]));
+		ret = need_references(scan, type_at(scan, scan->waiting[--scan->nr_waiting]));
 	/* In the kernel's order, so that of several with one name libbpf finds the same one first. */
 	for (id = 1; id < scan->nr; id++)
 		if (scan->numbers[id])
-			scan->numbers[id] = ++scan->nr_taken;
+			scan->numbers[id] = ++scan->nr_needed;
 	return ret;
 }
 
@@ -295,7 +311,7 @@ static int put_string(struct scan *scan, const char *text)
 	return 0;
 }
 
-/* Where the name of a type or member is in our strings; one that nobody asked for is "-". */
+/* Where the name of a type or member is in our strings; a name that is not wanted is "-". */
 static int name_of(struct scan *scan, uint32_t at, uint32_t *to)
 {
 	struct found *found = at ? found_at(scan, at) : NULL;
@@ -312,124 +328,43 @@ static int name_of(struct scan *scan, uint32_t at, uint32_t *to)
 	return 0;
 }
 
-static int put_members(struct scan *scan, const struct btf_type *type)
+static int put_words(struct scan *scan, const char *letters, const uint32_t *words)
 {
-	struct btf_member member;
-	int ret = 0, i;
+	uint32_t made[WORDS_MAX] = { 0 };
+	int ret = 0;
+	size_t i;
 
-	for (i = 0; !ret && i < btf_vlen(type); i++) {
-		member = btf_members(type)[i];
-		if (!is_member_wanted(scan, &member))
-			continue;
-		member.type = scan->numbers[member.type];
-		ret = name_of(scan, member.name_off, &member.name_off) ?:
-			      put(scan, &member, sizeof(member));
+	for (i = 0; !ret && letters[i]; i++) {
+		if (letters[i] == 'n' || letters[i] == 'm')
+			ret = name_of(scan, words[i], &made[i]);
+		else if (letters[i] == 't' || letters[i] == 'v')
+			made[i] = scan->numbers[words[i]];
+		else if (letters[i] == 'p')
+			made[i] = scan->numbers[pointed_at(scan, words[i])];
+		else if (letters[i] == '-')
+			made[i] = words[i];
 	}
-	return ret;
-}
-
-static int put_variables(struct scan *scan, const struct btf_type *type)
-{
-	struct btf_var_secinfo variable;
-	int ret = 0, i;
-
-	for (i = 0; !ret && i < btf_vlen(type); i++) {
-		variable = btf_var_secinfos(type)[i];
-		if (variable.type >= scan->nr || !scan->numbers[variable.type])
-			continue;
-		variable.type = scan->numbers[variable.type];
-		ret = put(scan, &variable, sizeof(variable));
-	}
-	return ret;
-}
-
-static int put_values(struct scan *scan, const struct btf_type *type)
-{
-	const size_t size = btf_is_enum64(type) ? sizeof(struct btf_enum64) :
-						  sizeof(struct btf_enum);
-	const uint8_t *values = (const uint8_t *)(type + 1);
-	struct btf_enum64 value;
-	int ret = 0, i;
-
-	for (i = 0; !ret && i < btf_vlen(type); i++) {
-		memcpy(&value, values + i * size, size);
-		ret = name_of(scan, value.name_off, &value.name_off) ?: put(scan, &value, size);
-	}
-	return ret;
-}
-
-/* Arguments count, and what they are does not. */
-static int put_arguments(struct scan *scan, const struct btf_type *type)
-{
-	const struct btf_param nothing = { 0 };
-	int ret = 0, i;
-
-	for (i = 0; !ret && i < btf_vlen(type); i++)
-		ret = put(scan, &nothing, sizeof(nothing));
-	return ret;
-}
-
-static int put_rest(struct scan *scan, const struct btf_type *type)
-{
-	struct btf_array array;
-
-	switch (btf_kind(type)) {
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return put_members(scan, type);
-	case BTF_KIND_DATASEC:
-		return put_variables(scan, type);
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		return put_values(scan, type);
-	case BTF_KIND_FUNC_PROTO:
-		return put_arguments(scan, type);
-	case BTF_KIND_ARRAY:
-		array = *btf_array(type);
-		array.type = scan->numbers[array.type];
-		array.index_type = scan->numbers[array.index_type];
-		return put(scan, &array, sizeof(array));
-	default:
-		return put(scan, type + 1, (size_t)rest_of(type));
-	}
-}
-
-/* The number that a type has in place of a size, where it has one. */
-static uint32_t reference_of(const struct scan *scan, const struct btf_type *type)
-{
-	switch (btf_kind(type)) {
-	case BTF_KIND_PTR:
-		return scan->numbers[pointed_at(scan, type)];
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-	case BTF_KIND_FUNC:
-		return scan->numbers[type->type];
-	case BTF_KIND_VAR:
-	case BTF_KIND_FUNC_PROTO:
-		return 0;
-	default:
-		return type->size;
-	}
+	return ret ? ret : put(scan, made, i * sizeof(*made));
 }
 
 static int put_type(struct scan *scan, const struct btf_type *type)
 {
-	const size_t begin = scan->out_size;
-	struct btf_type head = { .info = type->info, .size = reference_of(scan, type) };
-	size_t each;
-	int ret = name_of(scan, type->name_off, &head.name_off) ?: put(scan, &head, sizeof(head));
+	const struct kind_words *kind = kind_of(type);
+	const uint32_t nr = *kind->each ? btf_vlen(type) : 0;
+	const char head[] = { 'n', '-', kind->size, '\0' };
+	uint32_t words[] = { type->name_off, type->info, type->type }, left_out = 0, i;
+	int ret;
 
-	ret = ret ?: put_rest(scan, type);
-	if (ret || (!btf_is_composite(type) && !btf_is_datasec(type)))
-		return ret;
-	/* Both have as many bytes for each. */
-	each = (scan->out_size - begin - sizeof(head)) / sizeof(struct btf_member);
-	head.info = (head.info & ~0xffffU) | (uint32_t)each;
-	memcpy(scan->out + begin, &head, sizeof(head));
-	return 0;
+	for (i = 0; i < nr; i++)
+		left_out += !is_wanted(scan, kind->each, element_of(type, i));
+	words[1] -= left_out; /* the lowest bits are the number of elements */
+	ret = put_words(scan, head, words);
+	if (!ret)
+		ret = put_words(scan, kind->fixed, (const uint32_t *)(type + 1));
+	for (i = 0; !ret && i < nr; i++)
+		if (is_wanted(scan, kind->each, element_of(type, i)))
+			ret = put_words(scan, kind->each, element_of(type, i));
+	return ret;
 }
 
 static int make_btf(struct scan *scan, struct kernel_types *result)
@@ -438,11 +373,14 @@ static int make_btf(struct scan *scan, struct kernel_types *result)
 	uint32_t id;
 	int ret;
 
-	result->numbers = calloc(scan->nr_taken + 1, sizeof(*result->numbers));
+	result->numbers = calloc(scan->nr_needed + 1, sizeof(*result->numbers));
 	if (!result->numbers)
 		return -ENOMEM;
-	ret = put_string(scan, "") ?: put_string(scan, "-");
-	ret = ret ?: put(scan, &head, sizeof(head));
+	ret = put_string(scan, "");
+	if (!ret)
+		ret = put_string(scan, "-");
+	if (!ret)
+		ret = put(scan, &head, sizeof(head));
 	for (id = 1; !ret && id < scan->nr; id++) {
 		if (!scan->numbers[id])
 			continue;
@@ -456,7 +394,7 @@ static int make_btf(struct scan *scan, struct kernel_types *result)
 	memcpy(scan->out, &head, sizeof(head));
 	ret = put(scan, scan->strings, scan->strings_size);
 	result->btf = ret ? NULL : btf__new(scan->out, (uint32_t)scan->out_size);
-	return ret ?: result->btf ? 0 : -errno;
+	return ret || result->btf ? ret : -errno;
 }
 
 static int read_head(int fd, struct btf_header *head)
@@ -477,19 +415,25 @@ static int scan_file(int fd, const char *names, size_t size, struct scan *scan,
 {
 	const struct btf_header *head = &scan->head;
 	struct part strings = { 0 };
-	int ret = read_head(fd, &scan->head) ?: take_names(scan, names, size);
+	int ret = read_head(fd, &scan->head);
 
 	if (!ret)
-		ret = read_part(fd, (uint64_t)head->hdr_len + head->str_off, head->str_len, &strings) ?:
-			      find_names(scan, &strings);
-	/* What is in memory at one time is only the larger of the two parts. */
+		ret = enter_names(scan, names, size);
+	if (!ret)
+		ret = read_part(fd, (uint64_t)head->hdr_len + head->str_off, head->str_len,
+				&strings);
+	if (!ret)
+		ret = find_names(scan, &strings);
+	/* Only the larger of the two parts is in memory at a time. */
 	free_part(&strings);
 	if (!ret)
 		ret = read_part(fd, (uint64_t)head->hdr_len + head->type_off, head->type_len,
 				&scan->types);
-	ret = ret ?: find_types(scan);
-	ret = ret ?: take_types(scan);
-	return ret ?: make_btf(scan, result);
+	if (!ret)
+		ret = find_types(scan);
+	if (!ret)
+		ret = find_needed(scan);
+	return ret ? ret : make_btf(scan, result);
 }
 
 static void free_scan(struct scan *scan)
