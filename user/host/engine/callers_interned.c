@@ -76,7 +76,7 @@ static void remove_rule(struct interned *interned, uint32_t number)
 /* Room for the owner's count of a number; false: out of memory. */
 static bool make_room(struct rule_holder *holder, uint32_t number)
 {
-	uint32_t room = holder->room ?: 256;
+	uint32_t room = holder->room ? holder->room : 256;
 	uint16_t *files;
 
 	while (room <= number)

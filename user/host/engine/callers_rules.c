@@ -198,7 +198,7 @@ static bool take_back(struct callers_rules *rules, uint32_t owner, uint64_t word
 			break;
 		__atomic_store_n(&place->state, RULES_FULL, __ATOMIC_RELEASE);
 		marked += words_of_table(rules, place);
-		first = first ?: i;
+		first = first ? first : i;
 		last = i;
 	}
 	if (!marked)
@@ -514,7 +514,8 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	ret = extents_init(&rules->free_words, max_words(rules));
 	if (ret)
 		error_no_memory(err, "callers");
-	ret = ret ?: chunked_array_map(&rules->lines, maps->lines_fd, rules->lines.base, err);
+	else
+		ret = chunked_array_map(&rules->lines, maps->lines_fd, rules->lines.base, err);
 	if (!ret) {
 		ret = -pthread_create(&rules->thread, NULL, make_tables, rules);
 		if (ret)

@@ -11,6 +11,11 @@
 
 #include "base/util.h"
 
+void map_set_entries(struct bpf_map *map, size_t entries)
+{
+	bpf_map__set_max_entries(map, (uint32_t)max_size(entries, 1));
+}
+
 int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *result,
 		      struct error *err)
 {

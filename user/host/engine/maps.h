@@ -9,6 +9,9 @@
 
 struct bpf_map;
 
+/* Sets the size of a map before load, when this cannot fail. An unused map has 1: the kernel refuses 0. */
+void map_set_entries(struct bpf_map *map, size_t entries);
+
 /* An array of BPF's that is made with BPF_F_MMAPABLE, in this address space. */
 struct mapped_array {
 	void *at; /* NULL: it is not mapped */

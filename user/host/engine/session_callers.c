@@ -25,36 +25,32 @@ uint64_t session_plan_callers(struct session *session)
 	return bytes;
 }
 
-static int size_callers(struct session *session)
+static void size_callers(struct session *session)
 {
 	const struct chunked_array *lines = &session->callers.lines;
-	const uint32_t chunks = (lines->limit - lines->base) / CHUNK_LINES;
 	const uint32_t walks = 2 * session->nr_cpus; /* of ticks, and of exits */
 	struct host_bpf *skel = session->skel;
-	int ret;
 
-	ret = bpf_map__set_max_entries(skel->maps.lines, lines->base);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.line_chunks, chunks ?: 1);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules, RULES_MAX);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, walks * RANGES);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.known_rules, walks * KNOWN_RULES);
-	return ret ?: bpf_map__set_max_entries(skel->maps.walks, walks);
+	map_set_entries(skel->maps.lines, lines->base);
+	map_set_entries(skel->maps.line_chunks, (lines->limit - lines->base) / CHUNK_LINES);
+	map_set_entries(skel->maps.rules, RULES_MAX);
+	map_set_entries(skel->maps.ranges, walks * RANGES);
+	map_set_entries(skel->maps.known_rules, walks * KNOWN_RULES);
+	map_set_entries(skel->maps.walks, walks);
 }
 
-int session_configure_callers(struct session *session, struct error *err)
+void session_configure_callers(struct session *session)
 {
 	struct host_bpf *skel = session->skel;
-	int ret;
 
 	bpf_program__set_autoload(skel->progs.profil_texts, session->options.callers);
 	bpf_program__set_autoattach(skel->progs.profil_texts, false);
 	if (!session->options.callers)
-		return 0;
+		return;
 	skel->rodata->callers = true;
 	skel->rodata->exit_walks = session->nr_cpus;
 	skel->rodata->base_lines = session->callers.lines.base;
-	ret = size_callers(session);
-	return ret ? error_errno(err, ret, "sizing the maps of callers") : 0;
+	size_callers(session);
 }
 
 int session_bind_callers(struct session *session, struct error *err)

@@ -10,7 +10,7 @@ struct session;
 
 /* With --callers: plans the memory for rules; sizes maps between open and load; maps them after load. */
 uint64_t session_plan_callers(struct session *session);
-int session_configure_callers(struct session *session, struct error *err);
+void session_configure_callers(struct session *session);
 int session_bind_callers(struct session *session, struct error *err);
 
 #endif

@@ -108,7 +108,8 @@ static int announce_texts(struct session *session, struct error *err)
 		before = session->spaces.nr;
 		state->texts_untold = 0;
 		ret = programs_walk(session->skel->progs.profil_texts, 0, err);
-		ret = ret ?: session_read_records(session, err);
+		if (!ret)
+			ret = session_read_records(session, err);
 	} while (!ret && state->texts_untold && session->spaces.nr > before &&
 		 ++pass < TEXT_PASSES);
 	return ret;

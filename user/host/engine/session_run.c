@@ -181,17 +181,14 @@ static int configure_session(struct session *session, struct error *err)
 	ret = session_configure_targets(session, err);
 	if (ret)
 		return ret;
-	ret = session_size_halves(session);
-	ret = ret ?: session_size_texts(session);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, session->nr_cpus * RANGES);
-	ret = ret   ?:
-		      bpf_map__set_max_entries(skel->maps.known_files,
-					       session->nr_cpus * KNOWN_FILES);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
-	if (ret)
-		return error_errno(err, ret, "sizing the maps");
+	session_size_halves(session);
+	session_size_texts(session);
+	map_set_entries(skel->maps.ranges, session->nr_cpus * RANGES);
+	map_set_entries(skel->maps.known_files, session->nr_cpus * KNOWN_FILES);
+	map_set_entries(skel->maps.cpu_accounts, session->nr_cpus);
 	/* Last, because they need more room in one of these. */
-	return session_configure_callers(session, err);
+	session_configure_callers(session);
+	return 0;
 }
 
 static int bind_maps(struct session *session, struct error *err)
@@ -206,9 +203,11 @@ static int bind_maps(struct session *session, struct error *err)
 	if (!ret)
 		ret = mapped_array_open(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
 					&session->target_accounts, err);
-	ret = ret ?: session_bind_halves(session, err);
-	ret = ret ?: session_bind_texts(session, err);
-	return ret ?: session_bind_callers(session, err);
+	if (!ret)
+		ret = session_bind_halves(session, err);
+	if (!ret)
+		ret = session_bind_texts(session, err);
+	return ret ? ret : session_bind_callers(session, err);
 }
 
 static int watch_session_fd(struct session *session, int fd, struct error *err)
@@ -233,9 +232,11 @@ static int open_session_watches(struct session *session, struct error *err)
 	if (session->epoll_fd < 0 || session->wake_fd < 0)
 		return error_errno(err, -errno, "epoll");
 	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
-	ret = ret ?: session_open_jit(session, err);
-	ret = ret ?: watch_session_fd(session, session->wake_fd, err);
-	return ret ?: watch_session_fd(session, session->sampler.changes_fd, err);
+	if (!ret)
+		ret = watch_session_fd(session, session->wake_fd, err);
+	if (!ret)
+		ret = watch_session_fd(session, session->sampler.changes_fd, err);
+	return ret ? ret : session_open_jit(session, err);
 }
 
 /* Chooses one of the two programs on exit. */
@@ -311,7 +312,7 @@ static int load_programs(struct session *session, struct programs_file *file, st
 		ret = choose_exit_hook(session, err);
 	if (!ret)
 		ret = choose_source(session, err);
-	return ret ?: programs_load(file, session->skel->skeleton, err);
+	return ret ? ret : programs_load(file, session->skel->skeleton, err);
 }
 
 static int load_session(struct session *session, struct error *err)
@@ -319,7 +320,8 @@ static int load_session(struct session *session, struct error *err)
 	struct programs_file file;
 	int ret = programs_open(&file, err);
 
-	ret = ret ?: load_programs(session, &file, err);
+	if (!ret)
+		ret = load_programs(session, &file, err);
 	programs_close(&file);
 	if (ret)
 		return ret;
@@ -418,7 +420,7 @@ int session_start(struct session *session, struct error *err)
 
 	begin_session(session);
 	ret = session_begin_runtime(session, err);
-	return ret ?: start_sampler(session, err);
+	return ret ? ret : start_sampler(session, err);
 }
 
 void session_pause(struct session *session)
@@ -454,7 +456,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
-	return ret ?: start_sampler(session, err);
+	return ret ? ret : start_sampler(session, err);
 }
 
 /* If a walk fails, a few more or less ticks are due. */
@@ -518,13 +520,13 @@ int session_stop(struct session *session, struct error *err)
 	if (!session->times.start_ns || session->times.stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
-	session->times.stop_ns = session->times.paused_ns ?: monotonic_ns();
+	session->times.stop_ns = session_until_ns(session);
 	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
 	/*
 	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
 	 */
 	host_bpf__detach(session->skel);
-	return ret ?: session_read_records(session, err);
+	return ret ? ret : session_read_records(session, err);
 }
 
 size_t session_splits(const struct session *session)

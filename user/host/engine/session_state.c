@@ -72,7 +72,9 @@ struct counted session_counted(struct session *session)
 
 uint64_t session_until_ns(const struct session *session)
 {
-	return session->times.stop_ns ?: session->times.paused_ns ?: monotonic_ns();
+	if (session->times.stop_ns)
+		return session->times.stop_ns;
+	return session->times.paused_ns ? session->times.paused_ns : monotonic_ns();
 }
 
 struct timespec session_time(const struct session *session, uint64_t at_ns)

@@ -84,19 +84,17 @@ static size_t count_target_processes(const struct session_options *options)
 	return n;
 }
 
-/* Sets the sizes of maps; an unused one gets 1, because the kernel refuses a map of size 0. */
-static int size_maps(struct session *session, struct error *err)
+static void size_maps(struct session *session)
 {
 	const struct session_options *options = &session->options;
+	const size_t cgroups = count_kind(options, TARGET_CGROUP);
 	struct host_bpf *skel = session->skel;
-	size_t pids = count_target_processes(options), cgroups = count_kind(options, TARGET_CGROUP);
-	int ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
 
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.attached, pids ?: 1);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.cgroup_targets, cgroups ?: 1);
-	if (!ret && !cgroups)
-		ret = bpf_map__set_max_entries(skel->maps.cgroup_known, 1);
-	return ret ? error_errno(err, ret, "sizing the maps of targets") : 0;
+	map_set_entries(skel->maps.target_accounts, session->nr_targets);
+	map_set_entries(skel->maps.attached, count_target_processes(options));
+	map_set_entries(skel->maps.cgroup_targets, cgroups);
+	if (!cgroups)
+		map_set_entries(skel->maps.cgroup_known, 1);
 }
 
 int session_configure_targets(struct session *session, struct error *err)
@@ -124,7 +122,8 @@ int session_configure_targets(struct session *session, struct error *err)
 	bpf_program__set_autoload(skel->progs.profil_rename,
 				  options->split == SPLIT_PROCESS ||
 					  options->split == SPLIT_THREAD);
-	return size_maps(session, err);
+	size_maps(session);
+	return 0;
 }
 
 static int pid_open(pid_t pid, struct error *err)

@@ -59,19 +59,18 @@ static void set_subordinates(struct host_bpf *skel)
 	skel->rodata->nr_subordinates = nr;
 }
 
-int session_size_texts(struct session *session)
+void session_size_texts(struct session *session)
 {
 	const uint32_t texts = session_max_texts(session);
 	struct host_bpf *skel = session->skel;
-	int ret;
 
 	set_subordinates(skel);
 	skel->rodata->max_texts = texts;
-	ret = bpf_map__set_max_entries(skel->maps.rules_of_texts, texts);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, texts);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_texts, texts);
+	map_set_entries(skel->maps.rules_of_texts, texts);
+	map_set_entries(skel->maps.texts, texts);
+	map_set_entries(skel->maps.free_texts, texts);
 	/* Of files, processes with anonymous text, and cgroups. */
-	return ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * texts + session->nr_splits);
+	map_set_entries(skel->maps.spaces, 2 * texts + session->nr_splits);
 }
 
 int session_bind_texts(struct session *session, struct error *err)
@@ -81,7 +80,8 @@ int session_bind_texts(struct session *session, struct error *err)
 	const int both = PROT_READ | PROT_WRITE;
 	int ret = mapped_array_open(skel->maps.rules_of_texts, both, &texts->places, err);
 
-	ret = ret ?: mapped_array_open(skel->maps.owners, both, &texts->owners, err);
+	if (!ret)
+		ret = mapped_array_open(skel->maps.owners, both, &texts->owners, err);
 	if (ret)
 		return ret;
 	texts->numbers = (struct text_numbers){ .places = texts->places.at,
@@ -175,8 +175,9 @@ int session_read_texts(struct session *session)
 static int compare_codes(const void *left, const void *right)
 {
 	const struct jit_code *a = left, *b = right;
+	int order = compare_u64(a->start, b->start);
 
-	return compare_u64(a->start, b->start) ?: compare_u64(a->line, b->line);
+	return order ? order : compare_u64(a->line, b->line);
 }
 
 /* By place. Where several came and went since the last reading, the first lay there longest. */
@@ -207,7 +208,7 @@ enum { DOUBT_SHARE = 16 };
 static char *former_name(const struct replaced_codes *replaced, const struct jit_code *code,
 			 bool *ret_doubtful)
 {
-	const uint64_t lived_ns = monotonic_ns() - (code->time ?: code->read_ns);
+	const uint64_t lived_ns = monotonic_ns() - (code->time ? code->time : code->read_ns);
 	char *name = jit_map_name(replaced->jit->map, code), *doubtful = NULL;
 
 	*ret_doubtful = replaced->late_ns && replaced->late_ns > lived_ns / DOUBT_SHARE;

@@ -18,7 +18,7 @@ struct space_info;
  * rules. session_turn_texts() runs in each turn, while the closed half is mapped.
  */
 uint32_t session_max_texts(const struct session *session);
-int session_size_texts(struct session *session);
+void session_size_texts(struct session *session);
 int session_bind_texts(struct session *session, struct error *err);
 void session_free_texts(struct session *session);
 void session_new_number(struct session *session, const struct space *space);

@@ -69,20 +69,18 @@ static uint32_t max_roots(const struct session *session)
 	return most < ROOTS_MAX / 2 ? (uint32_t)most : ROOTS_MAX / 2;
 }
 
-int session_size_halves(struct session *session)
+void session_size_halves(struct session *session)
 {
 	const uint32_t good = roots_for_good(session), most = max_roots(session);
 	struct host_bpf *skel = session->skel;
-	int ret;
 
 	skel->rodata->base_nodes = session->halves.base;
 	skel->rodata->max_roots = most;
 	skel->rodata->roots_short = good + (most - good) / FULL_SHARE + 1;
-	ret = bpf_map__set_max_entries(skel->maps.nodes, 2 * session->halves.base / NODES_OF_LINE);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, 2 * most);
+	map_set_entries(skel->maps.nodes, 2 * session->halves.base / NODES_OF_LINE);
+	map_set_entries(skel->maps.caller_roots, 2 * most);
 	if (session->options.split != SPLIT_NONE)
-		ret = ret ?: bpf_map__set_max_entries(skel->maps.spent_cpus, session->nr_splits);
-	return ret;
+		map_set_entries(skel->maps.spent_cpus, session->nr_splits);
 }
 
 static int roots_fd(const struct session *session)
@@ -197,7 +195,8 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 	cleanup_free struct store_root *roots = NULL;
 	int ret = read_roots(session, half, &roots, &closed.nr_roots);
 
-	ret = ret ?: halves_map(&session->halves, half, &nodes);
+	if (!ret)
+		ret = halves_map(&session->halves, half, &nodes);
 	if (ret)
 		return error_errno(err, ret, "reading the counters");
 	closed.nodes = nodes.at;
@@ -224,16 +223,14 @@ static bool splits_are_short(const struct session *session)
 }
 
 /* What processes that have ended spent is kept in user space alone. */
-static int retire_runtime(struct session *session)
+static void retire_runtime(struct session *session)
 {
 	const int fd = bpf_map__fd(session->skel->maps.spent_cpus);
 	struct error ignored;
-	int ret = session_settle_runtime(session, &ignored);
 
-	ret = ret ?: runtime_read(&session->runtime, fd, &ignored);
-	if (!ret)
+	if (!session_settle_runtime(session, &ignored) &&
+	    !runtime_read(&session->runtime, fd, &ignored))
 		runtime_retire(&session->runtime, fd, &session->skel->bss->callers_state);
-	return ret;
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
@@ -301,8 +298,11 @@ int session_turn(struct session *session, struct error *err)
 	session->halves.state->asked = 0;
 	if (!ret && session_read_texts(session))
 		ret = error_no_memory(err, "counters");
-	ret = ret ?: carries_read(&session->carries, bpf_map__fd(session->skel->maps.carries), err);
-	ret = ret ?: move_half(session, half, err);
+	if (!ret)
+		ret = carries_read(&session->carries, bpf_map__fd(session->skel->maps.carries),
+				   err);
+	if (!ret)
+		ret = move_half(session, half, err);
 	if (ret)
 		return ret;
 	if (was_full)

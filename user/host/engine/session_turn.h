@@ -15,7 +15,7 @@ struct session;
  * for it.
  */
 int session_plan(struct session *session, struct error *err);
-int session_size_halves(struct session *session);
+void session_size_halves(struct session *session);
 int session_bind_halves(struct session *session, struct error *err);
 int session_turn(struct session *session, struct error *err);
 void session_poll_turn(struct session *session);

@@ -106,7 +106,8 @@ static int reserve_nodes(struct store *store, size_t more)
 	int ret = GROW(store->nodes, store->node_room, need);
 	size_t i;
 
-	ret = ret ?: grow_index(&store->node_index, need);
+	if (!ret)
+		ret = grow_index(&store->node_index, need);
 	for (i = 0; ret > 0 && i < store->nr_nodes; i++)
 		*slot_of_node(store, &store->nodes[i]) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -118,7 +119,8 @@ static int reserve_roots(struct store *store, size_t more)
 	int ret = GROW(store->roots, store->root_room, need);
 	size_t i;
 
-	ret = ret ?: grow_index(&store->root_index, need);
+	if (!ret)
+		ret = grow_index(&store->root_index, need);
 	for (i = 0; ret > 0 && i < store->nr_roots; i++)
 		*slot_of_root(store, &store->roots[i].key, store->roots[i].owner) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -130,7 +132,8 @@ static int reserve_texts(struct store *store, size_t more)
 	int ret = GROW(store->texts, store->text_room, need);
 	size_t i;
 
-	ret = ret ?: grow_index(&store->text_index, need);
+	if (!ret)
+		ret = grow_index(&store->text_index, need);
 	for (i = 0; ret > 0 && i < store->nr_texts; i++)
 		*slot_of_text(store, &store->texts[i]) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -138,10 +141,10 @@ static int reserve_texts(struct store *store, size_t more)
 
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 {
-	int ret = reserve_nodes(store, nodes);
-
-	ret = ret ?: reserve_roots(store, roots);
-	return ret ?: reserve_texts(store, texts);
+	if (reserve_nodes(store, nodes) || reserve_roots(store, roots) ||
+	    reserve_texts(store, texts))
+		return -ENOMEM;
+	return 0;
 }
 
 uint32_t store_put_root(struct store *store, const struct caller_root_key *key, uint32_t owner)
@@ -465,8 +468,10 @@ void store_trim(struct store *store)
 	const struct store_index former = store->node_index;
 	struct store_node *nodes = realloc(store->nodes, (store->nr_nodes + 1) * sizeof(*nodes));
 
-	store->nodes = nodes ?: store->nodes;
-	store->node_room = nodes ? store->nr_nodes + 1 : store->node_room;
+	if (nodes) {
+		store->nodes = nodes;
+		store->node_room = store->nr_nodes + 1;
+	}
 	store->node_index = (struct store_index){ 0 };
 	if (reserve_nodes(store, 0))
 		store->node_index = former;

@@ -154,7 +154,7 @@ static int add_node(struct drawing *drawing, size_t i)
 		tally->left_out += node->count;
 		return 0;
 	}
-	key.shift = place_shift(place->place) ?: store->bin_shift;
+	key.shift = place_shift(place->place) ? place_shift(place->place) : store->bin_shift;
 	key.text = filling->like[place->text];
 	tally->binned += node->count;
 	note_coarse(filling, &key, node->count, tally);
@@ -199,7 +199,7 @@ static void join_bins(struct profile_bins *bins)
 	}
 	bins->nr = to;
 	fitting = realloc(list, to * sizeof(*list));
-	bins->list = fitting ?: list;
+	bins->list = fitting ? fitting : list;
 }
 
 /* Converts bins that count from the start of the text to a histogram's text and bins. */
@@ -300,7 +300,8 @@ int filling_bins(struct filling *filling, struct tally *tallies)
 	size_t i;
 	int ret = add_nodes(&drawing);
 
-	ret = ret ?: make_histograms(&drawing);
+	if (!ret)
+		ret = make_histograms(&drawing);
 	for (i = 0; i < drawing.nr; i++)
 		free(drawing.list[i].bins.list);
 	free(drawing.list);

@@ -272,7 +272,7 @@ int store_sum_splits(struct store *store,
 
 		sum = key->split ? sum_of(ctx, key->target, key->split) : 0;
 		changed |= sum && sum != key->split;
-		key->split = sum ?: key->split;
+		key->split = sum ? sum : key->split;
 	}
 	if (changed)
 		ret = move_all(&change);

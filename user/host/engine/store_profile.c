@@ -29,10 +29,11 @@ static int compare_texts(const void *left, const void *right, void *context)
 	const struct filling *filling = context;
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	const struct store_text *texts = filling->store->texts;
+	int order = compare_spaces(&texts[a].space, &texts[b].space);
 
-	return compare_spaces(&texts[a].space, &texts[b].space)		   ?:
-		       compare_u64(!filling->infos[a], !filling->infos[b]) ?:
-									     compare_u64(a, b);
+	if (!order)
+		order = compare_u64(!filling->infos[a], !filling->infos[b]);
+	return order ? order : compare_u64(a, b);
 }
 
 static int find_likes(struct filling *filling)
@@ -168,7 +169,8 @@ int store_fill(const struct store *store, struct seen_names *names, struct tally
 				   .err = err };
 	int ret = begin_filling(&filling);
 
-	ret = ret ?: filling_bins(&filling, tallies);
+	if (!ret)
+		ret = filling_bins(&filling, tallies);
 	if (!ret && callers) {
 		profile->callers = calloc(1, sizeof(*profile->callers));
 		ret = profile->callers ? filling_callers(&filling, profile->callers) : -ENOMEM;
