@@ -2,6 +2,7 @@
 #include "host/engine/counted.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,20 +163,19 @@ static const char *lost_cause_name(enum lost_cause cause)
 	return names[cause];
 }
 
-int tally_account(const struct tally *tally, uint64_t total, struct profile_account *result,
-		  struct error *err)
+int tally_account(const struct tally *tally, uint64_t total, struct profile_account *result)
 {
 	size_t i;
 
 	result->lost = calloc(LOST_CAUSE_COUNT, sizeof(*result->lost));
 	if (!result->lost)
-		return error_no_memory(err, "profile");
+		return -ENOMEM;
 	result->nr_lost = LOST_CAUSE_COUNT;
 	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
 		result->lost[i].ticks = tally->lost[i];
 		result->lost[i].cause = strdup(lost_cause_name(i));
 		if (!result->lost[i].cause)
-			return error_no_memory(err, "profile");
+			return -ENOMEM;
 	}
 	result->lost[LOST_THROTTLED].ticks += tally->withheld;
 	result->total = total;

@@ -92,7 +92,7 @@ void tally_add(struct tally *sum, const struct tally *part);
 void tally_drop_table(struct tally *tally, bool callers);
 
 /* Makes a target's account from its tally; total is its independent count. */
-int tally_account(const struct tally *tally, uint64_t total, struct profile_account *result,
-		  struct error *err);
+int tally_account(const struct tally *tally, uint64_t total,
+		  struct profile_account *result); /* -ENOMEM */
 
 #endif

@@ -182,7 +182,8 @@ void session_set_clock(struct session *session, const struct wall_clock *clock);
  * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
  * the prefix under which its debug files are looked for.
  */
-int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
+int session_open_object(const struct session *session, uint32_t object, char *root,
+			size_t root_size);
 
 /* Whether that descriptor only pins the file, which opener_open() must open: a user's program may be asked for it. */
 bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner);
@@ -191,7 +192,7 @@ bool session_is_far(const struct session *session, uint32_t object, uint64_t *ow
  * For a jit object: opens a map of the places that replaced code was given. limit gets how many
  * bytes of the perf map existed when the profile was made.
  */
-int session_open_places(void *session, uint32_t object, uint64_t *limit);
+int session_open_places(const struct session *session, uint32_t object, uint64_t *limit);
 
 /* Figures that are cheap to get while the session runs. */
 struct session_live {

@@ -62,16 +62,12 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 	since = wall_clock_at(ret_clock, session->times.since_ns);
 	profile->duration_ns = until - session->times.since_ns - session->times.since_idle_ns;
 	if (profile_fill_head(profile, &since) || profile_note_clock(profile, &change) ||
-	    fill_rate(session, profile))
-		return error_no_memory(err, "profile");
-	if (options->split != SPLIT_NONE &&
-	    profile_fill_split(profile, split_words[options->split]))
-		return error_no_memory(err, "profile");
-	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
-		return error_no_memory(err, "profile");
-	if (options->cpus && profile_fill_cpus(profile, options->cpus))
-		return error_no_memory(err, "profile");
-	if (options->source == SOURCE_TICK && note_tickless(profile))
+	    fill_rate(session, profile) ||
+	    (options->split != SPLIT_NONE &&
+	     profile_fill_split(profile, split_words[options->split])) ||
+	    (session->by_cgroup && profile_fill_hierarchy(profile, session->controller)) ||
+	    (options->cpus && profile_fill_cpus(profile, options->cpus)) ||
+	    (options->source == SOURCE_TICK && note_tickless(profile)))
 		return error_no_memory(err, "profile");
 	return 0;
 }
@@ -158,52 +154,50 @@ static void fill_kernel(const struct counted *counted, uint32_t number,
 				   __ATOMIC_RELAXED);
 }
 
-int session_name_targets(const struct session *session, struct profile *profile, struct error *err)
+int session_name_targets(const struct session *session, struct profile *profile)
 {
 	const struct session_target *from = session->targets, *end = from + session->nr_targets;
 	struct profile_target *to;
 
 	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
 	if (!profile->targets)
-		return error_no_memory(err, "profile");
+		return -ENOMEM;
 	for (; from < end; from++) {
 		to = &profile->targets[profile->nr_targets++];
 		to->kind = strdup(kind_words[from->kind]);
 		to->name = strdup(from->name);
 		to->cgroup = from->cgroup ? strdup(from->cgroup) : NULL;
 		if (!to->kind || !to->name || !to->cgroup != !from->cgroup)
-			return error_no_memory(err, "profile");
+			return -ENOMEM;
 	}
 	return 0;
 }
 
 static int fill_targets(const struct session *session, const struct counted *counted,
-			struct profile *profile, struct error *err)
+			struct profile *profile)
 {
 	uint32_t i;
-	int ret = session_name_targets(session, profile, err);
 
-	if (ret)
-		return ret;
+	if (session_name_targets(session, profile))
+		return -ENOMEM;
 	for (i = 0; i < session->nr_targets; i++) {
 		struct profile_target *target = &profile->targets[i];
 
-		ret = tally_account(&counted->tallies[i], total_ticks(session, counted, i),
-				    &target->ticks, err);
-		if (ret)
-			return ret;
+		if (tally_account(&counted->tallies[i], total_ticks(session, counted, i),
+				  &target->ticks))
+			return -ENOMEM;
 		target->excess = counted->tallies[i].excess;
 		fill_kernel(counted, i, target);
 		target->cpu_known = !session->options.cpus;
 		if (target->cpu_known)
 			target->cpu_ns = target_cpu_ns(session, counted, i);
 	}
-	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
+	return profile_sum_targets(profile);
 }
 
 /* Ticks by CPU, for CPUs that have some or are online. */
 static int fill_delivered(const struct session *session, const struct counted *counted,
-			  struct profile *profile, struct error *err)
+			  struct profile *profile)
 {
 	struct profile_sampling *sampling = &profile->sampling;
 	uint64_t ticks;
@@ -211,7 +205,7 @@ static int fill_delivered(const struct session *session, const struct counted *c
 
 	sampling->delivered = calloc(session->nr_cpus, sizeof(*sampling->delivered));
 	if (!sampling->delivered)
-		return error_no_memory(err, "profile");
+		return -ENOMEM;
 	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
 		ticks = counted_delivered(counted, cpu);
 		if (ticks > session->delivered[cpu])
@@ -279,7 +273,7 @@ static int note_full_tree(const struct session *session, struct profile *profile
 }
 
 static int fill_notes(const struct session *session, const struct counted *counted,
-		      const struct seen_names *names, struct profile *profile, struct error *err)
+		      const struct seen_names *names, struct profile *profile)
 {
 	struct tally sum = {};
 	uint32_t i;
@@ -313,7 +307,7 @@ static int fill_notes(const struct session *session, const struct counted *count
 				   "time, but for ticks that are lost as throttled: see "
 				   "kernel.perf_event_max_sample_rate",
 				   (unsigned long long)session->sampler.withheld);
-	return ret ? error_no_memory(err, "profile") : 0;
+	return ret;
 }
 
 /* Reads what was counted outside of bins. Ticks that are put off count as lost only at the end. */
@@ -340,6 +334,22 @@ static int read_modules(const struct session *session, struct kernel_modules *mo
 	return file ? kernel_modules_parse(file, modules, err) : 0;
 }
 
+static int fill_all(struct session *session, const struct counted *counted,
+		    struct seen_names *names, struct profile *profile)
+{
+	if (session_note_jit(session, names, profile))
+		return -ENOMEM;
+	read_accounts(session, counted);
+	session_reread_runtime(session);
+	bill_withheld(session, counted, profile);
+	if (fill_targets(session, counted, profile) ||
+	    session_fill_splits(session, counted, names->split_ids, profile) ||
+	    fill_delivered(session, counted, profile) ||
+	    fill_notes(session, counted, names, profile))
+		return -ENOMEM;
+	return 0;
+}
+
 int session_fill(struct session *session, const struct counted *counted, struct profile *profile,
 		 struct error *err)
 {
@@ -354,26 +364,16 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	spaces_sort(&session->spaces);
 	split_names_sort(&session->splits);
 	ret = read_modules(session, &modules, err);
-	ret = ret   ?:
-		      store_fill(session->store, &names, counted->tallies, &modules,
+	if (!ret)
+		ret = store_fill(session->store, &names, counted->tallies, &modules,
 				 session->options.callers, profile, err);
 	kernel_modules_free(&modules);
-	if (!ret && session_note_jit(session, &names, profile))
-		ret = error_no_memory(err, "profile");
-	if (!ret) {
-		read_accounts(session, counted);
-		session_reread_runtime(session);
-		bill_withheld(session, counted, profile);
-		ret = fill_targets(session, counted, profile, err);
-	}
-	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
+	if (!ret && fill_all(session, counted, &names, profile))
 		ret = error_no_memory(err, "profile");
 	free(names.split_ids);
 	session->sources = names.sources;
 	session->nr_sources = profile->nr_objects;
-	if (!ret)
-		ret = fill_delivered(session, counted, profile, err);
-	return ret ?: fill_notes(session, counted, &names, profile, err);
+	return ret;
 }
 
 /* Opens the map that was followed, because the file may have been removed since. */
@@ -387,15 +387,19 @@ static int open_perf_map(const struct space_info *info)
 	return fd < 0 ? -errno : fd;
 }
 
-int session_open_places(void *ctx, uint32_t object, uint64_t *limit)
+/* NULL: the last profile has no such object, or it was never announced. */
+static const struct space_info *source_of(const struct session *session, uint32_t object)
 {
-	struct session *session = ctx;
-	const struct space_info *info;
-
 	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
-		return -ENOENT;
-	info = &session->spaces.list[session->sources[object]];
-	if (!info->jit)
+		return NULL;
+	return &session->spaces.list[session->sources[object]];
+}
+
+int session_open_places(const struct session *session, uint32_t object, uint64_t *limit)
+{
+	const struct space_info *info = source_of(session, object);
+
+	if (!info || !info->jit)
 		return -ENOENT;
 	*limit = info->jit->limit;
 	return jit_text_open_places(info->jit);
@@ -403,11 +407,10 @@ int session_open_places(void *ctx, uint32_t object, uint64_t *limit)
 
 bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner)
 {
-	const struct space_info *info;
+	const struct space_info *info = source_of(session, object);
 
-	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+	if (!info)
 		return false;
-	info = &session->spaces.list[session->sources[object]];
 	*owner = info->owner;
 	return info->far && info->space.kind == SPACE_FILE;
 }
@@ -425,17 +428,16 @@ static void find_root(const struct space_info *info, char *root, size_t root_siz
 		snprintf(root, root_size, "%s", dir);
 }
 
-int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)
+int session_open_object(const struct session *session, uint32_t object, char *root,
+			size_t root_size)
 {
-	struct session *session = ctx;
-	const struct space_info *info;
+	const struct space_info *info = source_of(session, object);
 	int fd;
 
 	if (root_size)
 		root[0] = '\0';
-	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+	if (!info)
 		return -ENOENT;
-	info = &session->spaces.list[session->sources[object]];
 	if (info->space.kind != SPACE_FILE)
 		return open_perf_map(info);
 	if (info->fd < 0)

@@ -21,6 +21,6 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 		 struct error *err);
 
 /* Adds the targets with their names. */
-int session_name_targets(const struct session *session, struct profile *profile, struct error *err);
+int session_name_targets(const struct session *session, struct profile *profile); /* -ENOMEM */
 
 #endif

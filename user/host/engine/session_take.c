@@ -154,10 +154,10 @@ static int fill_times(struct session *session, const struct counted *counted,
 	uint32_t i;
 	int ret = session_fill_head(session, session_until_ns(session), &ignored, profile, err);
 
-	if (!ret)
-		ret = session_name_targets(session, profile, err);
 	if (ret)
 		return ret;
+	if (session_name_targets(session, profile))
+		return error_no_memory(err, "profile");
 	for (i = 0; i < session->nr_targets; i++) {
 		counted_account(counted, i);
 		profile->targets[i].cpu_known = true;
