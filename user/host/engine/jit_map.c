@@ -9,16 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "symbol/jit_dump.h"
 #include "symbol/symbol_table.h"
 
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U
-
-struct jit_listener {
-	jit_replaced replaced;
-	void *ctx;
-};
 
 /* Entries of the tree do not overlap, because a new one removes those that it overlaps. */
 struct jit_map {
@@ -29,6 +25,9 @@ struct jit_map {
 	uint64_t at; /* where the next line or record begins in the file */
 	uint64_t size; /* of the file at this reading */
 	uint64_t reading_ns; /* when that began */
+	size_t *room; /* of this reading: see jit_map_read() */
+	jit_replaced replaced;
+	void *ctx;
 	void *codes;
 	char buffer[BUFFER_BYTES];
 };
@@ -80,11 +79,9 @@ void jit_map_free(struct jit_map *map, size_t *room)
 
 static uint32_t sum_of(const char *name, size_t length)
 {
-	uint32_t sum = 2166136261U; /* FNV-1a */
+	const uint64_t hash = hash_bytes(HASH_BEGIN, name, length);
 
-	while (length--)
-		sum = (sum ^ (unsigned char)*name++) * 16777619U;
-	return sum;
+	return (uint32_t)(hash ^ hash >> 32);
 }
 
 static bool is_same_code(const struct jit_code *a, const struct jit_code *b)
@@ -97,8 +94,7 @@ static bool is_same_code(const struct jit_code *a, const struct jit_code *b)
  * Removes the entries that the code overlaps. Returns 1 if the same entry is there already, or
  * -ENOMEM.
  */
-static int replace_code(struct jit_map *map, const struct jit_code *code, size_t *room,
-			const struct jit_listener *listener)
+static int replace_code(struct jit_map *map, const struct jit_code *code)
 {
 	struct jit_code *old, **found;
 
@@ -106,28 +102,26 @@ static int replace_code(struct jit_map *map, const struct jit_code *code, size_t
 		old = *found;
 		if (is_same_code(old, code))
 			return 1;
-		if (listener->replaced(listener->ctx, old, code->time))
+		if (map->replaced(map->ctx, old, code->time))
 			return -ENOMEM;
 		tdelete(old, &map->codes, compare_codes);
 		free(old);
-		++*room;
+		++*map->room;
 	}
 	return 0;
 }
 
-static int add_code(struct jit_map *map, const struct jit_code *code, size_t *room,
-		    const struct jit_listener *listener)
+static int add_code(struct jit_map *map, const struct jit_code *code)
 {
 	struct jit_code *copy;
 	int ret;
 
 	if (!code->size || code->size > JIT_CODE_MAX || code->start > UINT64_MAX - code->size)
 		return 0;
-	ret = replace_code(map, code, room, listener);
-
+	ret = replace_code(map, code);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (!*room)
+	if (!*map->room)
 		return -E2BIG;
 	copy = malloc(sizeof(*copy));
 	if (!copy)
@@ -138,7 +132,7 @@ static int add_code(struct jit_map *map, const struct jit_code *code, size_t *ro
 		free(copy);
 		return -ENOMEM;
 	}
-	--*room;
+	--*map->room;
 	return 0;
 }
 
@@ -149,13 +143,12 @@ static struct jit_code make_code(const struct jit_map *map, uint64_t start, uint
 				 .size = size,
 				 .line = map->at + (uint64_t)(name - map->buffer) };
 
-	code.name_length = length < NAME_MAX_BYTES ? (uint32_t)length : NAME_MAX_BYTES;
+	code.name_length = (uint32_t)min_size(length, NAME_MAX_BYTES);
 	code.name_sum = sum_of(name, code.name_length);
 	return code;
 }
 
-static int add_map_line(struct jit_map *map, struct text_cursor line, size_t *room,
-			const struct jit_listener *listener)
+static int add_map_line(struct jit_map *map, struct text_cursor line)
 {
 	struct symbol_spec spec = { 0 };
 	struct jit_code code;
@@ -163,7 +156,7 @@ static int add_map_line(struct jit_map *map, struct text_cursor line, size_t *ro
 	if (!perf_map_line(&line, &spec))
 		return 0;
 	code = make_code(map, spec.offset, spec.size, spec.name, spec.name_length);
-	return add_code(map, &code, room, listener);
+	return add_code(map, &code);
 }
 
 /* The bytes of whole lines in the buffer; all of it if a line does not fit. */
@@ -177,20 +170,18 @@ static size_t whole_lines(const struct jit_map *map, size_t got)
 }
 
 /* Adds the lines in the buffer. *done: how many bytes of the file these were. */
-static int add_map_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
-			 const struct jit_listener *listener)
+static int add_map_lines(struct jit_map *map, size_t got, uint64_t *done)
 {
 	struct text_cursor rest = { map->buffer, map->buffer + whole_lines(map, got) }, line;
 	int ret = 0;
 
 	*done = (uint64_t)(rest.end - rest.at);
 	while (!ret && text_next_line(&rest, &line))
-		ret = add_map_line(map, line, room, listener);
+		ret = add_map_line(map, line);
 	return ret;
 }
 
-static int add_dump_record(struct jit_map *map, const struct jit_record *record, size_t *room,
-			   const struct jit_listener *listener)
+static int add_dump_record(struct jit_map *map, const struct jit_record *record)
 {
 	const struct jit_code from = { .start = record->from, .size = 1 };
 	uint64_t time = map->has_time ? record->time : 0;
@@ -200,7 +191,7 @@ static int add_dump_record(struct jit_map *map, const struct jit_record *record,
 		code = make_code(map, record->start, record->size, record->name,
 				 record->name_length);
 		code.time = time;
-		return add_code(map, &code, room, listener);
+		return add_code(map, &code);
 	}
 	found = record->kind == JIT_MOVE && record->from != UINT64_MAX ?
 			tfind(&from, &map->codes, compare_codes) :
@@ -211,12 +202,11 @@ static int add_dump_record(struct jit_map *map, const struct jit_record *record,
 	code.start = record->start;
 	code.size = record->size;
 	code.time = time;
-	return add_code(map, &code, room, listener);
+	return add_code(map, &code);
 }
 
 /* The same for a dump. Code between records is skipped. */
-static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
-		       const struct jit_listener *listener)
+static int add_records(struct jit_map *map, size_t got, uint64_t *done)
 {
 	struct jit_record record;
 	size_t at = 0;
@@ -232,7 +222,7 @@ static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *
 		/* The record is still being written. */
 		if ((uint64_t)length > map->size - map->at - at)
 			break;
-		ret = add_dump_record(map, &record, room, listener);
+		ret = add_dump_record(map, &record);
 		at += (size_t)length;
 	}
 	*done = at;
@@ -249,19 +239,18 @@ static size_t begin_dump(struct jit_map *map, size_t got)
 }
 
 /* Returns the number of bytes read, 0 at the end. */
-static int64_t read_some(struct jit_map *map, size_t *room, const struct jit_listener *listener)
+static int64_t read_some(struct jit_map *map)
 {
 	uint64_t left = map->size - map->at, done;
-	ssize_t got = pread(map->fd, map->buffer, left < BUFFER_BYTES ? left : BUFFER_BYTES,
-			    (off_t)map->at);
+	ssize_t got = pread(map->fd, map->buffer, min_size(left, BUFFER_BYTES), (off_t)map->at);
 	int ret;
 
 	if (got < 0)
 		return -errno;
 	done = begin_dump(map, (size_t)got);
 	if (!done) {
-		ret = map->is_dump ? add_records(map, (size_t)got, &done, room, listener) :
-				     add_map_lines(map, (size_t)got, &done, room, listener);
+		ret = map->is_dump ? add_records(map, (size_t)got, &done) :
+				     add_map_lines(map, (size_t)got, &done);
 		if (ret)
 			return ret;
 	}
@@ -271,7 +260,6 @@ static int64_t read_some(struct jit_map *map, size_t *room, const struct jit_lis
 
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx)
 {
-	const struct jit_listener listener = { replaced, ctx };
 	uint64_t done = 0;
 	struct stat st;
 	int64_t got;
@@ -279,6 +267,9 @@ int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void 
 	if (map->blind)
 		return 0;
 	map->reading_ns = monotonic_ns();
+	map->room = room;
+	map->replaced = replaced;
+	map->ctx = ctx;
 	if (fstat(map->fd, &st))
 		return -errno;
 	/* A file that got shorter was begun anew, so the old entries are no longer valid. */
@@ -288,7 +279,7 @@ int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void 
 		map->at = 0;
 	}
 	do {
-		got = read_some(map, room, &listener);
+		got = read_some(map);
 		if (got > 0)
 			done += (uint64_t)got;
 	} while (got > 0 && done < JIT_READ_MAX);
