@@ -318,58 +318,39 @@ enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t no
 
 /* --- contexts ----------------------------------------------------------------------------------- */
 
-static size_t slot_of_context(const struct chain_tree *tree, struct chain_context context)
+static uint32_t *slot_of_context(const struct chain_tree *tree, struct chain_context context)
 {
-	const uint64_t hash = hash_bytes(HASH_BEGIN, &context, sizeof(context));
-	size_t at = (hash ^ hash >> 32) & (tree->room - 1);
-	uint32_t found;
-
-	for (; (found = tree->slots[at]); at = (at + 1) & (tree->room - 1))
-		if (tree->all[found].parent == context.parent &&
-		    tree->all[found].frame == context.frame)
-			break;
-	return at;
-}
-
-static int widen_slots(struct chain_tree *tree)
-{
-	const size_t room = tree->room ? tree->room * 2 : 256;
-	uint32_t *slots = calloc(room, sizeof(*slots));
-	uint32_t i;
-
-	if (!slots)
-		return -1;
-	free(tree->slots);
-	tree->slots = slots;
-	tree->room = room;
-	for (i = 1; i < tree->nr; i++)
-		slots[slot_of_context(tree, tree->all[i])] = i;
-	return 0;
+	return HASH_SLOT(&tree->index, hash_mix(context.parent, (uint64_t)context.frame << 32), i,
+			 tree->all[i].parent == context.parent &&
+				 tree->all[i].frame == context.frame);
 }
 
 uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t frame)
 {
 	const struct chain_context context = { parent, frame };
-	size_t at;
+	int ret = hash_index_reserve(&tree->index, tree->nr + 1);
+	uint32_t *slot, i;
 
-	if (tree->room && tree->slots[slot_of_context(tree, context)])
-		return tree->slots[slot_of_context(tree, context)];
-	if (tree->nr >= INT32_MAX || (tree->nr >= tree->room / 2 && widen_slots(tree)))
+	for (i = 1; ret > 0 && i < tree->nr; i++)
+		*slot_of_context(tree, tree->all[i]) = i + 1;
+	if (ret < 0)
 		return 0;
-	at = slot_of_context(tree, context);
+	slot = slot_of_context(tree, context);
+	if (*slot)
+		return *slot - 1;
 	if (GROW(tree->all, tree->capacity, tree->nr + 2))
 		return 0;
 	if (!tree->nr)
 		tree->all[tree->nr++] = (struct chain_context){ 0 };
 	tree->all[tree->nr] = context;
-	tree->slots[at] = (uint32_t)tree->nr;
-	return (uint32_t)tree->nr++;
+	*slot = (uint32_t)++tree->nr;
+	return *slot - 1;
 }
 
 void chain_tree_free(struct chain_tree *tree)
 {
 	free(tree->all);
-	free(tree->slots);
+	free(tree->index.slots);
 }
 
 /* --- programs ----------------------------------------------------------------------------------- */

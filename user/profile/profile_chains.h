@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_index.h"
 #include "profile/profile.h"
 
 /*
@@ -60,8 +61,7 @@ struct chain_context {
 struct chain_tree {
 	struct chain_context *all;
 	size_t nr, capacity;
-	uint32_t *slots; /* a hash table of contexts */
-	size_t room; /* a power of two */
+	struct hash_index index;
 };
 
 /* Returns the context of a frame below another one, and adds it if it is new. 0: out of memory. */

@@ -183,8 +183,8 @@ static int64_t rest_of(const struct btf_type *type)
 {
 	if (btf_kind(type) >= sizeof(kinds) / sizeof(*kinds) || !kind_of(type)->size)
 		return -1;
-	return (int64_t)sizeof(uint32_t) *
-	       (int64_t)(strlen(kind_of(type)->fixed) + strlen(kind_of(type)->each) * btf_vlen(type));
+	return (int64_t)sizeof(uint32_t) * (int64_t)(strlen(kind_of(type)->fixed) +
+						     strlen(kind_of(type)->each) * btf_vlen(type));
 }
 
 /* The words of an element. */

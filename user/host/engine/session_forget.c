@@ -123,13 +123,6 @@ void session_let_go(struct session *session)
 
 /* --- texts ---------------------------------------------------------------------------------------- */
 
-static struct space_info *find_info(struct session *session, const struct space *space)
-{
-	const struct space_info *found = spaces_find(&session->spaces, space);
-
-	return found ? session->spaces.list + (found - session->spaces.list) : NULL;
-}
-
 /* Marks the texts that have a number, or of which a program may have one. */
 static void mark_numbered(struct session *session)
 {
@@ -141,7 +134,9 @@ static void mark_numbered(struct session *session)
 	for (i = 0; i < session->spaces.nr; i++)
 		session->spaces.list[i].numbered = false;
 	for (i = TEXT_FIRST; i < texts->nr; i++) {
-		info = texts->list[i].space.kind ? spaces_find(&session->spaces, &texts->list[i].space) : NULL;
+		info = texts->list[i].space.kind ?
+			       spaces_find(&session->spaces, &texts->list[i].space) :
+			       NULL;
 		if (info)
 			info->numbered = true;
 	}

@@ -286,8 +286,7 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 
 int session_fill_times(const struct session *session, struct profile *profile)
 {
-	const struct runtime_split *from = session->runtime.list,
-				   *end = from + session->runtime.nr;
+	const struct runtime_split *from = session->runtime.list, *end = from + session->runtime.nr;
 	struct profile_split *split;
 
 	if (session->options.split != SPLIT_CGROUP)

@@ -74,6 +74,5 @@ void session_poll_starting(struct session *session)
 	if (starting->nr && now >= starting->rest_until)
 		look_through_due(session, now);
 	for (i = 0; i < starting->nr; i++)
-		session_wake_at(session,
-				max_size(starting->list[i].due_ns, starting->rest_until));
+		session_wake_at(session, max_size(starting->list[i].due_ns, starting->rest_until));
 }

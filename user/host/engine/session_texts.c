@@ -361,7 +361,8 @@ static void note_named(struct session *session, const struct caller_node *nodes,
 /* Of a table of rules it is more work to make it again than to keep it. */
 static bool is_idle(struct session *session, uint32_t number)
 {
-	const struct space_info *info = spaces_find(&session->spaces, &session->texts.list[number].space);
+	const struct space_info *info =
+		spaces_find(&session->spaces, &session->texts.list[number].space);
 
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }

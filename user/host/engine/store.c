@@ -13,23 +13,14 @@ enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
 
 /* --- a hash of each list ------------------------------------------------------------------------- */
 
-/* At most five of eight slots are in use. */
-enum { INDEX_MIN = 64, INDEX_OF = 8, INDEX_USED = 5 };
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 32;
-}
-
 static uint64_t hash_node(const struct store_node *node)
 {
-	return mix(mix(node->parent, node->place), node->text);
+	return hash_mix(hash_mix(node->parent, node->place), node->text);
 }
 
 static uint64_t hash_root(const struct caller_root_key *key, uint32_t owner)
 {
-	return mix(mix(mix(key->split, key->target), key->end), owner);
+	return hash_mix(hash_mix(hash_mix(key->split, key->target), key->end), owner);
 }
 
 static uint64_t hash_text(const struct store_text *text)
@@ -38,23 +29,11 @@ static uint64_t hash_text(const struct store_text *text)
 			  sizeof(text->turn));
 }
 
-/* The slot of an equal element, or the empty slot where it belongs. */
-#define FIND_SLOT(index, hash, element, is_like)                                                   \
-	({                                                                                         \
-		size_t find_at = (hash) & ((index)->nr - 1);                                       \
-		for (; (index)->slots[find_at]; find_at = (find_at + 1) & ((index)->nr - 1)) {     \
-			const uint32_t element = (index)->slots[find_at] - 1;                      \
-			if (is_like)                                                               \
-				break;                                                             \
-		}                                                                                  \
-		&(index)->slots[find_at];                                                          \
-	})
-
 static uint32_t *slot_of_node(const struct store *store, const struct store_node *node)
 {
 	const struct store_node *nodes = store->nodes;
 
-	return FIND_SLOT(&store->node_index, hash_node(node), i,
+	return HASH_SLOT(&store->node_index, hash_node(node), i,
 			 nodes[i].parent == node->parent && nodes[i].place == node->place &&
 				 nodes[i].text == node->text);
 }
@@ -64,7 +43,7 @@ static uint32_t *slot_of_root(const struct store *store, const struct caller_roo
 {
 	const struct stored_root *roots = store->roots;
 
-	return FIND_SLOT(&store->root_index, hash_root(key, owner), i,
+	return HASH_SLOT(&store->root_index, hash_root(key, owner), i,
 			 roots[i].key.split == key->split && roots[i].key.target == key->target &&
 				 roots[i].key.end == key->end && roots[i].owner == owner);
 }
@@ -76,28 +55,8 @@ static bool is_same_text(const struct store_text *a, const struct store_text *b)
 
 static uint32_t *slot_of_text(const struct store *store, const struct store_text *text)
 {
-	return FIND_SLOT(&store->text_index, hash_text(text), i,
+	return HASH_SLOT(&store->text_index, hash_text(text), i,
 			 is_same_text(&store->texts[i], text));
-}
-
-/* Makes an index large enough for so many elements. 1: the elements must be entered again. -ENOMEM. */
-static int grow_index(struct store_index *index, size_t need)
-{
-	size_t nr = index->nr ? index->nr : INDEX_MIN;
-	uint32_t *slots;
-
-	if (need > NODE_IN_SECOND)
-		return -ENOMEM; /* a number has no more bits */
-	while (nr / INDEX_OF * INDEX_USED < need)
-		nr *= 2;
-	if (nr == index->nr)
-		return 0;
-	slots = calloc(nr, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(index->slots);
-	*index = (struct store_index){ .slots = slots, .nr = nr };
-	return 1;
 }
 
 static int reserve_nodes(struct store *store, size_t more)
@@ -107,7 +66,7 @@ static int reserve_nodes(struct store *store, size_t more)
 	size_t i;
 
 	if (!ret)
-		ret = grow_index(&store->node_index, need);
+		ret = hash_index_reserve(&store->node_index, need);
 	for (i = 0; ret > 0 && i < store->nr_nodes; i++)
 		*slot_of_node(store, &store->nodes[i]) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -120,7 +79,7 @@ static int reserve_roots(struct store *store, size_t more)
 	size_t i;
 
 	if (!ret)
-		ret = grow_index(&store->root_index, need);
+		ret = hash_index_reserve(&store->root_index, need);
 	for (i = 0; ret > 0 && i < store->nr_roots; i++)
 		*slot_of_root(store, &store->roots[i].key, store->roots[i].owner) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -133,7 +92,7 @@ static int reserve_texts(struct store *store, size_t more)
 	size_t i;
 
 	if (!ret)
-		ret = grow_index(&store->text_index, need);
+		ret = hash_index_reserve(&store->text_index, need);
 	for (i = 0; ret > 0 && i < store->nr_texts; i++)
 		*slot_of_text(store, &store->texts[i]) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
@@ -465,14 +424,14 @@ void store_free_lists(struct store *store)
 /* Without memory for a smaller index the old one stays. */
 void store_trim(struct store *store)
 {
-	const struct store_index former = store->node_index;
+	const struct hash_index former = store->node_index;
 	struct store_node *nodes = realloc(store->nodes, (store->nr_nodes + 1) * sizeof(*nodes));
 
 	if (nodes) {
 		store->nodes = nodes;
 		store->node_room = store->nr_nodes + 1;
 	}
-	store->node_index = (struct store_index){ 0 };
+	store->node_index = (struct hash_index){ 0 };
 	if (reserve_nodes(store, 0))
 		store->node_index = former;
 	else

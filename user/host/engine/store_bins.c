@@ -33,11 +33,8 @@ struct drawing {
 	struct bins *list;
 	size_t nr;
 	size_t room;
-	uint32_t *slots; /* of a hash by key: number + 1; a power of two */
-	size_t nr_slots;
+	struct hash_index index; /* by key */
 };
-
-enum { SLOTS_MIN = 64 };
 
 static bool is_same_key(const struct bins_key *a, const struct bins_key *b)
 {
@@ -47,41 +44,22 @@ static bool is_same_key(const struct bins_key *a, const struct bins_key *b)
 
 static uint32_t *find_slot(const struct drawing *drawing, const struct bins_key *key)
 {
-	const size_t mask = drawing->nr_slots - 1;
-	uint64_t hash = key->split * 0x9e3779b97f4a7c15ULL;
-	size_t at;
+	const uint64_t hash = hash_mix(hash_mix(key->split, key->target),
+				       (uint64_t)key->object << 32 | key->shift << 2 | key->gone);
 
-	hash = (hash ^ hash >> 32 ^ (uint64_t)key->object << 32 ^ key->target) *
-	       0x9e3779b97f4a7c15ULL;
-	hash = (hash ^ hash >> 32 ^ key->shift << 1 ^ key->gone) * 0x9e3779b97f4a7c15ULL;
-	for (at = hash >> 32 & mask; drawing->slots[at]; at = (at + 1) & mask)
-		if (is_same_key(&drawing->list[drawing->slots[at] - 1].key, key))
-			break;
-	return &drawing->slots[at];
-}
-
-static int grow_slots(struct drawing *drawing)
-{
-	const size_t nr = drawing->nr_slots ? 2 * drawing->nr_slots : SLOTS_MIN;
-	uint32_t *slots = calloc(nr, sizeof(*slots));
-	size_t i;
-
-	if (!slots)
-		return -ENOMEM;
-	free(drawing->slots);
-	drawing->slots = slots;
-	drawing->nr_slots = nr;
-	for (i = 0; i < drawing->nr; i++)
-		*find_slot(drawing, &drawing->list[i].key) = (uint32_t)i + 1;
-	return 0;
+	return HASH_SLOT(&drawing->index, hash, i, is_same_key(&drawing->list[i].key, key));
 }
 
 /* NULL: out of memory. */
 static struct bins *find_bins(struct drawing *drawing, const struct bins_key *key)
 {
+	int ret = hash_index_reserve(&drawing->index, drawing->nr + 1);
 	uint32_t *slot;
+	size_t i;
 
-	if (2 * drawing->nr >= drawing->nr_slots && grow_slots(drawing))
+	for (i = 0; ret > 0 && i < drawing->nr; i++)
+		*find_slot(drawing, &drawing->list[i].key) = (uint32_t)i + 1;
+	if (ret < 0)
 		return NULL;
 	slot = find_slot(drawing, key);
 	if (!*slot) {
@@ -305,6 +283,6 @@ int filling_bins(struct filling *filling, struct tally *tallies)
 	for (i = 0; i < drawing.nr; i++)
 		free(drawing.list[i].bins.list);
 	free(drawing.list);
-	free(drawing.slots);
+	free(drawing.index.slots);
 	return ret;
 }

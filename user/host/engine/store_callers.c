@@ -13,27 +13,23 @@ struct caller_build {
 	struct profile_callers *result;
 	uint32_t *nodes; /* by node: its number in the profile */
 	uint32_t *roots; /* by root: its number in the profile + 1; 0: none yet */
-	uint32_t *slots; /* of a hash of sites: number + 1; a power of two */
-	size_t nr_slots;
+	struct hash_index sites; /* of the profile */
 };
 
 /* The index of a site, which is added if it is new. */
 static uint32_t find_site(struct caller_build *tree, const struct profile_site *site)
 {
 	struct profile_callers *result = tree->result;
-	uint64_t hash = (site->offset ^ (uint64_t)site->object << 32 ^ site->object) *
-			0x9e3779b97f4a7c15ULL;
-	size_t at = (hash ^ hash >> 32) & (tree->nr_slots - 1);
+	const struct profile_site *sites = result->sites;
+	uint32_t *slot =
+		HASH_SLOT(&tree->sites, hash_mix((uint64_t)site->object << 48, site->offset), i,
+			  sites[i].offset == site->offset && sites[i].object == site->object);
 
-	for (; tree->slots[at]; at = (at + 1) & (tree->nr_slots - 1)) {
-		const struct profile_site *other = &result->sites[tree->slots[at] - 1];
-
-		if (other->offset == site->offset && other->object == site->object)
-			return tree->slots[at] - 1;
+	if (!*slot) {
+		result->sites[result->nr_sites] = *site;
+		*slot = (uint32_t)++result->nr_sites;
 	}
-	result->sites[result->nr_sites++] = *site;
-	tree->slots[at] = (uint32_t)result->nr_sites;
-	return (uint32_t)result->nr_sites - 1;
+	return *slot - 1;
 }
 
 static int name_root(const struct filling *filling, uint32_t number, struct profile_root *result)
@@ -141,18 +137,20 @@ int filling_callers(struct filling *filling, struct profile_callers *result)
 	const struct store *store = filling->store;
 	cleanup_free uint32_t *nodes = malloc((store->nr_nodes + 1) * sizeof(*nodes));
 	cleanup_free uint32_t *roots = calloc(store->nr_roots + 1, sizeof(*roots));
-	cleanup_free uint32_t *slots = NULL;
-	struct caller_build tree = { filling, result, nodes, roots, NULL, 2 };
+	struct caller_build tree = { .filling = filling,
+				     .result = result,
+				     .nodes = nodes,
+				     .roots = roots };
+	int ret = hash_index_reserve(&tree.sites, store->nr_nodes);
 
-	while (tree.nr_slots < 2 * store->nr_nodes)
-		tree.nr_slots *= 2;
-	tree.slots = slots = calloc(tree.nr_slots, sizeof(*slots));
 	result->roots = calloc(store->nr_roots + 1, sizeof(*result->roots));
 	result->sites = malloc((store->nr_nodes + 1) * sizeof(*result->sites));
 	result->nodes = malloc((store->nr_nodes + 1) * sizeof(*result->nodes));
-	if (!nodes || !roots || !slots || !result->roots || !result->sites || !result->nodes ||
-	    add_all(&tree))
-		return -ENOMEM;
+	if (ret < 0 || !nodes || !roots || !result->roots || !result->sites || !result->nodes)
+		ret = -ENOMEM;
+	else
+		ret = add_all(&tree);
+	free(tree.sites.slots);
 	/* Splits may look equal, as of a pid that was used twice, and so may nodes of two texts of one object. */
-	return profile_callers_fold(result);
+	return ret ? ret : profile_callers_fold(result);
 }

@@ -200,7 +200,7 @@ static int begin_lists(struct store_change *change, const struct store *former)
 	store->roots = NULL;
 	store->texts = NULL;
 	store->nr_roots = store->root_room = store->nr_texts = store->text_room = 0;
-	store->root_index = store->text_index = (struct store_index){ 0 };
+	store->root_index = store->text_index = (struct hash_index){ 0 };
 	/* Each root may get another one of END_FULL, and there may be a new text for unknown processes. */
 	if (!store_reserve(store, 0, 2 * former->nr_roots, former->nr_texts + 1))
 		return 0;

@@ -2,18 +2,13 @@
 #ifndef BPFPROFIL_STORE_TABLE_H
 #define BPFPROFIL_STORE_TABLE_H
 
+#include "base/hash_index.h"
 #include "host/engine/store.h"
 
 /*
  * The inside of the store, for its own files only: lists of nodes, roots and texts, and a hash of each. A node comes
  * after its parent.
  */
-
-/* A hash of a list's elements: their number + 1, or 0 where a slot is empty. nr is a power of two. */
-struct store_index {
-	uint32_t *slots;
-	size_t nr;
-};
 
 /*
  * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. For a place that was added up also the
@@ -40,15 +35,15 @@ struct store {
 	struct store_node *nodes;
 	size_t nr_nodes;
 	size_t node_room;
-	struct store_index node_index;
+	struct hash_index node_index;
 	struct stored_root *roots;
 	size_t nr_roots;
 	size_t root_room;
-	struct store_index root_index;
+	struct hash_index root_index;
 	struct store_text *texts;
 	size_t nr_texts;
 	size_t text_room;
-	struct store_index text_index;
+	struct hash_index text_index;
 };
 
 static inline uint32_t place_shift(uint64_t place)
