@@ -28,7 +28,7 @@ static uint64_t wraps(const struct carries *carries, uint64_t key)
 
 	for (i = 0; i < carries->nr; i++)
 		if (carries->list[i].key == key)
-			return carries->list[i].times - carries->list[i].taken;
+			return carries->list[i].times - carries->list[i].added;
 	return 0;
 }
 
@@ -45,13 +45,13 @@ Test(take, a_wrap_once)
 	cr_assert_eq(carries_read(&carries, fd, NULL), 0);
 	cr_assert_eq(wraps(&carries, first), 2);
 	cr_assert_eq(wraps(&carries, second), 1);
-	carries_take(&carries, 0);
+	carries_mark_added(&carries, 0);
 	cr_assert_eq(wraps(&carries, first), 0);
 	cr_assert_eq(wraps(&carries, second), 1, "the other half was not taken");
 	wrap(fd, first, 3);
 	cr_assert_eq(carries_read(&carries, fd, NULL), 0);
 	cr_assert_eq(wraps(&carries, first), 1);
-	carries_take(&carries, 1);
+	carries_mark_added(&carries, 1);
 	cr_assert_eq(wraps(&carries, first), 1);
 	cr_assert_eq(wraps(&carries, second), 0);
 	cr_assert_eq(carries.nr, 2);

@@ -176,12 +176,12 @@ Test(live_duty, another)
 	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
 	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
 	sleep(1);
-	session_mute(run.loop.session);
+	session_stop_ticks(run.loop.session);
 	cr_assert_eq(session_take(run.loop.session, &first, &err), 0, "%s", err.text);
-	session_unmute(run.loop.session, 50);
+	session_start_ticks(run.loop.session, 50);
 	sleep(1);
 	/* No tick falls from here on, and none makes up for what is run. */
-	session_mute(run.loop.session);
+	session_stop_ticks(run.loop.session);
 	usleep(500000);
 	kill(run.child.pid, SIGKILL);
 	cr_assert_eq(session_stop(run.loop.session, &err), 0, "%s", err.text);

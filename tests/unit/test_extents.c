@@ -25,14 +25,14 @@ TestSuite(extents, .init = begin, .fini = end);
 
 Test(extents, first_that_has_room)
 {
-	cr_expect_eq(extents_take(&extents, 10), 0);
-	cr_expect_eq(extents_take(&extents, 20), 10);
-	cr_expect_eq(extents_take(&extents, 30), 30);
-	extents_give(&extents, 10, 20);
-	cr_expect_eq(extents_take(&extents, 21), 60);
-	cr_expect_eq(extents_take(&extents, 20), 10);
-	cr_expect_eq(extents_take(&extents, ELEMENTS - 80), -ENOSPC);
-	cr_expect_eq(extents_take(&extents, ELEMENTS - 81), 81);
+	cr_expect_eq(extents_alloc(&extents, 10), 0);
+	cr_expect_eq(extents_alloc(&extents, 20), 10);
+	cr_expect_eq(extents_alloc(&extents, 30), 30);
+	extents_release(&extents, 10, 20);
+	cr_expect_eq(extents_alloc(&extents, 21), 60);
+	cr_expect_eq(extents_alloc(&extents, 20), 10);
+	cr_expect_eq(extents_alloc(&extents, ELEMENTS - 80), -ENOSPC);
+	cr_expect_eq(extents_alloc(&extents, ELEMENTS - 81), 81);
 }
 
 /* Whatever the order, in the end all of it is one extent again. */
@@ -42,10 +42,10 @@ Test(extents, what_is_given_back_is_joined)
 	size_t i;
 
 	for (i = 0; i < 10; i++)
-		cr_assert_eq(extents_take(&extents, 10), (int64_t)i * 10);
-	cr_expect_eq(extents_take(&extents, 1), -ENOSPC);
+		cr_assert_eq(extents_alloc(&extents, 10), (int64_t)i * 10);
+	cr_expect_eq(extents_alloc(&extents, 1), -ENOSPC);
 	for (i = 0; i < 10; i++)
-		extents_give(&extents, order[i] * 10, 10);
+		extents_release(&extents, order[i] * 10, 10);
 	cr_expect_eq(extents.nr, 1);
-	cr_expect_eq(extents_take(&extents, ELEMENTS), 0);
+	cr_expect_eq(extents_alloc(&extents, ELEMENTS), 0);
 }

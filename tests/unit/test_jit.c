@@ -160,7 +160,7 @@ Test(jit, much)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* What lay at an address in a turn, and what lies there now, whichever turns are still known. */
+/* What lay at an address in a version, and what lies there now, whichever versions are still known. */
 Test(jit, formers)
 {
 	const struct jit_code code = { .start = 0x1000, .size = 0x100 };
@@ -170,12 +170,12 @@ Test(jit, formers)
 
 	cr_assert(text);
 	cr_assert_eq(jit_text_add_former(text, &code, strdup("first"), false), 0);
-	text->turn = 1;
+	text->version = 1;
 	cr_expect_eq(jit_text_find_former(text, 1, 0x1010), 0x1010);
 	cr_assert_eq(jit_text_add_former(text, &code, strdup("second"), true), 0);
-	text->turn = 2;
+	text->version = 2;
 	cr_assert_eq(jit_text_add_former(text, &wide, strdup("third"), false), 0);
-	text->turn = 3;
+	text->version = 3;
 	first = jit_text_find_former(text, 0, 0x1010);
 	second = jit_text_find_former(text, 1, 0x1010);
 	third = jit_text_find_former(text, 2, 0x1010);

@@ -225,7 +225,7 @@ Test(store, former_code_is_elsewhere)
 	put_place(main, site_at(TEXT_JIT, 0x5010), 2);
 	add_half();
 	cr_assert_eq(jit_text_add_former(info->jit, &code, strdup("old"), false), 0);
-	fixture.texts[TEXT_JIT].turn = ++info->jit->turn;
+	fixture.texts[TEXT_JIT].version = ++info->jit->version;
 	main = put_place(put_root(0, MINE, END_COMPLETE), site_at(TEXT_JIT, 0x9000), 0);
 	put_place(main, site_at(TEXT_JIT, 0x5004), 4);
 	add_half();
@@ -239,10 +239,10 @@ Test(store, former_code_is_elsewhere)
 	sites = fixture.profile->callers->sites;
 	cr_expect_eq(sites[0].offset, 0x5004);
 	cr_expect_eq(sites[3].offset, JIT_PLACES + 0x5004);
-	cr_expect_eq(store_first_turn(fixture.store, &info->space), 0);
+	cr_expect_eq(store_first_version(fixture.store, &info->space), 0);
 	cr_expect(store_names_text(fixture.store, &info->space));
 	store_clear(fixture.store);
-	cr_expect_eq(store_first_turn(fixture.store, &info->space), UINT32_MAX);
+	cr_expect_eq(store_first_version(fixture.store, &info->space), UINT32_MAX);
 	cr_expect_not(store_names_text(fixture.store, &info->space));
 	jit_text_free(info->jit, &room);
 }

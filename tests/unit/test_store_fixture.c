@@ -152,7 +152,7 @@ void add_half(void)
 	cr_assert_eq(store_add(fixture.store, &fixture.half), 0);
 	for (i = 0; i < fixture.carries.nr; i++)
 		if (!(fixture.carries.list[i].key & NODE_IN_SECOND) == !fixture.half.half)
-			fixture.carries.list[i].taken = fixture.carries.list[i].times;
+			fixture.carries.list[i].added = fixture.carries.list[i].times;
 	begin_half(!fixture.half.half);
 }
 

@@ -183,10 +183,10 @@ static int prepare(struct run *run, struct error *err)
 	int ret;
 
 	run->options->choice.identities = run->agent->identities;
-	sampling->judge_context = run;
-	sampling->meet = look_up_names;
+	sampling->choose_context = run;
+	sampling->first_seen = look_up_names;
 	if (run->options->choice.nr_rules)
-		sampling->judge = decide;
+		sampling->choose = decide;
 	choose_source(sampling);
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)

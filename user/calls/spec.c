@@ -72,7 +72,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 		return ret;
 	spec->nr_lines = spec->table.nr_lines +
 			 (spec->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
-	base = extents_take(&engine->free_lines, spec->nr_lines);
+	base = extents_alloc(&engine->free_lines, spec->nr_lines);
 	if (base < 0) {
 		spec->nr_lines = 0;
 		return (int)base;
@@ -133,7 +133,7 @@ void spec_free(struct call_engine *engine, struct spec *spec)
 	if (!spec)
 		return;
 	if (spec->nr_lines)
-		extents_give(&engine->free_lines, spec->table.table.base, spec->nr_lines);
+		extents_release(&engine->free_lines, spec->table.table.base, spec->nr_lines);
 	if (spec->number != UINT32_MAX)
 		engine->specs[spec->number].held = 0;
 	region_table_free(&spec->table);

@@ -26,7 +26,7 @@ uint32_t interned_used(const struct interned *interned)
 	return interned->next - 1 - interned->nr_unused;
 }
 
-/* The slot that has a rule, or the free one in which it is to be. */
+/* The slot of a rule, or the free slot where it belongs. */
 static uint32_t find_slot(const struct interned *interned, const struct unwind_rule *rule)
 {
 	uint32_t slot = unwind_rule_hash(rule) % RULE_SLOTS, number;
@@ -54,7 +54,7 @@ static uint32_t number_rule(struct interned *interned, const struct unwind_rule 
 	return number;
 }
 
-/* Those behind a slot that becomes free move up, as far as they were not found before it. */
+/* Moves later rules of the same run up, as far as they can still be found. */
 static void remove_rule(struct interned *interned, uint32_t number)
 {
 	uint32_t gap = find_slot(interned, &interned->all[number]), slot = gap, home;
@@ -73,7 +73,7 @@ static void remove_rule(struct interned *interned, uint32_t number)
 	}
 }
 
-/* Room for the owner's count of a number; false: out of memory. */
+/* Makes room for the owner's count of a number; false: out of memory. */
 static bool make_room(struct rule_holder *holder, uint32_t number)
 {
 	uint32_t room = holder->room ? holder->room : 256;

@@ -9,16 +9,16 @@
 enum { RULE_SLOTS = 2 * RULES_MAX };
 
 /*
- * The rules of all files, each once, and who has them. A rule of several files of one owner is charged to it
- * once, and one that several owners have to each of them: so nobody can leave a rule to another owner's
- * account. The number of a rule that no file has any more is used again.
+ * The rules of all files, each once, and the owners that have them. An owner is charged once for a rule, even if several
+ * of its files have it. If several owners have a rule, each is charged. Therefore nobody can pass a rule on to
+ * another's account. The number of a rule that no file has any more is used again.
  */
 struct interned {
 	struct unwind_rule *all; /* by number; the kernel's map */
 	uint16_t slots[RULE_SLOTS]; /* numbers by their rule's hash; 0: free */
 	uint16_t unused[RULES_MAX]; /* numbers that were in use */
 	uint32_t nr_unused;
-	uint32_t next; /* from here on no number was in use */
+	uint32_t next; /* higher numbers were never in use */
 	uint16_t holders[RULES_MAX]; /* by number: how many owners have it */
 	struct rule_holder {
 		uint16_t *files; /* by number: how many of the owner's files have it */
@@ -33,10 +33,10 @@ void interned_free(struct interned *interned);
 /* Numbers that are in use. */
 uint32_t interned_used(const struct interned *interned);
 
-/* The number of a rule of one more file of an owner; 0: there is none left, or no memory. */
+/* Counts one more file of an owner with a rule. Returns its number; 0: no number or no memory is left. */
 uint32_t interned_hold(struct interned *interned, uint32_t owner, const struct unwind_rule *rule);
 
-/* The same file has it no more. Call once no walk can have the number, unless none ever had it. */
+/* Counts one file less. No walk may use the number any more. */
 void interned_release(struct interned *interned, uint32_t owner, uint32_t number);
 
 #endif

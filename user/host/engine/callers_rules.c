@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Makes the tables by which BPF programs find the caller of a frame.
+ *
+ * A process announces a file at its first tick in it. Until the file has a table, callers end there. A thread of its own
+ * reads one file after the other (reader/, in a confined process, because anybody may own the file) and writes into
+ * maps that the programs read:
+ *
+ *     places  by number of a text: where its table is, and its state
+ *     lines   the tables: for each granule of text the index of its first row, then the rows: address and rule
+ *     rules   each distinct rule once, for all files (callers_interned.h)
+ *
+ * Lines and rules have a fixed size. An owner, that is a user or a container, may use what is free. If nothing is free,
+ * an owner with less than an equal share takes it from the largest one: tables of that owner are marked as full, and
+ * are freed once no program can be in them.
+ */
 #include "host/engine/callers_rules.h"
 
 #include <bpf/bpf.h>
@@ -20,18 +35,18 @@
 #include "unwind/unwind_table.h"
 
 /*
- * What one file may have, which may be anybody's: of all rules, and of all lines. No file of a whole
- * distribution has more than 900 rules, and libLLVM 4 MiB of lines.
+ * The largest part of rules and lines for one file, which may be hostile. No file of a whole distribution has more
+ * than 900 rules. libLLVM has 4 MiB of lines.
  */
 enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
 
-/* Tables are given back when so many quarters of the lines are in use. */
+/* Texts without ticks lose their tables if so many quarters of the lines are in use. */
 enum { SHORT_QUARTERS = 3 };
 
 /*
- * A program that runs without its table loses its callers, so root's own files are read before others' work
- * is done: some 25 ms of a compiler's, less of all others. Users cannot take a CPU in this way. The root of a
- * container could, whose files are root's too, so that all of it is for some seconds and a part of the time.
+ * A program without a table loses its callers. Therefore root's files are read at a high priority: a compiler's take
+ * some 25 ms, all others less. This is limited to some seconds and a part of the time, because the root of a container
+ * owns files too.
  */
 enum { NICE = -15, HURRY_SHARE = 20 };
 #define HURRY_NS 5000000000ULL
@@ -43,16 +58,16 @@ struct callers_rules {
 	struct rules_queue queue;
 	bool busy;
 	bool ending;
-	_Atomic uint64_t until_ns; /* no file is read longer; 0: there is no such time */
+	_Atomic uint64_t until_ns; /* when reading a file must end; 0: never */
 	/* Only the thread uses these. */
-	int nice; /* that it was started with */
+	int nice; /* at its start */
 	uint64_t since_ns;
 	struct callers_rules_maps maps;
 	struct chunked_array lines;
 	struct extents free_words;
 	uint64_t words; /* in use */
 	uint64_t words_of[OWNERS_MAX];
-	bool refused; /* a table found no room since one was given back */
+	bool refused; /* a table found no room since one was freed */
 	struct interned interned;
 	struct grace_period grace;
 };
@@ -77,7 +92,7 @@ static uint32_t get_word(const struct callers_rules *rules, uint32_t at)
 	return line ? line->word[unwind_word_of(at)] : at;
 }
 
-/* Memory for a word and all before it; false: there is none. */
+/* Makes memory for a word and all before it; false: there is none. */
 static bool make_room(struct callers_rules *rules, uint64_t last)
 {
 	struct error ignored;
@@ -91,7 +106,7 @@ static bool make_room(struct callers_rules *rules, uint64_t last)
 	return true;
 }
 
-/* Words that the lines have, which are counted in 32 bits. */
+/* The number of words, which are counted in 32 bits. */
 static uint32_t max_words(const struct callers_rules *rules)
 {
 	const uint64_t words = (uint64_t)rules->lines.limit << UNWIND_LINE_SHIFT;
@@ -107,8 +122,8 @@ static struct rules_of_text *place_of(const struct callers_rules *rules, uint32_
 }
 
 /*
- * What an owner has, in parts of all: the larger one of its part of the words and of the rules. The share of
- * each is what it would have if the owners who are there, and one more, had equal parts.
+ * An owner's part of all: the larger of its part of the words and its part of the rules. The share is the part if all
+ * present owners, and one more, had equal parts.
  */
 enum { WHOLE = 1 << 20 };
 
@@ -146,14 +161,14 @@ static uint32_t words_of_table(const struct callers_rules *rules, const struct r
 	return get_word(rules, place->index + place->granules) - place->index;
 }
 
-static void give_words(struct callers_rules *rules, uint32_t owner, uint32_t at, uint32_t nr)
+static void release_words(struct callers_rules *rules, uint32_t owner, uint32_t at, uint32_t nr)
 {
-	extents_give(&rules->free_words, at, nr);
+	extents_release(&rules->free_words, at, nr);
 	rules->words_of[owner] -= nr;
 	__atomic_store_n(&rules->words, rules->words - nr, __ATOMIC_RELAXED);
 }
 
-/* Gives a text's words and rules back. No walk may have any of them. */
+/* Frees a text's words and rules. No walk may use any of them. */
 static void free_table(struct callers_rules *rules, struct rules_of_text *place)
 {
 	uint32_t nr = words_of_table(rules, place), i;
@@ -167,22 +182,22 @@ static void free_table(struct callers_rules *rules, struct rules_of_text *place)
 		seen[number] = true;
 	}
 	if (nr)
-		give_words(rules, place->owner, place->index, nr);
+		release_words(rules, place->owner, place->index, nr);
 	place->granules = 0;
 	__atomic_store_n(&rules->refused, false, __ATOMIC_RELAXED);
 }
 
-/* Walks from now on find no rule of the kind that was known before. */
+/* Walks from now on do not use rules that they remember. */
 static void begin_epoch(const struct callers_rules *rules)
 {
 	__atomic_fetch_add(&rules->maps.texts.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 /*
- * Marks the tables of an owner as full, until the others are its share or so many words were marked. The walks
- * that may have them end before they are given back, and what such a walk remembers is of the epoch between.
+ * Frees tables of an owner, until the owner has no more than the share, or so many words are free. It marks them as
+ * full first, and waits for walks that may use them. Such a walk remembers rules of the epoch in between.
  */
-static bool take_back(struct callers_rules *rules, uint32_t owner, uint64_t words)
+static bool evict(struct callers_rules *rules, uint32_t owner, uint64_t words)
 {
 	const uint64_t share_of_all = share(rules), had = part_of(rules, owner);
 	const uint64_t all = rules->words_of[owner];
@@ -213,8 +228,8 @@ static bool take_back(struct callers_rules *rules, uint32_t owner, uint64_t word
 	return true;
 }
 
-/* Takes something back from the owner who has most, for one who would have no more than its share. */
-static bool make_way(struct callers_rules *rules, uint32_t owner, const struct unwind_table *table)
+/* Frees tables of the largest owner, if the other one would stay below its share. */
+static bool evict_for(struct callers_rules *rules, uint32_t owner, const struct unwind_table *table)
 {
 	const uint64_t words = table->granule_count + 1 + table->row_count;
 	const uint64_t most = share(rules);
@@ -224,19 +239,19 @@ static bool make_way(struct callers_rules *rules, uint32_t owner, const struct u
 	    (rules->words_of[owner] + words) * WHOLE / max_words(rules) > most ||
 	    (rules->interned.owners[owner].nr + table->rule_count) * WHOLE / RULES_MAX > most)
 		return false;
-	return take_back(rules, largest, words);
+	return evict(rules, largest, words);
 }
 
 /* --- a file's table ------------------------------------------------------------------------------ */
 
-/* Takes so many words; below 0: there is no room, or no memory to take them. */
-static int64_t take_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)
+/* Allocates so many words. Returns their index, or a negative errno without room or memory. */
+static int64_t alloc_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)
 {
 	int64_t at;
 
 	if (nr > max_words(rules) / LINES_SHARE)
 		return -EFBIG;
-	at = extents_take(&rules->free_words, (uint32_t)nr);
+	at = extents_alloc(&rules->free_words, (uint32_t)nr);
 	if (at < 0) {
 		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
 		return at;
@@ -245,7 +260,7 @@ static int64_t take_words(struct callers_rules *rules, uint32_t owner, uint64_t 
 	__atomic_store_n(&rules->words, rules->words + nr, __ATOMIC_RELAXED);
 	if (make_room(rules, (uint64_t)at + nr - 1))
 		return at;
-	give_words(rules, owner, (uint32_t)at, (uint32_t)nr);
+	release_words(rules, owner, (uint32_t)at, (uint32_t)nr);
 	return -ENOMEM;
 }
 
@@ -257,7 +272,7 @@ static void release_all(struct callers_rules *rules, uint32_t owner, const uint1
 			interned_release(&rules->interned, owner, numbers[nr]);
 }
 
-/* The numbers of a table's rules for all files; false: there is no room for one of them. */
+/* Gives the rules of a table their numbers for all files; false: there is no room for one of them. */
 static bool intern_all(struct callers_rules *rules, uint32_t owner,
 		       const struct unwind_table *table, uint16_t *numbers)
 {
@@ -277,27 +292,27 @@ static bool intern_all(struct callers_rules *rules, uint32_t owner,
 	return true;
 }
 
-/* Takes what a table needs of all that is shared; the index of its words, or a negative errno. */
-static int64_t take_room(struct callers_rules *rules, uint32_t owner,
-			 const struct unwind_table *table, uint16_t *numbers)
+/* Allocates rules and words for a table. Returns the index of its words, or a negative errno. */
+static int64_t alloc_table(struct callers_rules *rules, uint32_t owner,
+			   const struct unwind_table *table, uint16_t *numbers)
 {
 	const uint64_t nr = table->granule_count + 1 + table->row_count;
 	int64_t at;
 
 	if (!intern_all(rules, owner, table, numbers))
 		return -ENOSPC;
-	at = take_words(rules, owner, nr);
+	at = alloc_words(rules, owner, nr);
 	if (at < 0)
 		release_all(rules, owner, numbers, table->rule_count);
 	return at;
 }
 
 /*
- * Copies a file's table. The index comes first and has one word more than granules, which ends the last
- * one's rows.
+ * Copies a file's table. The index comes first. It has one word more than granules, which ends the rows of the last
+ * one.
  */
-static uint32_t store(struct callers_rules *rules, const struct unwind_table *table,
-		      struct rules_of_text *place)
+static uint32_t write_table(struct callers_rules *rules, const struct unwind_table *table,
+			    struct rules_of_text *place)
 {
 	cleanup_free uint16_t *numbers = calloc(table->rule_count + 1, sizeof(*numbers));
 	uint64_t rows;
@@ -309,8 +324,8 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	if (!numbers || table->rule_count > RULES_OF_FILE_MAX)
 		return RULES_FULL;
 	do
-		at = take_room(rules, place->owner, table, numbers);
-	while (at == -ENOSPC && make_way(rules, place->owner, table));
+		at = alloc_table(rules, place->owner, table, numbers);
+	while (at == -ENOSPC && evict_for(rules, place->owner, table));
 	if (at < 0)
 		return RULES_FULL;
 	rows = (uint64_t)at + table->granule_count + 1;
@@ -327,7 +342,7 @@ static uint32_t store(struct callers_rules *rules, const struct unwind_table *ta
 	return RULES_READY;
 }
 
-/* A file that could not be read may have rules: callers must not be guessed. */
+/* A file that could not be read may have rules. Then callers must not be guessed. */
 static uint32_t state_without_table(int code)
 {
 	if (code == -ENOMEM)
@@ -335,8 +350,8 @@ static uint32_t state_without_table(int code)
 	return code == -ETIME || code == -EACCES ? RULES_AWAITED : RULES_NONE;
 }
 
-/* Takes over the table. code: what reading it returned. */
-static uint32_t store_read(struct callers_rules *rules, int code, struct unwind_table *table,
+/* Frees the table. code: what reading it returned. */
+static uint32_t write_read(struct callers_rules *rules, int code, struct unwind_table *table,
 			   const struct unwind_go *go, struct rules_of_text *place)
 {
 	uint32_t state;
@@ -347,13 +362,13 @@ static uint32_t store_read(struct callers_rules *rules, int code, struct unwind_
 		place->go_start = (uint32_t)go->offset;
 		place->go_size = (uint32_t)go->size;
 	}
-	state = store(rules, table, place);
+	state = write_table(rules, table, place);
 	unwind_table_free(table);
 	return state;
 }
 
 /* The kernel's vDSO is the same for all 64-bit processes, so also our own. */
-static uint32_t store_vdso(struct callers_rules *rules, struct rules_of_text *place)
+static uint32_t write_vdso(struct callers_rules *rules, struct rules_of_text *place)
 {
 	const struct unwind_go none = { 0 };
 	struct unwind_table table = { 0 };
@@ -367,10 +382,10 @@ static uint32_t store_vdso(struct callers_rules *rules, struct rules_of_text *pl
 		return RULES_NONE;
 	ret = unwind_table_read(&image, UNWIND_BYTES_MAX, &none, &table, &ignored);
 	elf_image_close(&image);
-	return store_read(rules, ret, &table, &none, place);
+	return write_read(rules, ret, &table, &none, place);
 }
 
-/* Of this thread. If that is not allowed, tables come later. */
+/* Sets the priority of this thread, if that is allowed. */
 static void set_nice(int nice)
 {
 	setpriority(PRIO_PROCESS, (id_t)gettid(), nice);
@@ -381,8 +396,8 @@ static bool may_hurry(const struct callers_rules *rules)
 	return reader_cpu_ns() < HURRY_NS + (monotonic_ns() - rules->since_ns) / HURRY_SHARE;
 }
 
-/* Anybody may own the file: if it is broken it has no rules. */
-static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
+/* Anybody may own the file. A malformed one has no rules. */
+static uint32_t write_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
 {
 	struct unwind_table table = { 0 };
 	struct unwind_go go = { 0 };
@@ -390,11 +405,11 @@ static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_
 
 	if (fd < 0)
 		return RULES_AWAITED;
-	return store_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
+	return write_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
 }
 
-/* Of what is far, the time counts that its owner lets us wait. */
-static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_rules *wanted,
+/* For a far file, the time counts in which its owner makes us wait. */
+static uint32_t write_wanted(struct callers_rules *rules, const struct wanted_rules *wanted,
 			     struct rules_of_text *place)
 {
 	const uint64_t since_ns = reader_cpu_ns(), began_ns = monotonic_ns();
@@ -404,7 +419,7 @@ static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_ru
 	uint32_t state;
 
 	set_nice(wanted->counts || !may_hurry(rules) ? rules->nice : NICE);
-	state = store_file(rules, far ? copy : wanted->fd, place);
+	state = write_file(rules, far ? copy : wanted->fd, place);
 	set_nice(NICE);
 	if (!wanted->counts)
 		return state;
@@ -415,11 +430,11 @@ static uint32_t store_wanted(struct callers_rules *rules, const struct wanted_ru
 	return state;
 }
 
-/* No walk can have the number any more. */
-static void give_back(struct callers_rules *rules, uint32_t text)
+/* No walk can use the number any more. */
+static void free_text(struct callers_rules *rules, uint32_t text)
 {
 	free_table(rules, place_of(rules, text));
-	text_numbers_give(&rules->maps.texts, text);
+	text_numbers_free(&rules->maps.texts, text);
 }
 
 static void make_table(struct callers_rules *rules, const struct wanted_rules *wanted)
@@ -427,17 +442,17 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	struct rules_of_text *place = place_of(rules, wanted->text);
 	uint32_t state;
 
-	/* What is told again has its table, or may find room by now. */
+	/* A text that is announced again may have its table. If it found no room, there may be some now. */
 	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
 		return;
 	if (wanted->text == TEXT_VDSO)
-		state = store_vdso(rules, place);
+		state = write_vdso(rules, place);
 	else
-		state = wanted->is_file ? store_wanted(rules, wanted, place) : RULES_NONE;
+		state = wanted->is_file ? write_wanted(rules, wanted, place) : RULES_NONE;
 	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
 }
 
-/* The next text, with the lock held. Those whose owners have no time wait until some comes back. */
+/* Waits for the next text, with the lock held. Texts whose owners have used up their time stay in the queue. */
 static bool await_wanted(struct callers_rules *rules, struct wanted_rules *result)
 {
 	struct timespec until;
@@ -468,7 +483,7 @@ static void *make_tables(void *context)
 	while (await_wanted(rules, &wanted)) {
 		pthread_mutex_unlock(&rules->lock);
 		if (wanted.is_gone)
-			give_back(rules, wanted.text);
+			free_text(rules, wanted.text);
 		else
 			make_table(rules, &wanted);
 		close_fd(&wanted.fd);
@@ -527,7 +542,7 @@ struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 	return NULL;
 }
 
-/* Root's, and of who runs us, is read in any case. */
+/* Root's files, and those of the user who runs us, are read without a limit. */
 static bool time_counts(uint64_t owner)
 {
 	return !(owner & OWNER_OF_CGROUP) && !(owner < NO_UID && is_our_user((uid_t)owner));
@@ -565,7 +580,7 @@ void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 	__atomic_store_n(&place_of(rules, text)->state, RULES_NONE, __ATOMIC_RELEASE);
 }
 
-bool callers_rules_give_back(struct callers_rules *rules, uint32_t text)
+bool callers_rules_free_text(struct callers_rules *rules, uint32_t text)
 {
 	return add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
 }

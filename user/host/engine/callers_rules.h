@@ -12,7 +12,7 @@
 
 struct callers_rules;
 
-/* The maps that the tables are written into; all but `rules` stay the caller's. */
+/* The maps that tables are written into. The caller keeps all but `rules`. */
 struct callers_rules_maps {
 	int lines_fd; /* the first lines; more come in chunks */
 	int line_chunks_fd;
@@ -24,31 +24,30 @@ struct callers_rules_maps {
 void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 
 /*
- * Makes tables of the files that walks meet, in a thread of its own, since a large file takes tens of
- * milliseconds. It takes over the map of rules and the array, also on failure. NULL: out of memory, or no thread.
+ * Makes tables of announced files, in a thread of its own, because a large file takes tens of milliseconds. Owns the
+ * map of rules and the array, also on failure. NULL: out of memory, or no thread.
  */
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
-/* Has the table of a text made, and takes fd over. Whose the text is need not be filled in. */
+/* Requests the table of a text, and owns fd. The owner's number and `counts` need not be set. */
 void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 
-/* Tells at once that a text, which no walk has met yet, has no table. */
+/* Marks a text that no walk has seen yet as one without a table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
 
 /*
- * Gives back a text's number and its table. No walk may have it, and nothing in the tree. False: out of
- * memory, and it is to be tried again.
+ * Frees a text's number and its table. No walk and no node may have the number. False: out of memory; try again.
  */
-bool callers_rules_give_back(struct callers_rules *rules, uint32_t text);
+bool callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 
-/* Whether tables shall be given back, to have room for others. */
+/* Whether tables should be freed to make room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);
 
-/* Texts that wait, and may each have a descriptor. */
+/* The number of texts that wait. Each may have a descriptor. */
 size_t callers_rules_waiting(struct callers_rules *rules);
 
-/* Waits until all tables are made that may be now, at most so long. */
+/* Waits until the thread has nothing to do, at most so long. */
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);
 
 /* Bytes of kernel memory in use. */

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The account: total = binned + outside + filtered + lost, for each target.
+ *
+ * The programs count a tick twice, on different paths: in the total of its target (target_account.ticks, or first in
+ * the range that it fell in), and in one of the parts: a node of the table of ticks, or a counter here. At the end of
+ * sampling the total must be the sum of the parts. While sampling runs the two cannot be read at one moment, so that
+ * the total of a profile is the sum.
+ *
+ * To read a counter is to exchange it with 0 in one step. Therefore a tick that falls meanwhile is in this profile or
+ * in the next one, never in both or in neither.
+ */
 #include "host/engine/counted.h"
 
 #include <bpf/bpf.h>
@@ -42,13 +53,13 @@ int carries_read(struct carries *carries, int map_fd, struct error *err)
 	return 0;
 }
 
-void carries_take(struct carries *carries, uint32_t half)
+void carries_mark_added(struct carries *carries, uint32_t half)
 {
 	size_t i;
 
 	for (i = 0; i < carries->nr; i++)
 		if (!(carries->list[i].key & NODE_IN_SECOND) == !half)
-			carries->list[i].taken = carries->list[i].times;
+			carries->list[i].added = carries->list[i].times;
 }
 
 static uint64_t read64(const struct counted *counted, __u64 *counter)

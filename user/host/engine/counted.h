@@ -10,17 +10,13 @@
 #include "profile/profile.h"
 #include "shared/abi.h"
 
-/*
- * Reads what the programs count beside their table of ticks, and if asked takes it out. Each counter is
- * exchanged with 0 in one step, so that a tick that falls meanwhile is in this reading or in the
- * next one, never in both or in neither.
- */
+/* Reads the counters beside the table of ticks: see counted.c. */
 
-/* How often the count of a node wrapped, and how many of these wraps have been taken. */
+/* How often the count of a node wrapped, and how many of these wraps are in the store. */
 struct carry {
 	uint64_t key;
 	uint64_t times;
-	uint64_t taken;
+	uint64_t added;
 };
 
 struct carries {
@@ -32,8 +28,8 @@ struct carries {
 /* Reads how often counts wrapped, from the programs' map of them. */
 int carries_read(struct carries *carries, int map_fd, struct error *err);
 
-/* What was read of a half is taken. */
-void carries_take(struct carries *carries, uint32_t half);
+/* The wraps of a half are in the store. */
+void carries_mark_added(struct carries *carries, uint32_t half);
 
 /* What became of one target's ticks. */
 struct tally {
@@ -42,45 +38,39 @@ struct tally {
 	uint64_t filtered;
 	uint64_t left_out; /* of these, ticks that had been counted in bins */
 	uint64_t lost[LOST_CAUSE_COUNT];
-	uint64_t withheld; /* by the kernel's throttling, and no later sample stands for them */
-	double due; /* by the CPU time; what `lost` and the others have may be more or less */
+	uint64_t withheld; /* throttled by the kernel; no later sample stands for them */
+	double due; /* by the CPU time; the counters may differ */
 	uint64_t coarse; /* part of binned: in bins wider than asked, for want of memory */
 	uint64_t widest; /* part of coarse: in the widest bins that there are */
-	uint64_t unknown; /* part of binned: whose they are should be told, and is not known */
+	uint64_t unknown; /* part of binned: their process or cgroup is unknown, despite a split */
 	uint64_t forks_missed; /* children, not ticks */
 	uint64_t cpu_ns; /* runtime in ns, of its tasks that are in no split */
 	uint64_t excess; /* of samples that stand for several ticks: see struct target_account */
 	uint64_t kernel; /* of all these ticks, those in the kernel */
 };
 
-/* Everything here belongs to the session. */
+/* Everything here belongs to the session, except the tallies. */
 struct counted {
 	const struct text_range *ranges; /* RANGES for each CPU */
 	const struct cpu_account *cpus;
 	size_t nr_cpus;
 	struct target_account *targets;
 	size_t nr_targets;
-	bool callers; /* what is outside of all text is in the table of ticks */
-	bool take; /* take counts out; otherwise only read them */
+	bool callers; /* ticks outside of all text are in the table of ticks */
+	bool take; /* clear the counters; otherwise only read them */
 	struct tally *tallies; /* for each target: what was read since this was set up */
 };
 
-/* Reads what was counted outside of the table. */
+/* Reads the counters of a target. */
 void counted_account(const struct counted *counted, uint32_t target);
 
-/*
- * Counts ticks that were put off and are not filed yet. At the end they are lost, and taking them
- * says so in the account, because no program is left to file them.
- */
+/* Counts delayed ticks that are not filed yet as lost. Call it at the end, when no program can file them. */
 void counted_pending(const struct counted *counted, uint32_t target);
 
-/* All ticks of a target since the start: those that the cache of mappings still holds, and the rest. */
+/* All ticks of a target since the start, with those that the ranges still hold. */
 uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 
-/*
- * All ticks of a CPU for any target. While sampling runs the result may be slightly less than the
- * last.
- */
+/* All ticks of a CPU. While sampling runs, the result may be slightly less than the last. */
 uint64_t counted_delivered(const struct counted *counted, uint32_t cpu);
 
 /* The sum of all ticks in a tally. */
@@ -88,7 +78,7 @@ uint64_t tally_ticks(const struct tally *tally);
 
 void tally_add(struct tally *sum, const struct tally *part);
 
-/* Drops what was read of the table of ticks, which stays there. */
+/* Removes the ticks of the table, which stay there. */
 void tally_drop_table(struct tally *tally, bool callers);
 
 /* Makes a target's account from its tally; total is its independent count. */

@@ -23,16 +23,13 @@ static void remove_extent(struct extents *extents, size_t at)
 		(extents->nr - at) * sizeof(*extents->list));
 }
 
-int64_t extents_take(struct extents *extents, uint32_t nr)
+int64_t extents_alloc(struct extents *extents, uint32_t nr)
 {
 	uint32_t first;
 	size_t i;
 
-	/*
-	 * Room is reserved here, because each extent that is given back adds at most one free
-	 * extent.
-	 */
-	if (GROW(extents->list, extents->capacity, extents->nr + extents->taken + 1))
+	/* Reserve room here, because each extent that is freed adds at most one element. */
+	if (GROW(extents->list, extents->capacity, extents->nr + extents->used + 1))
 		return -ENOMEM;
 	for (i = 0; i < extents->nr; i++) {
 		if (extents->list[i].nr < nr)
@@ -42,7 +39,7 @@ int64_t extents_take(struct extents *extents, uint32_t nr)
 		extents->list[i].nr -= nr;
 		if (!extents->list[i].nr)
 			remove_extent(extents, i);
-		extents->taken++;
+		extents->used++;
 		return first;
 	}
 	return -ENOSPC;
@@ -53,25 +50,25 @@ static int adjacent(const struct extent *a, const struct extent *b)
 	return a->first + a->nr == b->first;
 }
 
-void extents_give(struct extents *extents, uint32_t first, uint32_t nr)
+void extents_release(struct extents *extents, uint32_t first, uint32_t nr)
 {
-	struct extent given = { first, nr };
+	struct extent freed = { first, nr };
 	size_t i = 0;
 
-	extents->taken--;
+	extents->used--;
 	while (i < extents->nr && extents->list[i].first < first)
 		i++;
-	if (i < extents->nr && adjacent(&given, &extents->list[i])) {
-		given.nr += extents->list[i].nr;
+	if (i < extents->nr && adjacent(&freed, &extents->list[i])) {
+		freed.nr += extents->list[i].nr;
 		remove_extent(extents, i);
 	}
-	if (i && adjacent(&extents->list[i - 1], &given)) {
-		extents->list[i - 1].nr += given.nr;
+	if (i && adjacent(&extents->list[i - 1], &freed)) {
+		extents->list[i - 1].nr += freed.nr;
 		return;
 	}
 	memmove(extents->list + i + 1, extents->list + i,
 		(extents->nr - i) * sizeof(*extents->list));
-	extents->list[i] = given;
+	extents->list[i] = freed;
 	extents->nr++;
 }
 

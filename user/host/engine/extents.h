@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The free extents of an array that is shared, because tables come and go in it. */
+/* Allocates parts of a shared array. */
 struct extent {
 	uint32_t first;
 	uint32_t nr;
@@ -15,17 +15,17 @@ struct extents {
 	struct extent *list; /* free extents, ascending, never adjacent */
 	size_t nr;
 	size_t capacity;
-	size_t taken; /* extents in use */
+	size_t used; /* extents in use */
 };
 
 /* All elements are free. 0 or -ENOMEM */
 int extents_init(struct extents *extents, uint32_t elements);
 
-/* Takes nr elements; returns the first one's index, or -ENOSPC or -ENOMEM. */
-int64_t extents_take(struct extents *extents, uint32_t nr);
+/* Allocates nr elements. Returns the first one's index, or -ENOSPC or -ENOMEM. */
+int64_t extents_alloc(struct extents *extents, uint32_t nr);
 
-/* Gives an extent back. This cannot fail, because room for it was reserved when it was taken. */
-void extents_give(struct extents *extents, uint32_t first, uint32_t nr);
+/* Frees an extent. This cannot fail, because room for it was reserved when it was allocated. */
+void extents_release(struct extents *extents, uint32_t first, uint32_t nr);
 
 void extents_free(struct extents *extents);
 

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The kernel's table of ticks has two halves, so that one can be read and cleared while programs count in the other:
+ *
+ *     1. halves_flip(): new ticks go to the other half.
+ *     2. A grace period: programs that began before the flip end.
+ *     3. The closed half is mapped, its ticks move to the session's own table, and it is cleared (session_swap.c).
+ *     4. halves_grow(): if the half filled up quickly, the empty one becomes larger before it is used next.
+ *
+ * A half is an open-addressing hash with a power of two of nodes. The kernel allocates the whole of it, and charges it
+ * to our cgroup. Therefore both halves are small at first. They lie in one map that is made at load; a larger half is a
+ * map of its own.
+ */
 #include "host/engine/halves.h"
 
 #include <bpf/bpf.h>
@@ -9,13 +21,13 @@
 
 #include "base/util.h"
 
-/* At first a half has 1 MiB, or more if so many nodes may be needed in some seconds. */
+/* A half begins with 1 MiB, or more if some seconds may need it. */
 enum { FIRST_NODES = (1 << 20) / sizeof(struct caller_node), FIRST_SECONDS = 2 };
 
 /* No half has fewer nodes. */
 enum { NODES_MIN = 1024 };
 
-/* A half that was filled so quickly is followed by one of so many times the size. */
+/* After a half that filled up so quickly, the other one becomes so many times larger. */
 enum { GROWTH = 4 };
 #define QUICK_NS (2 * SECOND_NS)
 
@@ -52,7 +64,7 @@ static size_t bytes_of(uint32_t nr_nodes)
 	return nr_nodes * sizeof(struct caller_node);
 }
 
-/* The map that is made at load is not given back. */
+/* The map that is made at load stays. */
 uint64_t halves_most(const struct halves *halves)
 {
 	return 2 * bytes_of(halves->most) +

@@ -8,11 +8,7 @@
 #include "host/engine/maps.h"
 #include "shared/callers_abi.h"
 
-/*
- * The kernel's table of ticks: the programs add to one half of it until it is closed and read, and meanwhile
- * to the other one. The kernel allocates a half as a whole. Therefore both are small at first, and the next
- * one is larger if one was filled quickly.
- */
+/* The two halves of the kernel's table of ticks: see halves.c. */
 struct halves {
 	uint32_t base; /* nodes of each half in the map that is made at load */
 	uint32_t most; /* nodes that a half may have */
@@ -26,7 +22,7 @@ struct halves {
 
 void halves_init(struct halves *halves);
 
-/* Before load: what a half may take, and how many nodes may be needed in a second. */
+/* Before load: the most bytes of a half, and how many nodes may be needed in a second. */
 void halves_plan(struct halves *halves, uint64_t bytes, double per_second);
 
 /* Bytes of kernel memory that the two may come to. */
@@ -38,15 +34,15 @@ void halves_open(struct halves *halves);
 /* The half that programs add to: 0 or 1. */
 uint32_t halves_in_use(const struct halves *halves);
 
-/* Has programs add to the other one. A program that runs now may still add to this one. */
+/* Makes programs add to the other half. A program that runs now may still add to this one. */
 void halves_flip(struct halves *halves);
 
 /* Maps a half; -errno. */
 int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result);
 
 /*
- * Makes the half that is not in use larger, if the other one was a quarter full after so short a time. It must
- * be empty, and no program in it. Without memory it stays as it is.
+ * Makes the half that is not in use larger, if the other one filled up in so short a time. It must be empty, and
+ * unused by programs. Without memory it keeps its size.
  */
 void halves_grow(struct halves *halves, uint64_t filled_ns);
 

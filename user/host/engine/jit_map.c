@@ -16,7 +16,7 @@
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U
 
-/* Entries of the tree do not overlap, because a new one removes those that it overlaps. */
+/* Entries of the tree do not overlap, because a new one removes all that it overlaps. */
 struct jit_map {
 	int fd;
 	bool blind; /* it was too large, or is no longer a dump */
@@ -272,7 +272,7 @@ int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void 
 	map->ctx = ctx;
 	if (fstat(map->fd, &st))
 		return -errno;
-	/* A file that got shorter was begun anew, so the old entries are no longer valid. */
+	/* A file that became shorter was begun anew. Then the old entries are no longer valid. */
 	map->size = (uint64_t)st.st_size;
 	if (map->size < map->at) {
 		forget_all(map, room);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Reads a perf map, or a dump of just-in-time code, while the process writes it, to know which code
- * lies where now. The process may write anything at any rate, so each reading is bounded, and so is
- * what is remembered.
+ * Reads a perf map, or a dump of just-in-time code, while the process writes it, to find the code that is at an address
+ * now. The process may write anything at any rate. Therefore the bytes of a reading and the remembered functions are
+ * limited.
  */
 struct jit_map;
 
@@ -16,11 +16,11 @@ struct jit_map;
 struct jit_code {
 	uint64_t start;
 	uint64_t size;
-	uint64_t time; /* since when it lies there (CLOCK_MONOTONIC); 0: unknown */
+	uint64_t time; /* when it was written there (CLOCK_MONOTONIC); 0: unknown */
 	uint64_t read_ns; /* when it was read */
 	uint64_t line; /* offset of its name in the file */
 	uint32_t name_length;
-	uint32_t name_sum; /* checksum of the name, to recognise it when it is read again */
+	uint32_t name_sum; /* checksum of the name, to check it when it is read again */
 };
 
 enum {
@@ -28,23 +28,22 @@ enum {
 	JIT_CODE_MAX = 16 << 20, /* bytes of a function: a larger one is a region of functions */
 };
 
-/* The map takes over fd. NULL: out of memory; fd then stays the caller's. */
+/* The map owns fd, except if it is NULL: out of memory. */
 struct jit_map *jit_map_new(int fd);
 
-/* The file is the same, but read by this descriptor from now on, which is taken over. */
+/* Reads the same file by another descriptor, which the map owns. */
 void jit_map_renew(struct jit_map *map, int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
 /*
- * Called each time code begins to lie where other code has been; time is when by CLOCK_MONOTONIC,
- * or 0 if the file does not say. Returns nonzero if out of memory.
+ * Called each time other code replaces a code; time is by CLOCK_MONOTONIC, or 0 if the file has no times. Returns nonzero
+ * if out of memory.
  */
 typedef int (*jit_replaced)(void *ctx, const struct jit_code *code, uint64_t time);
 
 /*
- * Reads further, and takes one from *room, which all maps share, for each function that it
- * remembers. Returns 0 at the end of what is there, 1 if there is more, -E2BIG if there is no room,
- * after which nothing is remembered, or another -errno.
+ * Continues to read, and subtracts each remembered function from *room, which all maps share. Returns 0 at the end, 1 if
+ * there is more, -E2BIG without room, after which the file is not followed, or another -errno.
  */
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx);
 

@@ -54,15 +54,15 @@ int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char
 	formers->list[at] = (struct jit_former){ .start = code->start,
 						 .size = code->size,
 						 .name = name,
-						 .turn = text->turn,
+						 .version = text->version,
 						 .place = place };
 	formers->longest = max_size(formers->longest, code->size);
 	text->next[doubtful] = (place + code->size + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
 	return 0;
 }
 
-/* Of several turns since then, the first one that ended the code at this address counts. */
-uint64_t jit_text_find_former(const struct jit_text *text, uint32_t turn, uint64_t address)
+/* Of several versions since then, the first one that ended the code at this address counts. */
+uint64_t jit_text_find_former(const struct jit_text *text, uint32_t version, uint64_t address)
 {
 	const struct jit_formers *formers = &text->formers;
 	const struct jit_former *former, *found = NULL;
@@ -70,20 +70,20 @@ uint64_t jit_text_find_former(const struct jit_text *text, uint32_t turn, uint64
 
 	while (at-- && address - formers->list[at].start < formers->longest) {
 		former = &formers->list[at];
-		if (former->turn >= turn && address - former->start < former->size &&
-		    (!found || former->turn < found->turn))
+		if (former->version >= version && address - former->start < former->size &&
+		    (!found || former->version < found->version))
 			found = former;
 	}
 	return found ? found->place + (address - found->start) : address;
 }
 
-void jit_text_drop_formers(struct jit_text *text, uint32_t turn)
+void jit_text_drop_formers(struct jit_text *text, uint32_t version)
 {
 	struct jit_formers *formers = &text->formers;
 	size_t i, kept = 0;
 
 	for (i = 0; i < formers->nr; i++) {
-		if (formers->list[i].turn < turn)
+		if (formers->list[i].version < version)
 			free(formers->list[i].name);
 		else
 			formers->list[kept++] = formers->list[i];

@@ -18,13 +18,13 @@
 
 /*
  * Code that had ticks when other code replaced it. Ticks are counted by address alone. Therefore the
- * number of the text was changed then: ticks with an older number belong to code of an earlier turn.
+ * number of the text was changed then: ticks with an older number belong to code of an earlier version.
  */
 struct jit_former {
 	uint64_t start;
 	uint64_t size;
 	char *name;
-	uint32_t turn; /* the last one in which it was at this address */
+	uint32_t version; /* the last one in which it was at this address */
 	uint64_t place;
 };
 
@@ -48,22 +48,22 @@ struct jit_text {
 	uint64_t read_ns; /* time of the last reading */
 	uint64_t next[2]; /* the next free place: from JIT_PLACES on, and from JIT_DOUBTFUL on */
 	uint64_t limit; /* bytes of the map that the last profile has read */
-	uint32_t turn; /* how often its number among the texts was changed */
-	struct jit_formers formers; /* of earlier turns */
+	uint32_t version; /* how often its number among the texts was changed */
+	struct jit_formers formers; /* of earlier versions */
 };
 
 struct jit_text *jit_text_new(void); /* NULL: out of memory */
 void jit_text_free(struct jit_text *text, size_t *room); /* NULL is fine */
 
-/* Notes that this was the last turn of a code. Frees the name on failure: -ENOMEM. */
+/* Notes that this was the last version of a code. Frees the name on failure: -ENOMEM. */
 int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name,
 			bool doubtful);
 
-/* Where the code is now that was at an address in a turn: still there, or in a place. */
-uint64_t jit_text_find_former(const struct jit_text *text, uint32_t turn, uint64_t address);
+/* Where the code is now that was at an address in a version: still there, or in a place. */
+uint64_t jit_text_find_former(const struct jit_text *text, uint32_t version, uint64_t address);
 
-/* Removes code of earlier turns than this one. */
-void jit_text_drop_formers(struct jit_text *text, uint32_t turn);
+/* Removes code of earlier versions than this one. */
+void jit_text_drop_formers(struct jit_text *text, uint32_t version);
 
 /* The places as a perf map: a descriptor for the caller, or -errno. */
 int jit_text_open_places(const struct jit_text *text);

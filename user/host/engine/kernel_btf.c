@@ -13,7 +13,7 @@
 #include "host/engine/kernel_types.h"
 #include "host/engine/program_cost.h"
 
-/* All names that are asked for below: types, members, variables and enumerators. */
+/* All names below: types, members, variables and enumerators. */
 static const char text[] =
 	"btf_trace_sched_process_fork\0btf_trace_sched_process_exit\0exit_mm_release\0"
 	".data..percpu\0tick_cpu_sched\0hrtimer_bases\0__irq_regs\0tick_sched\0sched_timer\0"

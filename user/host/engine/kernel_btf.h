@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "host/engine/kernel_types.h"
 
-/* What is asked of the kernel's BTF. All of it is read at once and then kept, because that takes 10 ms. */
+/* Facts from the kernel's BTF. They are all read at once and kept, because reading takes 10 ms. */
 struct kernel_btf {
 	int fork_tracepoint; /* type id of the tracepoint's prototype; or a negative errno */
 	int exit_arguments; /* of sched_process_exit with its context; 0: no such tracepoint */
@@ -34,7 +34,7 @@ struct kernel_btf {
  */
 int kernel_btf_read(const struct kernel_btf **result, struct error *err);
 
-/* The names of the types that this is read from, for who reads others too, and what is found of them. */
+/* The names that these facts are read from, so that programs.c can read them along with its own. */
 struct kernel_btf_names {
 	const char *text;
 	size_t size;
@@ -43,8 +43,8 @@ extern const struct kernel_btf_names kernel_btf_names;
 void kernel_btf_know(const struct kernel_types *types);
 
 /*
- * Whether callers can be had, which takes the tree of mappings as bpf/mapletree.bpf.h reads it, and an
- * iterator over mappings. 0 or 1, or a negative errno.
+ * Whether --callers works here: it needs the tree of mappings as bpf/mapletree.bpf.h reads it, and an iterator over
+ * mappings. Returns 0 or 1, or a negative errno.
  */
 int kernel_can_walk(struct error *err);
 

@@ -231,7 +231,7 @@ static int need(struct scan *scan, uint32_t id)
 	return 0;
 }
 
-/* What libbpf compares ends at pointers; what we ask ourselves needs the prototype behind one. */
+/* libbpf compares types only up to pointers. We also need the prototype behind one. */
 static uint32_t pointed_at(const struct scan *scan, uint32_t to)
 {
 	return to && to < scan->nr && btf_is_func_proto(type_at(scan, to)) ? to : 0;

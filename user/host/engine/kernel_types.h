@@ -21,15 +21,14 @@ struct kernel_types {
 };
 
 /*
- * Reads a file in which BTF has no ELF around it; where its form is none that is known here, libbpf reads
- * all of it. The names, of so many bytes, are one after the other, each with its NUL. Returns 0 or a
- * negative errno; afterwards the types must be freed in any case.
+ * Reads a file of BTF without ELF. If its form is not known here, libbpf reads all of it. The names, of so many bytes,
+ * are one after the other, each with its NUL. Returns 0 or a negative errno. Free the types in any case.
  */
 int kernel_types_read(const char *path, const char *names, size_t size, struct kernel_types *result,
 		      struct error *err);
 void kernel_types_free(struct kernel_types *types);
 
-/* The kernel's number of a type; -ENOENT: it has none of that name. */
+/* The kernel's number of a type; -ENOENT: there is none of that name. */
 int kernel_types_number(const struct kernel_types *types, const char *name, uint32_t kind);
 
 #endif

@@ -12,7 +12,7 @@ struct bpf_map;
 /* Sets the size of a map before load, when this cannot fail. An unused map has 1: the kernel refuses 0. */
 void map_set_entries(struct bpf_map *map, size_t entries);
 
-/* An array of BPF's that is made with BPF_F_MMAPABLE, in this address space. */
+/* A BPF array with BPF_F_MMAPABLE, mapped here. */
 struct mapped_array {
 	void *at; /* NULL: it is not mapped */
 	size_t size;
@@ -24,10 +24,9 @@ int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *
 void mapped_array_close(struct mapped_array *array);
 
 /*
- * An array that BPF programs and user space share and that can grow: `elements` of `element_size`
- * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
- * added to an array of maps. It is mapped for reading and writing, so that counters can be taken
- * out.
+ * An array that BPF programs and user space share, and that can grow: elements of `element_size` bytes, the first `base`
+ * of them in one map that is made at load, the rest in chunks that are added to an array of maps. It is mapped for
+ * reading and writing.
  */
 struct chunked_array {
 	uint32_t element_size;
@@ -35,7 +34,7 @@ struct chunked_array {
 	uint32_t chunk; /* elements in a chunk */
 	uint32_t limit; /* hard limit of elements; base + a whole number of chunks */
 	uint32_t present; /* elements that exist now */
-	uint32_t ahead; /* more are asked for when fewer than these are left */
+	uint32_t ahead; /* chunks are added when fewer elements are free */
 	int outer_fd; /* array of maps, which belongs to the session */
 	void **maps; /* [0] the base, then each chunk */
 	int *fds; /* of chunks; [0] unused */
@@ -52,7 +51,7 @@ int chunked_array_map(struct chunked_array *array, int fd, uint32_t elements, st
 /* Adds chunks until `next` is below the mark, or the limit is reached. */
 int chunked_array_grow(struct chunked_array *array, uint32_t next, struct error *err);
 
-/* The number from which on the programs shall ask for more; UINT32_MAX at the limit. */
+/* The number at which programs should request more; UINT32_MAX at the limit. */
 uint32_t chunked_array_low(const struct chunked_array *array);
 
 /* An element in place, or NULL. Another thread may be adding elements meanwhile. */

@@ -62,7 +62,7 @@ static bool search(const char *dirs, const char *origin, const char *name, char 
 	return false;
 }
 
-/* The loader's own list has these first, and a file of its cache is in one of them as a rule. */
+/* The loader's own list begins with these, and files in its cache are usually in one of them. */
 static void add_library(const struct needing *needing, const char *name)
 {
 	char path[PATH_MAX], dirs[512];
@@ -136,7 +136,7 @@ static void add_command(struct program_files *files, const char *command)
 		add_program(files, path);
 }
 
-/* #! and the interpreter, and what env is to look for. */
+/* Adds the interpreter of a #! line, and the program that env runs. */
 static void add_interpreter(struct program_files *files, char *line)
 {
 	char *rest = NULL, *program, *argument;

@@ -56,8 +56,8 @@ static int set_target(struct bpf_program *program, struct bpf_prog_load_opts *op
 }
 
 /*
- * For a program that is for tracing from the start libbpf reads all types of the kernel, whatever it was
- * given. So it takes ours for others until they are loaded; if it does not, it reads all types.
+ * If a program is for tracing from the start, libbpf reads all types of the kernel, despite btf_custom_path. Therefore
+ * ours have another type until they are loaded. If that fails, libbpf reads all types.
  */
 static void register_sections(void)
 {
@@ -91,7 +91,7 @@ void programs_close(struct programs_file *file)
 	close_fd(&file->fd);
 }
 
-/* A name with "___" in it also stands for what is before that, as libbpf has it. */
+/* For libbpf a name with "___" also means the part before it. */
 static void write_name(FILE *to, const char *name)
 {
 	const char *flavor = *name ? strstr(name + 1, "___") : NULL;

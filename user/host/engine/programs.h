@@ -27,8 +27,8 @@ struct programs_file {
 };
 
 /*
- * Afterwards the file must be closed in any case. All return 0 or a negative errno. To find the types
- * also reads what kernel_btf_read() is asked for later.
+ * Close the file in any case. All return 0 or a negative errno. programs_find_types() also reads the facts of
+ * kernel_btf_read().
  */
 int programs_open(struct programs_file *file, struct error *err);
 int programs_find_types(struct programs_file *file, const struct bpf_object *object,
@@ -38,8 +38,8 @@ int programs_load(const struct programs_file *file, struct bpf_object_skeleton *
 void programs_close(struct programs_file *file);
 
 /*
- * In place of NAME_bpf__attach, which since libbpf 1.2 passes over programs that were loaded like this.
- * Returns 0 or a negative errno.
+ * Use it in place of NAME_bpf__attach, which since libbpf 1.2 skips programs that were loaded like this. Returns 0 or a
+ * negative errno.
  */
 int programs_attach(struct bpf_object_skeleton *skeleton);
 

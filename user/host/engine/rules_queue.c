@@ -15,7 +15,7 @@ int rules_queue_add(struct rules_queue *queue, const struct wanted_rules *wanted
 	return 0;
 }
 
-static void take_out(struct rules_queue *queue, size_t i)
+static void remove_at(struct rules_queue *queue, size_t i)
 {
 	queue->nr--;
 	memmove(&queue->list[i], &queue->list[i + 1], (queue->nr - i) * sizeof(*queue->list));
@@ -29,11 +29,11 @@ void rules_queue_drop(struct rules_queue *queue, uint32_t text)
 		if (queue->list[i].text != text)
 			continue;
 		close_fd(&queue->list[i].fd);
-		take_out(queue, i);
+		remove_at(queue, i);
 	}
 }
 
-/* What an owner has spent, less what has come back since. */
+/* The time that an owner has spent, less the refill since. */
 static uint64_t spent(const struct rules_queue *queue, uint32_t number, uint64_t now_ns)
 {
 	uint64_t back = (now_ns - queue->owners[number].at_ns) / QUEUE_REFILL;
@@ -49,7 +49,7 @@ static bool may_be_next(const struct rules_queue *queue, const struct wanted_rul
 	       spent(queue, wanted->number, now_ns) < QUEUE_SECONDS * (uint64_t)SECOND_NS;
 }
 
-/* Whether a comes before b. What takes no time is first. */
+/* Whether a comes before b. Texts without a file come first, because they take no time. */
 static bool is_before(const struct rules_queue *queue, const struct wanted_rules *a,
 		      const struct wanted_rules *b)
 {
@@ -57,7 +57,7 @@ static bool is_before(const struct rules_queue *queue, const struct wanted_rules
 		return !a->is_file && b->is_file;
 	if (a->counts != b->counts)
 		return b->counts;
-	return queue->owners[a->number].turn < queue->owners[b->number].turn;
+	return queue->owners[a->number].served < queue->owners[b->number].served;
 }
 
 bool rules_queue_next(struct rules_queue *queue, uint64_t now_ns, struct wanted_rules *result)
@@ -72,8 +72,8 @@ bool rules_queue_next(struct rules_queue *queue, uint64_t now_ns, struct wanted_
 		return false;
 	*result = queue->list[next];
 	if (result->is_file)
-		queue->owners[result->number].turn = ++queue->turns;
-	take_out(queue, next);
+		queue->owners[result->number].served = ++queue->nr_served;
+	remove_at(queue, next);
 	return true;
 }
 

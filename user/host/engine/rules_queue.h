@@ -9,9 +9,9 @@
 #include "shared/callers_abi.h"
 
 /*
- * Texts that wait for their tables. Root's come first, and the owners in each of these two groups take turns, so that
- * nobody waits for all files of another one. An owner other than root and us has some seconds of reading, which
- * come back with time; until then that owner's texts wait.
+ * Texts that wait for their tables. Root's come first. Within root's and the others', one text of each owner is next, so
+ * that nobody waits for all files of another one. An owner other than root and us has some seconds of reading time,
+ * which are refilled slowly; without time, that owner's texts wait.
  */
 enum { QUEUE_SECONDS = 10, QUEUE_REFILL = 60 /* a second in so many */ };
 
@@ -19,12 +19,12 @@ enum { QUEUE_SECONDS = 10, QUEUE_REFILL = 60 /* a second in so many */ };
 struct wanted_rules {
 	uint32_t text;
 	int fd; /* -1: it cannot be read, or it is in no file */
-	bool is_file; /* else it has none */
+	bool is_file; /* else it has no table */
 	bool far; /* fd only pins it: see opener.h */
-	bool is_gone; /* it is to be given back with its number instead */
-	bool counts; /* its owner's time does */
+	bool is_gone; /* its number and table are to be freed instead */
+	bool counts; /* reading uses its owner's time */
 	uint32_t number; /* of its owner */
-	uint64_t owner; /* whom an opener is asked for */
+	uint64_t owner; /* key for opener_open() */
 };
 
 /* All zero: it is empty. */
@@ -32,9 +32,9 @@ struct rules_queue {
 	struct wanted_rules *list;
 	size_t nr;
 	size_t room;
-	uint64_t turns;
+	uint64_t nr_served;
 	struct {
-		uint64_t turn; /* its last one */
+		uint64_t served; /* the number of its last text */
 		uint64_t spent_ns;
 		uint64_t at_ns; /* when that was so much */
 	} owners[OWNERS_MAX];
@@ -45,7 +45,7 @@ int rules_queue_add(struct rules_queue *queue, const struct wanted_rules *wanted
 /* Drops what waits for a text. */
 void rules_queue_drop(struct rules_queue *queue, uint32_t text);
 
-/* Takes the next one out. False: there is none, or none whose owner has time now. */
+/* Removes the next one. False: there is none, or no owner has time now. */
 bool rules_queue_next(struct rules_queue *queue, uint64_t now_ns, struct wanted_rules *result);
 
 void rules_queue_spend(struct rules_queue *queue, uint32_t number, uint64_t ns, uint64_t now_ns);

@@ -9,7 +9,7 @@
 #include "host/engine/split_names.h"
 #include "shared/callers_abi.h"
 
-/* At 16 bytes each, and looked through once for each name that ends. */
+/* Of 16 bytes each. For each name, all are compared. */
 enum { SUM_NAMES_MAX = 4096 };
 
 /* By target, then by split. */
@@ -74,10 +74,7 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
-/*
- * A thread that was reaped before the walk may have been freed since, and have added its last
- * runtime.
- */
+/* Reads the entry again: a thread that was reaped before the walk may have added its last CPU time. */
 static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t walk)
 {
 	struct spent_cpu spent;
@@ -96,8 +93,8 @@ static int delete_entry(int map_fd, const struct spent_key *key, struct callers_
 	return ret;
 }
 
-/* What was in the map is taken last: the rest of what is gone would be in no later reading. */
-static void take_split(struct runtime_split *split)
+/* The part of the deleted entry is taken first, because no later reading has it. */
+static void mark_taken(struct runtime_split *split)
 {
 	uint64_t unbinned = split->unbinned < split->gone_unbinned ? split->unbinned :
 								     split->gone_unbinned;
@@ -110,7 +107,8 @@ static void take_split(struct runtime_split *split)
 	split->unbinned = split->gone ? split->gone_unbinned : 0;
 }
 
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct callers_state *state)
+void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
+			struct callers_state *state)
 {
 	size_t from, to = 0;
 
@@ -119,7 +117,7 @@ void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct cal
 
 		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, state))
 			continue;
-		take_split(split);
+		mark_taken(split);
 		if (!split->gone || split->unbinned)
 			runtime->list[to++] = *split;
 	}
@@ -131,8 +129,8 @@ bool runtime_split_ended(const struct runtime *runtime, const struct runtime_spl
 	return split->gone || (int32_t)(split->walk - runtime->walk) < 0;
 }
 
-/* One step reads an element and deletes it, so that nothing is added between the two. */
-static void retire_entry(struct runtime_split *split, int map_fd, struct callers_state *state)
+/* Reads and deletes the entry in one step, so that nothing is added in between. */
+static void move_entry(struct runtime_split *split, int map_fd, struct callers_state *state)
 {
 	struct spent_cpu spent;
 
@@ -146,18 +144,18 @@ static void retire_entry(struct runtime_split *split, int map_fd, struct callers
 	memcpy(split->name, spent.comm, sizeof(split->name));
 }
 
-void runtime_retire(struct runtime *runtime, int map_fd, struct callers_state *state)
+void runtime_move_ended(struct runtime *runtime, int map_fd, struct callers_state *state)
 {
 	size_t i;
 
 	for (i = 0; i < runtime->nr; i++)
 		if (!runtime->list[i].gone && runtime_split_ended(runtime, &runtime->list[i]))
-			retire_entry(&runtime->list[i], map_fd, state);
+			move_entry(&runtime->list[i], map_fd, state);
 }
 
 /*
- * The number of a name. Programs may call themselves anything, so after some thousands of names, or
- * without memory, it is that of the empty one.
+ * The number of a name. Programs may choose any name. Therefore, after some thousands of names or without memory, the
+ * number is that of the empty name.
  */
 static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BYTES])
 {

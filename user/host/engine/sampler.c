@@ -53,7 +53,7 @@ static int resume_open(void)
 	return fd;
 }
 
-/* One descriptor to wait for both; what it lacks is not known here. */
+/* One descriptor to wait for both. */
 static int changes_open(const struct sampler *sampler)
 {
 	const int fds[] = { sampler->uevent_fd, sampler->resume_fd };
@@ -208,9 +208,8 @@ static void event_close(struct sampler_event *event)
 }
 
 /*
- * Ticks that the throttle withheld: the event's time went on while its count stood still, for the
- * rest of a jiffy at least. A difference below a millisecond only means that the two clocks are
- * read one after the other.
+ * Ticks that the throttle withheld: the event's time advanced while its count stood still, for the rest of a jiffy at
+ * least. A difference below a millisecond only means that the two clocks are read one after the other.
  */
 static uint64_t event_withheld(const struct sampler_event *event)
 {
@@ -312,10 +311,7 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 	return ret;
 }
 
-/*
- * Closes the event, which does not survive that its CPU goes away: bpftrace stays blind on such
- * CPUs (its #3125).
- */
+/* Closes the events of a CPU that went offline, because they do not work again (bpftrace #3125). */
 static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 {
 	struct sampler_event *event;
@@ -333,14 +329,14 @@ static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 }
 
 /*
- * Whether a suspension may have ended since the last call, so that clocks are dead. Where only the clock was
- * set, or the suspension was given up, they are opened anew in vain.
+ * Whether a suspension may have ended since the last call, after which clocks are dead. If only the time was set, or the
+ * suspension was aborted, they are opened anew in vain.
  */
 static bool may_have_slept(const struct sampler *sampler)
 {
 	uint64_t expired;
 
-	/* Once this was read, the timer waits for the next time. */
+	/* Reading resets the timer. */
 	return sampler->resume_fd >= 0 && read(sampler->resume_fd, &expired, sizeof(expired)) < 0 &&
 	       errno == ECANCELED;
 }
@@ -364,10 +360,7 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
-/*
- * Waits for a program that has just begun on another CPU. Only the tick needs this: once perf's
- * clock is off, none runs.
- */
+/* Waits for programs on other CPUs. Only the tick needs this: once perf's clock is off, no program runs. */
 static void stop_tick(struct sampler *sampler)
 {
 	if (sampler->tick_link_fd < 0)

@@ -12,13 +12,12 @@
 #include "shared/abi.h"
 
 /*
- * What makes ticks. The clock of an online CPU is a few perf CPU-clock events with different fixed
- * periods, whose rates add up to the one asked for, each with the program attached. A single event
- * would lock with programs that come and go at its own pace: its interrupt also serves a sleeper's
- * timer, and what that wakes begins just behind the tick. The adaptive frequency mode is never
- * used, because it miscounts idle hosts by an order of magnitude, nor is PERF_EVENT_IOC_REFRESH,
- * which can deadlock 6.16 and 6.17. The scheduler's tick is one program for all CPUs; CPUs without
- * such a tick get the clock.
+ * The source of ticks. The clock of an online CPU consists of a few perf CPU-clock events with different fixed periods.
+ * Their rates add up to the requested one, and each runs the program. A single event would fall in step with programs
+ * that wake at its own pace: its interrupt also serves a sleeper's timer, and the sleeper begins just behind the tick.
+ * The adaptive frequency mode is never used, because it miscounts idle hosts by an order of magnitude, nor is
+ * PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's tick is one program for all CPUs; CPUs
+ * without such a tick get the clock.
  */
 enum { SAMPLER_CLOCKS = 3 };
 
@@ -40,8 +39,8 @@ struct sampler {
 	struct sampler_programs programs;
 	int tick_link_fd; /* -1: none */
 	struct grace_period grace;
-	int uevent_fd; /* tells of CPUs that come and go; -1: that is not known here */
-	int resume_fd; /* tells of the end of a suspension, likewise */
+	int uevent_fd; /* reports CPUs that come and go; -1: not possible here */
+	int resume_fd; /* reports the end of a suspension, likewise */
 	int changes_fd; /* readable when one of these is */
 	bool running;
 	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
@@ -50,7 +49,7 @@ struct sampler {
 	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
 };
 
-/* Opens one such event, stopped, of a thread and a CPU, or -1 for all of them; or -errno. */
+/* Opens one such event, stopped, for a thread and a CPU; -1: all of them. Returns a descriptor or -errno. */
 int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu);
 
 /* cpus is the number of possible CPUs. This opens nothing yet. */
@@ -66,12 +65,12 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 		  struct error *err);
 
 /*
- * Call when changes_fd is readable: samples the CPUs that have come since, and all of them anew after a
- * suspension to memory, which no clock of a CPU but the first survives.
+ * Call when changes_fd is readable: samples new CPUs, and restarts all clocks after a suspension to memory, which only
+ * the clock of the first CPU survives.
  */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 
-/* When it returns no handler runs any more. */
+/* Afterwards no program runs any more. */
 void sampler_stop(struct sampler *sampler);
 
 void sampler_free(struct sampler *sampler);

@@ -51,7 +51,7 @@ int sched_tick_find(struct sched_tick *result, struct error *err)
 
 void sched_tick_without(char *list, size_t size)
 {
-	/* "(null)": the kernel supports nohz_full but was not told to use it. */
+	/* "(null)": the kernel supports nohz_full, but does not use it. */
 	if (read_first_line(NOHZ_FULL, list, size) || *list < '0' || *list > '9')
 		*list = '\0';
 }

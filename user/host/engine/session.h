@@ -34,8 +34,7 @@ struct session_options {
 	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
 	double requested_hz; /* as asked for; written to the profile */
 	/*
-	 * How many of the ticks count, each as likely as any other; 0: all. One that counts stands for the
-	 * others too.
+	 * How many of the ticks count, chosen at random; 0: all. A tick that counts stands for the others too.
 	 */
 	double duty_percent;
 	enum tick_mode mode;
@@ -60,15 +59,15 @@ struct session_options {
 	 */
 	const char *cgroup_controller;
 	/*
-	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted;
-	 * SPACE_TOLD means that it is not known yet, and it is asked again. Until then they are
-	 * counted. The ticks of a cgroup that is left out are filtered, and its name is in no
-	 * profile. NULL: all are wanted.
+	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted.
+	 * SPACE_TOLD means that this is unknown yet; then it is called again, and until then ticks
+	 * are counted. Ticks of a cgroup that is left out are filtered, and no profile has its name.
+	 * NULL: all are wanted.
 	 */
-	enum told (*judge)(void *context, const char *cgroup);
+	enum told (*choose)(void *context, const char *cgroup);
 	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
-	void (*meet)(void *context, const char *cgroup);
-	void *judge_context; /* of both */
+	void (*first_seen)(void *context, const char *cgroup);
+	void *choose_context; /* of both */
 };
 
 struct session;
@@ -95,20 +94,16 @@ void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
 /*
- * Between mute and unmute no tick falls, but time goes on, and so does the CPU time of targets: the
- * ticks on both sides stand for it. Each takes a walk over all threads. If all that was counted is taken
- * in between, the duty may be another from there on.
+ * Between these two no tick falls, but the CPU time of targets counts: later ticks stand for it. Each needs a walk over
+ * all threads. If a take is in between, the duty may change.
  */
-void session_mute(struct session *session);
-void session_unmute(struct session *session, double duty_percent);
+void session_stop_ticks(struct session *session);
+void session_start_ticks(struct session *session, double duty_percent);
 
 /* The programs that tick, once the session has started. The descriptors stay the session's. */
 struct sampler_programs session_programs(const struct session *session);
 
-/*
- * What the session's programs have taken since it was opened, on all CPUs; zeros without
- * options.measure.
- */
+/* The time of the session's programs since it was opened, on all CPUs; zeros without options.measure. */
 struct session_cost {
 	uint64_t runs; /* runs of the program on the clock or tick that count a tick */
 	uint64_t ticking_ns; /* their time */
@@ -118,13 +113,13 @@ struct session_cost {
 };
 void session_cost(struct session *session, struct session_cost *result);
 
-/* Adds what came between two readings, but for the estimate. */
+/* Adds the difference of two readings, without the estimate. */
 void session_cost_add(struct session_cost *sum, const struct session_cost *now,
 		      const struct session_cost *last);
 
 /*
- * Measuring costs two looks at a clock for each run of a program, so it need not go on all the time.
- * It is on at first, with options.measure. What is measured is that of the times when it is on.
+ * Measuring reads a clock twice for each run of a program. Therefore it can be switched off for a time. With
+ * options.measure it is on at first.
  */
 void session_measure(struct session *session, bool on);
 
@@ -132,31 +127,25 @@ void session_measure(struct session *session, bool on);
 int session_stop(struct session *session, struct error *err);
 
 /*
- * Takes out what was counted since the start or the last take: each tick is in exactly one profile,
- * even if it falls during the take. A tick whose text is not known yet goes into the profile of the
- * take after it becomes known. The last take, after stop, computes its total from an independent
- * count less all earlier takes, so that its identity checks all of them. The caller frees *result
- * and fills in its command. If it fails, the next profile has the ticks.
+ * Makes a profile of all ticks since the start or the last take. Each tick is in exactly one profile, even if it falls
+ * during the take. The last take, after stop, computes its total from an independent count less all earlier takes, so
+ * that its account checks all of them. The caller frees *result and fills in its command. If it fails, the next profile
+ * has the ticks.
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
 /*
- * Closes the files that nobody runs any more: those without a tick in the last two takes, and those
- * whose ticks in the last were all of processes or cgroups that have ended. Call it when the objects
- * of that take's profile have been opened, because they cannot be opened afterwards.
+ * Closes files without a tick in the last two takes, and files whose ticks in the last one were all of processes or
+ * cgroups that have ended. Open the objects of that take's profile first; afterwards that is not possible.
  */
 void session_let_go(struct session *session);
 
-/*
- * The same without taking: what it shows is still there to take. It is not exact while sampling
- * runs.
- */
+/* The same, but the ticks stay for the next take. It is not exact while sampling runs. */
 int session_peek(struct session *session, struct profile **result, struct error *err);
 
 /*
- * What the next take will have at least: the CPU time of targets and of cgroups, in a profile without
- * ticks, and how many ticks there are. It takes a walk over all threads, and nothing is taken. A cgroup
- * whose name is not known yet is left out of the splits.
+ * The least that the next take will have: the CPU time of targets and of cgroups, in a profile without ticks, and the
+ * number of ticks. It needs a walk over all threads. A cgroup whose name is unknown yet is in no split.
  */
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,
 		  struct error *err);
@@ -164,33 +153,29 @@ int session_times(struct session *session, struct profile **result, uint64_t *ti
 /* When the profile of a take at this moment would begin, on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
 
-/*
- * The time of day of a time on that clock, as it is in the profile of a take at this moment: the
- * clock of the host may be set at any time, and what it says last is what users compare with.
- */
+/* The time of day of a time on that clock, by the host's clock as it is set now. */
 struct timespec session_time(const struct session *session, uint64_t at_ns);
 
 /*
- * The clock by which the next take notes what the host's was set by, and how long the host was suspended.
- * Whoever shows nobody the profile of a take sets the one before it again, so that the next has its note.
+ * The clock by which the next take notes that the host's clock was set, or the host was suspended. If you drop the
+ * profile of a take, set the clock from before it again, so that the next profile has its note.
  */
 struct wall_clock session_clock(const struct session *session);
 void session_set_clock(struct session *session, const struct wall_clock *clock);
 
 /*
- * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map
- * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
- * the prefix under which its debug files are looked for.
+ * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map of a jit object.
+ * Returns a new descriptor for the caller to close, or a negative errno. root gets the prefix of its debug files.
  */
 int session_open_object(const struct session *session, uint32_t object, char *root,
 			size_t root_size);
 
-/* Whether that descriptor only pins the file, which opener_open() must open: a user's program may be asked for it. */
+/* Whether that descriptor only pins the file, and opener_open() must open it, because that may need a user's program. */
 bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner);
 
 /*
- * For a jit object: opens a map of the places that replaced code was given. limit gets how many
- * bytes of the perf map existed when the profile was made.
+ * For a jit object: opens a map of the places of replaced code. limit gets the size of the perf map when the profile was
+ * made.
  */
 int session_open_places(const struct session *session, uint32_t object, uint64_t *limit);
 
@@ -206,7 +191,7 @@ struct session_live {
 };
 void session_live(struct session *session, struct session_live *result);
 
-/* How many processes or cgroups, whichever are told apart, were announced so far. */
+/* How many processes or cgroups of splits were announced so far. */
 size_t session_splits(const struct session *session);
 
 void session_close(struct session *session); /* NULL is fine */

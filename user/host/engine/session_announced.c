@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the programs have announced, as the kernel's map has it. */
+/* The kernel's map of announced files, processes and cgroups. */
 #include <bpf/bpf.h>
 
 #include "host/engine/session_announced.h"
@@ -24,8 +24,8 @@ void session_classify(struct session *session, struct split_name *name)
 	const struct space space = cgroup_space(name->id);
 	uint32_t told;
 
-	if (!session->options.judge || name->told != SPACE_TOLD)
+	if (!session->options.choose || name->told != SPACE_TOLD)
 		return;
-	name->told = told = session->options.judge(session->options.judge_context, name->name);
+	name->told = told = session->options.choose(session->options.choose_context, name->name);
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Callers: the maps that walks need, and the rules in them. */
+/* With --callers: the maps that walks need, and the rules in them. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "shared/callers_abi.h"
 
 /*
- * Of --memory, at most, for rules. They take what they need; clang alone has 10 MiB of them, and a whole host
+ * The largest part of --memory for rules. They use what they need: clang alone has 10 MiB of rules, and a whole host
  * without it 13.
  */
 enum { RULES_SHARE = 2 };

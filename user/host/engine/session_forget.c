@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Forgets files, cgroups and texts that nobody needs any more. */
+/* Closes files, and frees cgroups and texts, that no tick or process needs any more. */
 #include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 #include "host/engine/session_jit.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
-#include "host/engine/session_turn.h"
+#include "host/engine/session_swap.h"
 
-/* How often there is a turn for it between profiles. */
+/* How often a swap may free numbers between profiles. */
 enum { RECLAIM_REST = 20 };
 #define RECLAIM_NS 500000000ULL
 
 /* --- files and cgroups that are idle --------------------------------------------------------------- */
 
 /*
- * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Of those who
- * live one is enough.
+ * If all ticks of a file are of processes or cgroups that have ended, it need not wait for two takes. One live process
+ * or cgroup is enough to keep it.
  */
 static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
 {
@@ -47,22 +47,23 @@ static void note_uses(struct session *session)
 		session->splits.list[i].used = false;
 	if (!store_each_use(session->store, note_use, session))
 		return;
-	/* Without memory all may have been used. */
+	/* Without memory, assume that all were used. */
 	for (i = 0; i < session->spaces.nr; i++)
 		session->spaces.list[i].idle = 0;
 	for (i = 0; i < session->splits.nr; i++)
 		session->splits.list[i].used = true;
 }
 
-/* A cgroup without a tick has threads: its time has a name, and a decision on it still holds. */
+/* A cgroup without a tick may have threads: its time needs its name, and the decision on it. */
 static bool is_running(const struct session *session, const struct split_name *name)
 {
-	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
+	return !name->dropped &&
+	       runtime_has_split(&session->runtime, session->nr_targets, name->id);
 }
 
 /*
- * A cgroup that nobody is in is struck off the list of those that were announced. If it has a tick by the next
- * take it stays. Otherwise it is forgotten, and announced again if it comes back.
+ * A cgroup without threads is dropped from the kernel's map. If it has a tick by the next take, it is entered again.
+ * Otherwise its name is freed, and the programs announce it again if it comes back.
  */
 static bool may_forget(struct session *session, struct split_name *name)
 {
@@ -72,13 +73,13 @@ static bool may_forget(struct session *session, struct split_name *name)
 
 	if (is_running(session, name))
 		return false;
-	if (name->struck && !name->used)
+	if (name->dropped && !name->used)
 		return true;
-	if (name->struck)
+	if (name->dropped)
 		bpf_map_update_elem(fd, &space, &told, BPF_ANY);
 	else if (!name->used)
 		session_forget_announced(session, &space);
-	name->struck = !name->used;
+	name->dropped = !name->used;
 	return false;
 }
 
@@ -123,7 +124,7 @@ void session_let_go(struct session *session)
 
 /* --- texts ---------------------------------------------------------------------------------------- */
 
-/* Marks the texts that have a number, or of which a program may have one. */
+/* Marks the texts that have a number, or whose number a program may still have. */
 static void mark_numbered(struct session *session)
 {
 	const struct session_texts *texts = &session->texts;
@@ -142,18 +143,18 @@ static void mark_numbered(struct session *session)
 	}
 }
 
-/* Forgets the code of turns that no number is left of, and no tick. */
+/* Forgets replaced code of versions that have neither a number nor a tick. */
 static void drop_formers(struct session *session, struct space_info *info)
 {
 	const struct session_texts *texts = &session->texts;
-	uint32_t i, first = store_first_turn(session->store, &info->space);
+	uint32_t i, first = store_first_version(session->store, &info->space);
 
 	if (!info->jit->formers.nr)
 		return;
 	for (i = TEXT_FIRST; i < texts->nr; i++)
-		if (texts->list[i].turn < first &&
+		if (texts->list[i].version < first &&
 		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
-			first = texts->list[i].turn;
+			first = texts->list[i].version;
 	jit_text_drop_formers(info->jit, first);
 }
 
@@ -168,7 +169,7 @@ void session_forget_texts(struct session *session)
 		info = &spaces->list[from];
 		if (info->jit)
 			drop_formers(session, info);
-		if (info->struck && !info->numbered &&
+		if (info->dropped && !info->numbered &&
 		    !store_names_text(session->store, &info->space)) {
 			session_free_text(session, info);
 			space_info_free(info);
@@ -189,11 +190,11 @@ void session_reclaim_texts(struct session *session)
 	if (!session->times.start_ns || session->times.stop_ns || !session_texts_are_short(session))
 		return;
 	if (began < texts->reclaim_after) {
-		/* What comes meanwhile may be the last for long. */
+		/* No other event may come for a long time. */
 		session_wake_at(session, texts->reclaim_after);
 		return;
 	}
-	session_turn(session, &ignored);
+	session_swap(session, &ignored);
 	session_forget_texts(session);
 	ended = monotonic_ns();
 	texts->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);

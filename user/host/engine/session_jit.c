@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Just-in-time code comes and goes, and its addresses are reused. A tick has no time but that of
- * its profile. So when a perf map says that other code took a place, the text gets another number, and
- * what was counted by the old one is the old code's. The later the map is read, the more ticks are in doubt.
+ * Just-in-time code comes and goes, and its addresses are reused, but a tick does not record when it fell. Therefore,
+ * if a perf map shows that other code has replaced counted code, the text gets another number: ticks with the old
+ * number are those of the old code. The later the map is read, the more ticks are in doubt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,22 +24,22 @@
 /* For all maps together; each takes some 100 bytes. */
 #define CODES_MAX (1U << 20)
 
-/* What the maps of one owner may have of these. */
+/* The share of one owner's maps. */
 #define CODES_OF_OWNER (CODES_MAX / 4)
 
-/* At most 1/REST_SHARE of a processor's time goes to reading maps, whoever writes them. */
+/* Reading maps takes at most 1/REST_SHARE of a processor's time, however fast they grow. */
 #define REST_SHARE 20
 #define REST_MIN (1 * MS)
 #define REST_MAX (10000 * MS)
 
-/* How long a take reads maps; what it has not read by then counts as late. */
+/* How long a take reads maps. */
 #define TAKE_MAX (1000 * MS)
 
-/* How long maps are read between two rests, because meanwhile nothing else is done. */
+/* How long maps are read between two rests, because nothing else runs meanwhile. */
 #define WORK_MAX (20 * MS)
 
 /*
- * A reading that is late by less needs no doubt: a file's time is that of the last scheduler tick, at 100 to
+ * If a reading is late by less, no tick is in doubt: a file's time is that of the last scheduler tick, at 100 to
  * 1000 Hz, and waking up takes time too.
  */
 #define LATE_MIN (10 * MS)
@@ -90,7 +90,7 @@ void session_free_text(struct session *session, struct space_info *info)
 	info->jit = NULL;
 }
 
-/* Takes over fd as the map, unless it is the file that is open already. Of far text it is a copy of it as it is now. */
+/* Owns fd, which becomes the map unless that file is open already. For far text it is a copy of the file. */
 static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
@@ -128,7 +128,7 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 	text->watch = inotify_add_watch(session->jit.inotify_fd, fd_path(fd, path), IN_MODIFY);
 }
 
-/* Looks for the map, which may be there only now; of far text waits at most so long for a copy. */
+/* Looks for the map, which may have been created since. For far text, waits at most so long for a copy. */
 static void find_map(struct session *session, struct space_info *info, unsigned int ms)
 {
 	struct jit_text *text = info->jit;
@@ -143,7 +143,7 @@ static void find_map(struct session *session, struct space_info *info, unsigned 
 		open_map(session, info, opener_answer(info->owner, &text->asked, ms));
 }
 
-/* Without memory the ticks stay with the code that is there now, as if maps were not followed. */
+/* Without memory the ticks count for the code that is there now. */
 static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
 	struct jit_reading *reading = ctx;
@@ -175,7 +175,7 @@ static uint64_t read_late_by(const struct session *session, const struct jit_tex
 	return age > 0 ? (uint64_t)age : 0;
 }
 
-/* The dump is looked for only once, because this reads all mappings of the process. */
+/* Looks for a dump once only, because this reads all mappings of the process. */
 static void open_dump(struct session *session, struct space_info *info)
 {
 	info->jit->sought = true;
@@ -197,7 +197,7 @@ static size_t room_of(const struct session *session, uint64_t owner)
 	return min_size(most, session->jit.room);
 }
 
-/* Reads all that is there, or makes one reading with all that follows from it, until a time. */
+/* Reads to the end of the map, or until a time, but at least once. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
 	struct jit_reading reading = { .info = info };
@@ -289,7 +289,7 @@ void session_poll_jit(struct session *session)
 	}
 }
 
-/* Opens the map while the process still exists; it is read later, when it is due. */
+/* Opens the map while the process still exists, and reads it now or after the rest. */
 void session_new_text(struct session *session, struct space_info *info)
 {
 	uint64_t began = monotonic_ns();

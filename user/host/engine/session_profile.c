@@ -15,7 +15,7 @@
 #include "host/engine/session_profile.h"
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
-#include "host/engine/session_turn.h"
+#include "host/engine/session_swap.h"
 #include "profile/profile_head.h"
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
@@ -31,7 +31,7 @@ static int note_tickless(struct profile *profile)
 		       0;
 }
 
-/* With --duty a tick stands for those that were passed over too. */
+/* With --duty a tick also stands for those that were skipped. */
 static int fill_rate(const struct session *session, struct profile *profile)
 {
 	const struct session_options *options = &session->options;
@@ -99,8 +99,8 @@ static uint64_t target_cpu_ns(const struct session *session, const struct counte
 }
 
 /*
- * How many ticks a target lacks by the CPU time of all profiles. Where that is not known, what the kernel
- * withheld is shared by the ticks.
+ * How many ticks a target lacks, by the CPU time of all profiles. If that is unknown, withheld samples are divided in
+ * proportion to ticks.
  */
 static double lacking_ticks(const struct session *session, const struct counted *counted,
 			    uint32_t target)
@@ -116,9 +116,8 @@ static double lacking_ticks(const struct session *session, const struct counted 
 }
 
 /*
- * Whose the ticks were that the kernel withheld nobody knows. Later samples of the same threads stand for
- * them too, because a thread's ticks add up to its CPU time. So at the end only what targets still lack
- * is lost, each tick once.
+ * The kernel does not report whose samples it withheld. Later samples of the same threads stand for them, because a
+ * thread's ticks add up to its CPU time. Therefore only the ticks that targets still lack at the end are lost.
  */
 static void bill_withheld(const struct session *session, const struct counted *counted,
 			  const struct profile *profile)
@@ -141,7 +140,7 @@ static void bill_withheld(const struct session *session, const struct counted *c
 			(uint64_t)(lacking_ticks(session, counted, i) * share);
 }
 
-/* They are settled with the runtime. Of ticks that were not read yet, they are the next profile's. */
+/* These are read with the CPU time. Those of ticks that were not read yet are left to the next profile. */
 static void fill_kernel(const struct counted *counted, uint32_t number,
 			struct profile_target *target)
 {
@@ -195,7 +194,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 	return profile_sum_targets(profile);
 }
 
-/* Ticks by CPU, for CPUs that have some or are online. */
+/* Ticks by CPU, for CPUs that have ticks or are online. */
 static int fill_delivered(const struct session *session, const struct counted *counted,
 			  struct profile *profile)
 {
@@ -250,7 +249,7 @@ static int note_short_memory(const struct session *session, const struct tally *
 			    unknown, more_memory(session, more));
 }
 
-/* Share of the ticks with callers below which a full tree is not worth a note. */
+/* A full tree gets a note if it cost at least so large a share of the ticks with callers. */
 enum { FULL_PERCENT = 1 };
 
 static int note_full_tree(const struct session *session, struct profile *profile)
@@ -310,7 +309,7 @@ static int fill_notes(const struct session *session, const struct counted *count
 	return ret;
 }
 
-/* Reads what was counted outside of bins. Ticks that are put off count as lost only at the end. */
+/* Reads what was counted outside of bins. Delayed ticks are lost only at the end. */
 static void read_accounts(const struct session *session, const struct counted *counted)
 {
 	uint32_t i;
@@ -415,7 +414,7 @@ bool session_is_far(const struct session *session, uint32_t object, uint64_t *ow
 	return info->far && info->space.kind == SPACE_FILE;
 }
 
-/* Where the files are that names of this one may be in. */
+/* The root below which its debug files are. */
 static void find_root(const struct space_info *info, char *root, size_t root_size)
 {
 	char dir[FD_PATH] = "";

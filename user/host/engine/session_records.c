@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the programs announce: text, cgroups, and that memory runs short. */
+/* Reads what the programs announce: text, cgroups, and that memory runs short. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <unistd.h>
@@ -47,13 +47,13 @@ static int add_split(struct session *session, const struct record *record)
 	if (ret)
 		return ret;
 	name = &session->splits.list[session->splits.nr - 1];
-	if (options->meet)
-		options->meet(options->judge_context, name->name);
+	if (options->first_seen)
+		options->first_seen(options->choose_context, name->name);
 	session_classify(session, name);
 	return 0;
 }
 
-static int take_session_record(void *ctx, void *data, size_t size)
+static int read_session_record(void *ctx, void *data, size_t size)
 {
 	const struct record *record = data;
 	struct session *session = ctx;
@@ -91,11 +91,11 @@ int session_read_records(struct session *session, struct error *err)
 int session_open_records(struct session *session, struct error *err)
 {
 	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
-					    take_session_record, session, NULL);
+					    read_session_record, session, NULL);
 	return session->records ? 0 : error_errno(err, -errno, "ring buffer");
 }
 
-/* Passes over all mappings; each announces as many files as the ring buffer has room for. */
+/* Passes over all mappings. Each announces as many files as the ring buffer has room for. */
 enum { TEXT_PASSES = 64, TABLES_WAIT_MS = 3000 };
 
 static int announce_texts(struct session *session, struct error *err)
@@ -122,7 +122,7 @@ int session_begin_callers(struct session *session, struct error *err)
 
 	if (!session->options.callers)
 		return 0;
-	/* A file is known by its inode in the kernel, so COMMAND's must be mapped by somebody. */
+	/* The kernel identifies a file by its inode in memory. Therefore we map COMMAND's files. */
 	if (session->targets[0].kind == TARGET_COMMAND) {
 		program_files_map(&files, session->targets[0].name);
 		session->skel->bss->callers_state.preloaded_by = (uint32_t)getpid();

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The life of a session. A tick takes this way:
+ *
+ *     clock ─► BPF program ─► half of the kernel's table ─► the session's own table ─► profile
+ *     sampler.c  host.bpf.c   halves.c, session_swap.c      store.c                    session_take.c
+ *
+ * session_open() loads the programs and maps, and follows the targets, without a clock. session_start() starts the
+ * clock. From then on the caller waits for session_fd() and calls session_poll(), which reads announced files and
+ * cgroups (session_records.c), perf maps (session_jit.c), and swaps the halves if one fills up. session_take() makes a
+ * profile at any time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. A last
+ * take then checks the account: session_profile.c, counted.c.
+ *
+ * All is in struct session (session_state.h). Each file below has one job, and only uses files further down:
+ * session_run, session_take, session_forget, session_swap, session_records, session_jit, session_texts,
+ * session_announced.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -28,11 +44,11 @@
 #include "host/engine/session_state.h"
 #include "host/engine/session_targets.h"
 #include "host/engine/session_texts.h"
-#include "host/engine/session_turn.h"
+#include "host/engine/session_swap.h"
 #include "host/engine/spaces.h"
 #include "unwind/cfi.h"
 
-/* What the kernel says of the programs. */
+/* The kernel's figures of the programs. */
 static void read_kernels(const struct session *session, struct session_cost *result)
 {
 	const struct bpf_program *ticking = session_clock_program(session);
@@ -53,8 +69,8 @@ static void read_kernels(const struct session *session, struct session_cost *res
 }
 
 /*
- * What they say themselves. Of the program on the scheduler's tick only they know which runs were for a tick
- * that counts: the kernel measures those for other timers too.
+ * Their own figures. Only the program on the scheduler's tick knows which of its runs counted a tick: the kernel also
+ * measures its runs for other timers.
  */
 static void read_watched(const struct session *session, struct session_cost *result)
 {
@@ -87,7 +103,7 @@ static struct session_cost read_cost(const struct session *session)
 }
 
 /* Programs on perf's clock do not measure themselves. */
-static int turn_on(struct session *session, struct error *err)
+static int begin_measuring(struct session *session, struct error *err)
 {
 	struct session_costs *cost = &session->cost;
 
@@ -101,19 +117,19 @@ static int turn_on(struct session *session, struct error *err)
 	return 0;
 }
 
-static void turn_off(struct session *session)
+static void end_measuring(struct session *session)
 {
 	session->skel->bss->cpu_time.watched = false;
 	close_fd(&session->cost.stats_fd);
 	session->cost.on = false;
 }
 
-/* Where the cost stays unknown for want of a privilege, that is no reason not to sample. */
+/* Without the privilege to measure, sampling works, and the cost is unknown. */
 static int session_begin_cost(struct session *session, struct error *err)
 {
-	int ret = turn_on(session, err);
+	int ret = begin_measuring(session, err);
 
-	session->cost.turned_ns = monotonic_ns();
+	session->cost.switched_ns = monotonic_ns();
 	return ret == -EPERM ? 0 : ret;
 }
 
@@ -136,7 +152,7 @@ void session_cost(struct session *session, struct session_cost *result)
 		return;
 	if (!cost->on) {
 		result->all_ns +=
-			(uint64_t)(cost->share * (double)(monotonic_ns() - cost->turned_ns));
+			(uint64_t)(cost->share * (double)(monotonic_ns() - cost->switched_ns));
 		return;
 	}
 	now = read_cost(session);
@@ -154,13 +170,13 @@ void session_measure(struct session *session, bool on)
 		return;
 	session_cost(session, &cost->seen);
 	if (on) {
-		turn_on(session, &ignored);
+		begin_measuring(session, &ignored);
 	} else {
-		turn_off(session);
+		end_measuring(session);
 		cost->share = (double)(cost->seen.ns - before_ns) /
-			      (double)(now_ns - cost->turned_ns + 1);
+			      (double)(now_ns - cost->switched_ns + 1);
 	}
-	cost->turned_ns = now_ns;
+	cost->switched_ns = now_ns;
 }
 
 /* Sets the sizes of maps and the programs' knobs, between open and load. */
@@ -173,7 +189,7 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
-	skel->rodata->choosing = options->judge != NULL;
+	skel->rodata->choosing = options->choose != NULL;
 	skel->rodata->unweighted = options->unweighted;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skel->rodata->code_mask = cfi_code_mask();
@@ -263,7 +279,7 @@ static int set_tickless(void *ctx, uint32_t cpu)
 	return 0;
 }
 
-/* Ignores the tick of CPUs that are left out, like that of CPUs without one. */
+/* CPUs that are left out are treated like CPUs without a tick. */
 static void silence_ticks(struct session *session)
 {
 	uint32_t cpu;
@@ -293,7 +309,7 @@ static int choose_source(struct session *session, struct error *err)
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
 	bpf_program__set_autoload(program, true);
-	/* It is attached when the session starts, and not with the others. */
+	/* It is attached when the session starts. */
 	bpf_program__set_autoattach(program, false);
 	return 0;
 }
@@ -325,12 +341,12 @@ static int load_session(struct session *session, struct error *err)
 	programs_close(&file);
 	if (ret)
 		return ret;
-	/* libbpf goes on without this map if its own attempt to make it failed. */
+	/* libbpf ignores a failure to map this one. */
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	ret = bind_maps(session, err);
 	if (!ret)
-		ret = session_want_cgroups(session, err);
+		ret = session_enter_cgroups(session, err);
 	if (ret)
 		return ret;
 	ret = programs_attach(session->skel->skeleton);
@@ -350,7 +366,7 @@ int session_open(const struct session_options *options, struct session **result,
 		free(session);
 		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
 	}
-	/* Every file that is hit stays open until the end. */
+	/* Files with ticks stay open. */
 	raise_file_limit(0);
 	session->options = *options;
 	session->options.unweighted = options->unweighted || options->cpus;
@@ -428,7 +444,7 @@ void session_pause(struct session *session)
 	struct error ignored;
 
 	sampler_stop(&session->sampler);
-	/* If this fails, the runtime is as of the last walk. */
+	/* If this fails, the CPU time is that of the last walk. */
 	session_pause_runtime(session, &ignored);
 	session->times.paused_ns = monotonic_ns();
 }
@@ -459,21 +475,21 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	return ret ? ret : start_sampler(session, err);
 }
 
-/* If a walk fails, a few more or less ticks are due. */
-void session_mute(struct session *session)
+/* If a walk fails, a few ticks more or fewer are due. */
+void session_stop_ticks(struct session *session)
 {
 	struct error ignored;
 
-	session_weigh_around(session, WALK_MUTE, &ignored);
+	session_switch_ticks(session, WALK_MUTE, &ignored);
 }
 
-void session_unmute(struct session *session, double duty_percent)
+void session_start_ticks(struct session *session, double duty_percent)
 {
 	struct error ignored;
 
 	session->options.duty_percent = duty_percent;
 	session_set_period(session);
-	session_weigh_around(session, WALK_UNMUTE, &ignored);
+	session_switch_ticks(session, WALK_UNMUTE, &ignored);
 }
 
 struct sampler_programs session_programs(const struct session *session)
@@ -486,7 +502,7 @@ int session_fd(const struct session *session)
 	return session->epoll_fd;
 }
 
-/* If the timer has expired, what it was for is done now. */
+/* If the timer has expired, this poll does what it was set for. */
 static void stop_waking(struct session *session)
 {
 	const struct itimerspec never = { 0 };
@@ -506,7 +522,7 @@ int session_poll(struct session *session, struct error *err)
 	if (ret)
 		return ret;
 	session_poll_starting(session);
-	session_poll_turn(session);
+	session_poll_swap(session);
 	session_reclaim_texts(session);
 	if (session->sampler.changes_fd < 0)
 		return 0;
@@ -522,9 +538,7 @@ int session_stop(struct session *session, struct error *err)
 	sampler_stop(&session->sampler);
 	session->times.stop_ns = session_until_ns(session);
 	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
-	/*
-	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
-	 */
+	/* Otherwise tasks would file delayed ticks at their next exec or exit. */
 	host_bpf__detach(session->skel);
 	return ret ? ret : session_read_records(session, err);
 }

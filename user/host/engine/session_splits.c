@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From what the processes or cgroups of targets spent to a profile's splits. */
+/* The CPU time of targets, and of the processes or cgroups that they are split into. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,7 @@
 #include "profile/profile_splits.h"
 
 /*
- * RCU's callbacks come some 10 to 50 ms after a thread was reaped; the wait is limited for when a
- * CPU stalls.
+ * RCU's callbacks run some 10 to 50 ms after a thread was reaped. The wait is limited, because a CPU may stall.
  */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 
@@ -31,9 +30,7 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	return programs_walk(session->skel->progs.profil_walk, 0, err);
 }
 
-/*
- * A command has no thread yet that could have earlier runtime, because it counts from its exec on.
- */
+/* Whether any thread may have earlier CPU time. A command has none, because it counts from its exec on. */
 static bool has_threads(const struct session *session)
 {
 	uint32_t i;
@@ -68,7 +65,7 @@ int session_begin_runtime(struct session *session, struct error *err)
 
 int session_settle_runtime(struct session *session, struct error *err)
 {
-	/* After the end or during a pause the runtime has been read already. */
+	/* After the end, or during a pause, the CPU time was read already. */
 	return session->times.stop_ns || session->times.paused_ns ? 0 :
 								    walk(session, WALK_SETTLE, err);
 }
@@ -81,7 +78,7 @@ int session_pause_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
-int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err)
+int session_switch_ticks(struct session *session, enum walk_kind kind, struct error *err)
 {
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 	int ret;
@@ -103,8 +100,8 @@ static uint64_t still_to_come(const struct session *session)
 }
 
 /*
- * Ends the account of all threads except those that are exiting, which are waited for. What the
- * others run from now on, and threads that begin to exit now, are in no profile.
+ * Ends the accounts of all threads, and waits for those that are exiting. No profile has the CPU time of the others
+ * from now on, or of threads that begin to exit now.
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
@@ -119,7 +116,7 @@ int session_finish_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
-/* The id for ticks in bins of cgroups that were left out later; no cgroup has it. */
+/* The id of binned ticks whose cgroups were left out later; no cgroup has it. */
 #define LEFT_OUT_SPLIT 0
 
 static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
@@ -156,20 +153,20 @@ int session_name_splits(struct session *session, struct error *err)
 }
 
 /*
- * Many ticks of cgroups that are left out fall between one reading and the next. What a split has must
- * be read after what its target has, so that it is not less; trim_unbinned() leaves the rest to the next
- * profile. Without memory it is as it was read before, and a few ticks are of no split.
+ * Many ticks of cgroups that are left out fall between two readings. Splits are read after their targets, so that
+ * they do not have less; trim_unbinned() leaves the rest to the next profile. Without memory the earlier reading
+ * counts, and a few ticks have no split.
  */
 void session_reread_runtime(struct session *session)
 {
 	struct error ignored;
 
-	if (session->options.judge)
+	if (session->options.choose)
 		runtime_read(&session->runtime, bpf_map__fd(session->skel->maps.spent_cpus),
 			     &ignored);
 }
 
-/* So that the splits of a target do not have more ticks than it has, not even for one profile. */
+/* Keeps the splits of a target from having more ticks than the target has, even in one profile. */
 static void trim_unbinned(struct session *session, const struct counted *counted, uint32_t target)
 {
 	const struct tally *tally = &counted->tallies[target];

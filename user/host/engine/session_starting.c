@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A program that has just begun maps its libraries one after the other, and each is announced at its first
- * tick, whose callers cannot be followed, nor those of the next ones until the table is made. So a process in
- * which a file was met for the first time is looked through some milliseconds later, and again twice, for what
- * it maps meanwhile.
+ * A file is announced at its first tick, and until its table is made, ticks in it lack callers. A program that has just
+ * begun maps its libraries one after the other. Therefore, if a file is first seen in a process, that process is
+ * searched for other files some milliseconds later, and twice more.
  */
 
 #include "base/util.h"
@@ -17,7 +16,7 @@
 #define FIRST_LOOK (3 * MS)
 enum { LATER = 4, LOOKS = 3 };
 
-/* At most 1/REST_SHARE of a processor's time, as a process may have any number of mappings. */
+/* At most 1/REST_SHARE of a processor's time, because a process may have any number of mappings. */
 enum { REST_SHARE = 20 };
 
 void session_note_starting(struct session *session, uint32_t tgid)
@@ -25,7 +24,7 @@ void session_note_starting(struct session *session, uint32_t tgid)
 	struct session_starting *starting = &session->callers.starting;
 	size_t i;
 
-	/* All that is mapped before the start is announced before it. */
+	/* Before the start, session_begin_callers() announces all mappings. */
 	if (!session->options.callers || !session->times.start_ns)
 		return;
 	for (i = 0; i < starting->nr; i++)

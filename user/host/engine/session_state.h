@@ -24,40 +24,40 @@
 #include "host.skel.h"
 
 /*
- * The inside of a session, for the files of the session only: session_run.c runs it, session_targets.c
- * tells it whom to look for, session_take.c takes a profile from it step by step, and
- * session_profile.c fills the profile.
+ * The inside of a session, for the files of the session only: session_run.c runs it, session_targets.c follows the
+ * targets, session_swap.c moves ticks out of the kernel, session_take.c makes a profile step by step, and
+ * session_profile.c fills it.
  */
 struct session_target {
 	enum target_kind kind;
 	char *name;
 	char *cgroup; /* path of a cgroup target */
-	struct tally taken; /* what all takes so far have taken */
+	struct tally taken; /* the sum of all takes so far */
 };
 
-/* Perf maps are read when they grow, with a rest after each reading. */
+/* See session_jit.c. */
 struct session_jit {
 	int inotify_fd; /* -1: nothing reports that maps grow */
 	bool resting;
 	uint64_t rest_until;
-	bool unread; /* some map waits to be read, whether or not it grows */
+	bool unread; /* some map must be read, even if it does not grow */
 	size_t next; /* index of the space whose map is read next */
 	size_t room; /* how many more functions may be remembered */
-	size_t nr_texts; /* all that there ever were */
+	size_t nr_texts; /* since the start */
 };
 
-/* What the programs took while they were measured, and an estimate for when they were not. */
+/* The time that the programs took while they were measured, and an estimate for the rest. */
 struct session_costs {
 	int stats_fd; /* the kernel measures programs while it is open; -1: it does not */
 	bool on; /* they are measured now, by the kernel or by themselves */
-	bool known; /* they were once */
-	uint64_t turned_ns; /* when that began or ended last */
+	bool known; /* they were measured before */
+	uint64_t switched_ns; /* when measuring last began or ended */
 	struct session_cost seen; /* until then */
-	struct session_cost base; /* what had been measured, and the clock said, when it began */
-	double share; /* time of programs in a nanosecond, when it was measured last */
+	struct session_cost base; /* the figures and the time when it began */
+	double share; /* time of programs in a nanosecond, at the last measurement */
 };
 
-/* When the session ran; session_run.c keeps them. */
+/* When the session ran. */
 struct session_times {
 	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
 	uint64_t start_ns;
@@ -89,19 +89,19 @@ struct session_callers {
 	struct session_starting starting;
 };
 
-/* The texts that have a number in the kernel, or had one a moment ago: see session_texts.c. */
+/* The texts that have a number in the kernel, or had one until recently: see session_texts.c. */
 struct session_texts {
 	struct text_numbers numbers;
 	struct mapped_array places; /* struct rules_of_text by number */
 	struct mapped_array owners; /* struct owner by number */
 	struct store_text *list; /* by number */
 	struct text_state {
-		uint32_t named; /* the last turn whose half named it */
-		uint32_t retired; /* the turn in which it was taken from its text; 0: it was not */
+		uint32_t named; /* the last swap whose half had ticks in it */
+		uint32_t unlinked; /* the swap in which its text lost it; 0: the text has it */
 	} * states;
 	uint32_t nr;
 	size_t room;
-	uint64_t reclaim_after; /* when numbers may be given back again between takes */
+	uint64_t reclaim_after; /* when a swap may free numbers again, between takes */
 };
 
 struct session {
@@ -110,9 +110,9 @@ struct session {
 	struct halves halves;
 	struct store *store;
 	uint64_t store_limit; /* bytes that it may take */
-	uint32_t nr_splits; /* the most processes, threads or cgroups that are told apart */
-	uint32_t turns; /* how often a half was closed and added to the store, from 1 on */
-	bool is_full; /* the programs ask for a turn */
+	uint32_t nr_splits; /* the most processes, threads or cgroups that can be split */
+	uint32_t swaps; /* how often a half was closed and added to the store, from 1 on */
+	bool is_full; /* the programs have requested a swap */
 	struct grace_period grace;
 	struct sampler sampler;
 	struct ring_buffer *records;
@@ -123,7 +123,7 @@ struct session {
 	struct session_callers callers;
 	struct session_texts texts;
 	struct runtime runtime;
-	size_t added_up; /* processes that were added up by name since the last take */
+	size_t added_up; /* processes added up by name since the last take */
 	struct mapped_array ranges;
 	struct mapped_array cpu_accounts;
 	struct mapped_array target_accounts;
@@ -131,7 +131,7 @@ struct session {
 	uint64_t *delivered; /* by CPU: its ticks in the profiles taken so far */
 	struct session_target *targets;
 	uint32_t nr_targets;
-	bool by_cgroup; /* cgroups are targets or told apart */
+	bool by_cgroup; /* cgroups are targets or splits */
 	char *controller; /* of the hierarchy in that case; NULL: version 2 */
 	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
 	size_t nr_sources;
@@ -147,7 +147,7 @@ struct session {
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
-/* session_poll() has something to do at that time too. If it runs earlier, this must be called again. */
+/* Has session_fd() become readable at that time. If session_poll() runs earlier, call this again. */
 void session_wake_at(struct session *session, uint64_t when);
 
 /* What a take reads with. */

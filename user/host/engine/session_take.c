@@ -10,7 +10,7 @@
 #include "host/engine/session_records.h"
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
-#include "host/engine/session_turn.h"
+#include "host/engine/session_swap.h"
 
 /* From counters to a profile. */
 struct take {
@@ -54,11 +54,11 @@ static int read_ticks(struct session *session, struct error *err)
 	session_read_jit(session);
 	ret = session_settle_runtime(session, err);
 	if (!ret)
-		ret = session_turn(session, err);
+		ret = session_swap(session, err);
 	/* At the end the other half has ticks if they could not be moved before. */
 	if (!ret && session->times.stop_ns &&
 	    session->halves.state->elements[halves_in_use(&session->halves)])
-		ret = session_turn(session, err);
+		ret = session_swap(session, err);
 	return ret;
 }
 
@@ -87,12 +87,12 @@ static int run_take(struct take *take, struct error *err)
 	if (ret || !take->counted.take)
 		return ret;
 	session_forget_taken(session);
-	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
-		     session->halves.state);
+	runtime_mark_taken(&session->runtime, runtime_fd(session),
+			   session->skel->bss->cpu_time.walk, session->halves.state);
 	return 0;
 }
 
-/* After a failure too, for the accounts were taken then. The ticks of the table are in the next profile. */
+/* After a failure too, because the accounts were read. The ticks of the table are in the next profile. */
 static void keep_tallies(struct session *session, const struct counted *counted, bool failed)
 {
 	uint32_t i;

@@ -145,8 +145,8 @@ static int follow_command(struct session *session, uint32_t number, pid_t pid, s
 	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
 }
 
-static int want_pid(struct session *session, const struct attached *as, pid_t pid,
-		    struct error *err)
+static int enter_pid(struct session *session, const struct attached *as, pid_t pid,
+		     struct error *err)
 {
 	uint32_t key = pid;
 	int ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.attached), &key, as,
@@ -156,8 +156,8 @@ static int want_pid(struct session *session, const struct attached *as, pid_t pi
 	return ret && ret != -EEXIST ? error_errno(err, ret, "following process %d", pid) : 0;
 }
 
-static int want_pids(struct session *session, uint32_t number, const struct target *target,
-		     struct error *err)
+static int enter_pids(struct session *session, uint32_t number, const struct target *target,
+		      struct error *err)
 {
 	struct attached as = { .target = number };
 	size_t i;
@@ -165,13 +165,13 @@ static int want_pids(struct session *session, uint32_t number, const struct targ
 
 	if (target->no_children)
 		as.flags = FOLLOW_NO_CHILDREN;
-	ret = want_pid(session, &as, target->pid, err);
+	ret = enter_pid(session, &as, target->pid, err);
 	for (i = 0; i < target->nr_others && !ret; i++)
-		ret = want_pid(session, &as, target->others[i], err);
+		ret = enter_pid(session, &as, target->others[i], err);
 	return ret;
 }
 
-int session_want_cgroups(struct session *session, struct error *err)
+int session_enter_cgroups(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
 	int fd = bpf_map__fd(session->skel->maps.cgroup_targets), ret = 0;
@@ -190,10 +190,10 @@ int session_want_cgroups(struct session *session, struct error *err)
 }
 
 /*
- * Walks over all threads of the host to find those of all pids and of what these forked, because
- * lists in /proc may change while they are read. A child of a followed process gets its record from
- * its parent or its process; a child of one that was not followed yet is found by the next walk, and
- * so is a thread whose record the kernel refused. Without memory that is so for ever, hence a bound.
+ * Finds the threads of all pids and of their children by a walk over all threads of the host, because lists in /proc
+ * may change while they are read. A child of a followed process inherits its record. The next walk finds a child of
+ * one that was not followed yet, and a thread whose record the kernel refused. Without memory that repeats, hence a
+ * limit.
  */
 static int attach_pids(struct session *session, struct error *err)
 {
@@ -251,7 +251,7 @@ int session_follow_targets(struct session *session, struct error *err)
 		if (target->kind == TARGET_COMMAND)
 			ret = follow_command(session, i, target->pid, err);
 		else if (target->kind == TARGET_PID)
-			ret = want_pids(session, i, target, err);
+			ret = enter_pids(session, i, target, err);
 		pids = pids || target->kind == TARGET_PID;
 	}
 	if (!ret && pids)

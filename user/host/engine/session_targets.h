@@ -13,7 +13,7 @@ struct session;
  */
 int session_add_targets(struct session *session, struct error *err);
 int session_configure_targets(struct session *session, struct error *err);
-int session_want_cgroups(struct session *session, struct error *err);
+int session_enter_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The numbers of texts, which the programs give out as they meet texts, and which are given back here. */
+/*
+ * The numbers of texts. The programs number a text when they first see it. If numbers run short, those of texts
+ * without ticks are freed here.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,19 +20,18 @@
 #include "shared/callers_abi.h"
 
 /*
- * A number takes some 200 bytes with what is known of its text, with callers, and one for each KiB of --memory is
- * more than a host has files, but few beside all that are compiled and run in a day. Without callers one is needed
- * only for what has ticks.
+ * With callers a number takes some 200 bytes. One for each KiB of --memory is more than a host has files, but too
+ * few for all programs that are compiled and run in a day. Without callers only text with ticks needs a number.
  */
 enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
 
-/* They are given back when so many are in use, and no half has named them in so many turns. */
-enum { SHORT_SHARE = 4, UNNAMED_TURNS = 2 };
+/* A number is freed if so large a part is in use, and no half has had ticks of it for so many swaps. */
+enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
-/* No program has a number any more, and no half, so many turns after it was taken from its text. */
-enum { RETIRED_TURNS = 2 };
+/* So many swaps after its text lost a number, neither a program nor a half has it. */
+enum { UNLINKED_SWAPS = 2 };
 
-/* A process whose code moves may have one of so many of them. */
+/* A process whose code moves may have so large a part of them. */
 enum { FORMER_SHARE = 64 };
 
 uint32_t session_max_texts(const struct session *session)
@@ -46,7 +48,7 @@ static int texts_fd(const struct session *session)
 	return bpf_map__fd(session->skel->maps.texts);
 }
 
-/* Uids that others have lent are their first one's: see struct owner. */
+/* Subordinate uids belong to the first one of their range: see struct owner. */
 static void set_subordinates(struct host_bpf *skel)
 {
 	cleanup_file FILE *file = fopen(SUBORDINATES_FILE, "re");
@@ -104,7 +106,7 @@ void session_free_texts(struct session *session)
 
 /* --- texts that are announced -------------------------------------------------------------------- */
 
-/* A few of what is reserved may wait, because their tables are made in a moment. */
+/* A few may wait with a reserved descriptor, because their tables are made in a moment. */
 enum { WAITING_MAX = 32, WAIT_MS = 50 };
 
 static bool may_wait(struct session *session, const struct space_info *info, int fd)
@@ -150,7 +152,7 @@ static int make_room(struct session_texts *texts, uint32_t nr)
 	return 0;
 }
 
-/* What was retired is in the map no more, but perhaps in a half, so it stays in the list. */
+/* A number that its text has lost is no longer in the map, but perhaps in a half. Therefore it stays in the list. */
 int session_read_texts(struct session *session)
 {
 	struct session_texts *texts = &session->texts;
@@ -165,7 +167,7 @@ int session_read_texts(struct session *session)
 		    texts->list[number].space.kind)
 			continue;
 		texts->list[number].space = space;
-		texts->states[number].named = session->turns;
+		texts->states[number].named = session->swaps;
 	}
 	return 0;
 }
@@ -180,7 +182,7 @@ static int compare_codes(const void *left, const void *right)
 	return order ? order : compare_u64(a->line, b->line);
 }
 
-/* By place. Where several came and went since the last reading, the first lay there longest. */
+/* By place. If several came and went since the last reading, the first was there longest. */
 static size_t sort_codes(struct jit_code *codes, size_t nr)
 {
 	size_t i, kept = 0;
@@ -192,19 +194,19 @@ static size_t sort_codes(struct jit_code *codes, size_t nr)
 	return kept;
 }
 
-/* Codes of which it is asked whether they were counted. */
+/* Replaced code: has any of it ticks? */
 struct replaced_codes {
 	struct jit_text *jit;
 	struct jit_code *codes;
 	size_t nr;
 	uint64_t late_ns;
-	bool noted; /* one of them was */
+	bool noted; /* some has */
 };
 
-/* Ticks are in doubt if other code may have lain there for so large a part of the time. */
+/* Ticks are in doubt if other code may have been there for so large a part of the time. */
 enum { DOUBT_SHARE = 16 };
 
-/* The name that the ticks of a code get; NULL: out of memory. */
+/* The name for the ticks of replaced code; NULL: out of memory. */
 static char *former_name(const struct replaced_codes *replaced, const struct jit_code *code,
 			 bool *ret_doubtful)
 {
@@ -220,7 +222,7 @@ static char *former_name(const struct replaced_codes *replaced, const struct jit
 	return doubtful;
 }
 
-/* Notes the code around an address, if it is one of these. */
+/* Notes the replaced code around an address that has ticks. */
 static void note_former(void *ctx, uint64_t address)
 {
 	struct replaced_codes *replaced = ctx;
@@ -238,7 +240,7 @@ static void note_former(void *ctx, uint64_t address)
 	code->size = 0; /* it is noted */
 }
 
-/* The same with the addresses in the half that programs add to. */
+/* The same for all addresses in the half that programs add to. */
 static void note_counted(const struct session *session, uint32_t number,
 			 struct replaced_codes *replaced)
 {
@@ -259,27 +261,28 @@ static void note_counted(const struct session *session, uint32_t number,
 	mapped_array_close(&map);
 }
 
-static bool may_turn(const struct session *session, const struct space *space)
+static bool may_renumber(const struct session *session, const struct space *space)
 {
 	const struct session_texts *texts = &session->texts;
 	uint32_t i, formers = 0;
 
 	for (i = TEXT_FIRST; i < texts->nr; i++)
-		formers += texts->states[i].retired &&
+		formers += texts->states[i].unlinked &&
 			   !memcmp(&texts->list[i].space, space, sizeof(*space));
 	return formers < session_max_texts(session) / FORMER_SHARE;
 }
 
-/* Of the text's old number no more is counted from the next turn on. */
+/* From the next swap on, no tick has the text's old number. */
 static void renumber(struct session *session, struct space_info *info, uint32_t old, uint32_t fresh)
 {
 	struct session_texts *texts = &session->texts;
 
 	if (session->options.callers)
 		callers_rules_add_none(session->callers.rules, fresh);
-	texts->list[fresh] = (struct store_text){ .space = info->space, .turn = ++info->jit->turn };
-	texts->states[fresh] = (struct text_state){ .named = session->turns };
-	texts->states[old].retired = session->turns;
+	texts->list[fresh] =
+		(struct store_text){ .space = info->space, .version = ++info->jit->version };
+	texts->states[fresh] = (struct text_state){ .named = session->swaps };
+	texts->states[old].unlinked = session->swaps;
 	bpf_map_update_elem(texts_fd(session), &info->space, &fresh, BPF_EXIST);
 	__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
 }
@@ -291,13 +294,13 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 					   .codes = codes,
 					   .nr = sort_codes(codes, nr),
 					   .late_ns = late_ns };
-	const struct store_text text = { .space = info->space, .turn = info->jit->turn };
+	const struct store_text text = { .space = info->space, .version = info->jit->version };
 	uint32_t old, fresh;
 
 	if (bpf_map_lookup_elem(texts_fd(session), &info->space, &old) ||
-	    !may_turn(session, &info->space))
+	    !may_renumber(session, &info->space))
 		return;
-	fresh = text_numbers_take(&session->texts.numbers, old);
+	fresh = text_numbers_alloc(&session->texts.numbers, old);
 	if (!fresh)
 		return;
 	note_counted(session, old, &replaced);
@@ -305,10 +308,10 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 	if (replaced.noted && !session_read_texts(session))
 		renumber(session, info, old, fresh);
 	else
-		text_numbers_give(&session->texts.numbers, fresh);
+		text_numbers_free(&session->texts.numbers, fresh);
 }
 
-/* --- numbers that are given back ----------------------------------------------------------------- */
+/* --- numbers that are freed ---------------------------------------------------------------------- */
 
 bool session_texts_are_short(const struct session *session)
 {
@@ -319,8 +322,11 @@ bool session_texts_are_short(const struct session *session)
 	       (session->options.callers && callers_rules_are_short(session->callers.rules));
 }
 
-/* Whoever meets the text again announces it as if it were new. Text of a process is given back with that. */
-static bool retire(struct session *session, uint32_t number)
+/*
+ * Takes the number from its text. The next program that sees the text announces it as new. A process that runs keeps
+ * its text.
+ */
+static bool unlink_text(struct session *session, uint32_t number)
 {
 	const struct space *space = &session->texts.list[number].space;
 	struct space_info *info = spaces_find(&session->spaces, space);
@@ -328,18 +334,18 @@ static bool retire(struct session *session, uint32_t number)
 	if ((info && space_runs(info)) || bpf_map_delete_elem(texts_fd(session), space))
 		return false;
 	session_forget_announced(session, space);
-	session->texts.states[number].retired = session->turns;
+	session->texts.states[number].unlinked = session->swaps;
 	if (info)
-		info->struck = true;
+		info->dropped = true;
 	return true;
 }
 
-/* No program has the number any more, and no half. False: out of memory, and it is to be tried again. */
-static bool give_back(struct session *session, uint32_t number)
+/* Frees a number that neither a program nor a half has. False: out of memory; try again. */
+static bool free_number(struct session *session, uint32_t number)
 {
 	if (!session->options.callers)
-		text_numbers_give(&session->texts.numbers, number);
-	else if (!callers_rules_give_back(session->callers.rules, number))
+		text_numbers_free(&session->texts.numbers, number);
+	else if (!callers_rules_free_text(session->callers.rules, number))
 		return false;
 	session->texts.list[number] = (struct store_text){ 0 };
 	session->texts.states[number] = (struct text_state){ 0 };
@@ -354,11 +360,11 @@ static void note_named(struct session *session, const struct caller_node *nodes,
 	for (i = 0; i < nr; i++) {
 		text = site_text(nodes[i].site);
 		if (text < texts->nr)
-			texts->states[text].named = session->turns;
+			texts->states[text].named = session->swaps;
 	}
 }
 
-/* Of a table of rules it is more work to make it again than to keep it. */
+/* With callers a text stays, because making its table again costs more than keeping it. */
 static bool is_idle(struct session *session, uint32_t number)
 {
 	const struct space_info *info =
@@ -367,7 +373,7 @@ static bool is_idle(struct session *session, uint32_t number)
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }
 
-void session_turn_texts(struct session *session, const struct caller_node *nodes, uint32_t nr)
+void session_age_texts(struct session *session, const struct caller_node *nodes, uint32_t nr)
 {
 	struct session_texts *texts = &session->texts;
 	const bool are_short = session_texts_are_short(session);
@@ -381,11 +387,11 @@ void session_turn_texts(struct session *session, const struct caller_node *nodes
 
 		if (!texts->list[i].space.kind)
 			continue;
-		if (state->retired && session->turns - state->retired >= RETIRED_TURNS)
-			give_back(session, i);
-		else if (!state->retired && session->turns - state->named >= UNNAMED_TURNS &&
+		if (state->unlinked && session->swaps - state->unlinked >= UNLINKED_SWAPS)
+			free_number(session, i);
+		else if (!state->unlinked && session->swaps - state->named >= UNNAMED_SWAPS &&
 			 (are_short || is_idle(session, i)))
-			any |= retire(session, i);
+			any |= unlink_text(session, i);
 	}
 	if (any)
 		__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);

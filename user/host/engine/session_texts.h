@@ -15,7 +15,7 @@ struct space_info;
 
 /*
  * The numbers of texts. Each text gets one when it is announced, and with --callers also its table of
- * rules. session_turn_texts() runs in each turn, while the closed half is mapped.
+ * rules. session_age_texts() runs in each swap, while the closed half is mapped.
  */
 uint32_t session_max_texts(const struct session *session);
 void session_size_texts(struct session *session);
@@ -23,7 +23,7 @@ int session_bind_texts(struct session *session, struct error *err);
 void session_free_texts(struct session *session);
 void session_new_number(struct session *session, const struct space *space);
 int session_read_texts(struct session *session); /* -ENOMEM */
-void session_turn_texts(struct session *session, const struct caller_node *nodes, uint32_t nr);
+void session_age_texts(struct session *session, const struct caller_node *nodes, uint32_t nr);
 bool session_texts_are_short(const struct session *session);
 
 /*

@@ -27,7 +27,7 @@
 /* Sixteenths of the descriptors: see spaces_may_keep(). */
 enum { SHARE_LENT = 12, SHARE_RESERVED = 1 };
 
-/* How many processes a file is tried of. Each is another record, and anybody can end in time. */
+/* In how many processes a file is tried. Each needs a record, and a process may end too early on purpose. */
 #define TRIES_MAX 64
 
 char *record_path(const struct record *record)
@@ -56,7 +56,7 @@ char *record_path(const struct record *record)
 	return path;
 }
 
-/* Only what the kernel has already: a user's file system may not answer. */
+/* Only uses facts that the kernel has already, because a user's file system may not answer. */
 static int known_facts(int fd, struct statx *facts)
 {
 	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_MNT_ID,
@@ -64,9 +64,10 @@ static int known_facts(int fd, struct statx *facts)
 }
 
 /*
- * Keeps a file that is open with O_PATH if it is the one that was hit: the process may have changed to another image
- * at the same addresses. Device and inode tell, but what is stacked, as in overlayfs, has other numbers than its
- * files; there the size must do. It is opened for reading here if it is in the mount that the programs have seen.
+ * Keeps an O_PATH descriptor if it is of the file with the tick: the process may have changed to another image at the
+ * same addresses. The inode shows that, except in stacked file systems such as overlayfs, which have other numbers than
+ * their files; there the size must match. The file is opened for reading here if it is in the mount that the programs
+ * have seen.
  */
 static int keep_pinned(int place, const struct record *record, struct space_info *info)
 {
@@ -104,7 +105,7 @@ static int open_mapped(const struct record *record, struct space_info *info)
 	return pin_if_same(open(path, O_PATH | O_CLOEXEC), record, info);
 }
 
-/* A file that ran a moment ago is found in the kernel's cache, which never waits for a file system. */
+/* A file that ran a moment ago is in the kernel's cache, where a lookup never waits for a file system. */
 static int open_cached(const char *root, const char *path, const struct record *record,
 		       struct space_info *info)
 {
@@ -118,9 +119,8 @@ static int open_cached(const char *root, const char *path, const struct record *
 }
 
 /*
- * Opens a file by name, below the root of the process, of its parent or ours, because the process is
- * gone or its mapping changed. A shell that starts one short program after the other stays, and has
- * the root that they had.
+ * Opens a file by name, because the process is gone or its mapping changed: below the root of the process, of its
+ * parent, or ours. If a shell starts many short programs, it still exists, and has the same root.
  */
 static int open_named(const struct record *record, struct space_info *info)
 {
@@ -137,7 +137,7 @@ static int open_named(const struct record *record, struct space_info *info)
 }
 
 /*
- * Anybody's programs make us open these. Three quarters of all descriptors anyone may have, and beyond that nobody
+ * Any program can make us open files. Three quarters of all descriptors are for anyone. Beyond that, no owner may have
  * more than stay free for others.
  */
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd)
@@ -178,8 +178,8 @@ static bool differs(int fd, const char *ours)
 }
 
 /*
- * The process has another root or other mounts than ours, as in a container or a chroot. The mounts
- * vanish with the last process of their namespace, unless a descriptor holds them.
+ * Pins the root and the mounts of a process if they are not ours, as in a container or a chroot. The mounts vanish with
+ * the last process of their namespace, unless a descriptor holds them.
  */
 static void open_root(uint32_t tgid, struct space_info *info)
 {
@@ -198,10 +198,7 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	close_fd(&info->root_fd);
 }
 
-/*
- * Reads what getpid() returns inside, which is the last number of the NSpid line, and the uid that
- * its files belong to.
- */
+/* Reads its pid in its own namespace, which is the last number of the NSpid line, and the uid of its files. */
 static void read_status(uint32_t tgid, struct space_info *info)
 {
 	char path[32], line[256], *last;
@@ -240,15 +237,15 @@ static int open_file(const struct record *record, struct space_info *info)
 	return 0;
 }
 
-/* The one that is told again; NULL: it is new. */
-static struct space_info *find_told(const struct spaces *spaces, const struct space *space)
+/* The space that is announced again; NULL: it is new. */
+static struct space_info *find_announced(const struct spaces *spaces, const struct space *space)
 {
 	struct space_info *info = spaces_find(spaces, space);
 
-	return info && (info->tries || info->struck) ? info : NULL;
+	return info && (info->tries || info->dropped) ? info : NULL;
 }
 
-/* What was let go may have been replaced by another file with the same numbers. */
+/* A closed file may have been replaced by another one with the same numbers. */
 static int open_again(const struct record *record, struct space_info *info)
 {
 	char *path = record_path(record);
@@ -268,11 +265,11 @@ static int open_again(const struct record *record, struct space_info *info)
 
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
 {
-	struct space_info *info = find_told(spaces, &record->space);
+	struct space_info *info = find_announced(spaces, &record->space);
 	int ret;
 
 	if (info) {
-		info->struck = false;
+		info->dropped = false;
 		return info->fd >= 0 || info->space.kind != SPACE_FILE ? 0 :
 									 open_again(record, info);
 	}
@@ -359,7 +356,7 @@ void space_info_free(struct space_info *info)
 	free(info->path);
 }
 
-/* Anybody can make a file with that name in /tmp, and so give names to another user's text. */
+/* Anybody can create a file of that name in /tmp, to name another user's text. */
 static struct regular_file_rule may_name_text(const struct space_info *info)
 {
 	return (struct regular_file_rule){ .is_owned = true, .user = info->uid };
@@ -454,7 +451,7 @@ static char *anon_name(const struct space *space, const struct space_info *info)
 	return name;
 }
 
-static void take_facts(struct elf_facts *facts, struct profile_object *object)
+static void set_facts(struct elf_facts *facts, struct profile_object *object)
 {
 	object->build_id = facts->build_id;
 	object->text = facts->text;
@@ -466,7 +463,7 @@ void object_describe_file(int fd, struct profile_object *object)
 	struct elf_facts facts;
 
 	if (fd >= 0 && !reader_facts(fd, &facts, NULL))
-		take_facts(&facts, object);
+		set_facts(&facts, object);
 }
 
 static void describe_vdso(struct profile_object *object)
@@ -476,7 +473,7 @@ static void describe_vdso(struct profile_object *object)
 	const void *image = vdso_image(&size);
 
 	if (image && !elf_facts_read_memory(image, size, &facts, NULL))
-		take_facts(&facts, object);
+		set_facts(&facts, object);
 }
 
 int object_describe(const struct space *space, const struct space_info *info,

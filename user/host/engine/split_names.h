@@ -9,17 +9,14 @@
 #include "base/error.h"
 #include "shared/abi.h"
 
-/*
- * The names of the processes and cgroups that ticks are told apart by, as last announced, so that
- * one that is gone still has its name.
- */
+/* The names of the processes and cgroups of splits, as last announced. They outlive the process or cgroup. */
 struct split_name {
 	uint64_t id;
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
-	enum told told; /* what the programs were told about it */
+	enum told told; /* the decision in the kernel's map */
 	bool used; /* it had a tick in the last take */
-	bool struck; /* the programs announce it again if they meet it */
+	bool dropped; /* the programs announce it again at its next tick */
 };
 
 struct split_names {
@@ -30,7 +27,7 @@ struct split_names {
 	size_t arrived;
 };
 
-/* Takes over the name; NULL: out of memory. */
+/* Owns the name; NULL: out of memory. */
 int split_names_add(struct split_names *names, uint64_t id, char *name, struct error *err);
 
 /* Call before names are looked up: the latest name of each id is kept. */
@@ -47,10 +44,10 @@ char *split_cgroup_name(const struct split_names *names, uint64_t id);
 /* The space by which the programs announce a cgroup. */
 struct space cgroup_space(uint64_t id);
 
-/* The pid in a process's or thread's id; -1: the id is of all that had one name. */
+/* The pid in a process's or thread's id; -1: the id is of all with one name. */
 int64_t split_pid(uint64_t id);
 
-/* The id of all that had a name, by the name's number. No process has pid 0, so it is no other's. */
+/* The id of all with one name, by the name's number. It is unique, because no process has pid 0. */
 uint64_t split_sum_id(size_t name);
 
 void split_names_clear(struct split_names *names);

@@ -1,4 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The session's own table of ticks. A profile is made from it alone.
+ *
+ * The programs count in one half of the kernel's table at a time. When no program uses a half any more, store_add()
+ * adds its ticks here, and they stay until the take. The table is a forest: a root has the target and the split of its
+ * ticks, and how the walk to their callers ended. Each node below it is a frame, and each tick is in one node.
+ *
+ *     root (target, split, end)      its own ticks fell outside of all text
+ *       main+0x1b                    a call in main
+ *         find+0x44          12      12 ticks in find
+ *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
+ *
+ * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each with a hash. The
+ * kernel's numbers of texts and roots change their meaning when they are used again. Here a text is identified by its
+ * space, and a root by its key.
+ *
+ * If the table exceeds its part of --memory, store_fold.c makes it smaller. store_profile.c makes objects of texts,
+ * store_bins.c histograms, and store_callers.c the tree of callers.
+ */
 #include "host/engine/store.h"
 
 #include <errno.h>
@@ -25,8 +44,8 @@ static uint64_t hash_root(const struct caller_root_key *key, uint32_t owner)
 
 static uint64_t hash_text(const struct store_text *text)
 {
-	return hash_bytes(hash_bytes(HASH_BEGIN, &text->space, sizeof(text->space)), &text->turn,
-			  sizeof(text->turn));
+	return hash_bytes(hash_bytes(HASH_BEGIN, &text->space, sizeof(text->space)), &text->version,
+			  sizeof(text->version));
 }
 
 static uint32_t *slot_of_node(const struct store *store, const struct store_node *node)
@@ -50,7 +69,7 @@ static uint32_t *slot_of_root(const struct store *store, const struct caller_roo
 
 static bool is_same_text(const struct store_text *a, const struct store_text *b)
 {
-	return a->turn == b->turn && !memcmp(&a->space, &b->space, sizeof(a->space));
+	return a->version == b->version && !memcmp(&a->space, &b->space, sizeof(a->space));
 }
 
 static uint32_t *slot_of_text(const struct store *store, const struct store_text *text)
@@ -160,7 +179,7 @@ struct adding {
 	size_t nr_owners;
 };
 
-#define WANTED UINT32_MAX /* in nodes: it is in the order */
+#define WANTED UINT32_MAX /* in nodes: the element is in the order */
 #define IN_FULL (1U << 31)
 
 /* The index of an element's parent; UINT32_MAX: the parent is a root, or does not exist. */
@@ -222,13 +241,13 @@ static uint32_t carried(const struct closed_half *half, const struct carry *carr
 	const uint32_t number = (uint32_t)carry->key, at = number & ~NODE_IN_SECOND;
 
 	if (!(carry->key & CARRY_OF_NODE) || !(number & NODE_IN_SECOND) != !half->half ||
-	    at >= half->nr_nodes || carry->times == carry->taken)
+	    at >= half->nr_nodes || carry->times == carry->added)
 		return half->nr_nodes;
 	return at;
 }
 
-/* The list of wraps is short, because a wrap takes 2^32 ticks. */
-static uint64_t ticks_of(const struct closed_half *half, uint32_t index)
+/* The list of wraps is short, because a wrap needs 2^32 ticks. */
+static uint64_t node_ticks(const struct closed_half *half, uint32_t index)
 {
 	uint64_t ticks = half->nodes[index].count;
 	size_t i;
@@ -237,7 +256,7 @@ static uint64_t ticks_of(const struct closed_half *half, uint32_t index)
 		const struct carry *carry = &half->carries->list[i];
 
 		if (carried(half, carry) == index)
-			ticks += (carry->times - carry->taken) << 32;
+			ticks += (carry->times - carry->added) << 32;
 	}
 	return ticks;
 }
@@ -257,7 +276,7 @@ static void find_wanted(struct adding *adding)
 	}
 }
 
-/* A text without a known number is handled like that of an unknown process. */
+/* A text with an unknown number counts as the text of an unknown process. */
 static struct store_text text_of(const struct closed_half *half, uint32_t number)
 {
 	struct store_text text = { .space.kind = SPACE_ANON };
@@ -294,7 +313,7 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 	node->text = add_text(adding, site_text(site));
 	space = &adding->store->texts[node->text].space;
 	node->place = site & SITE_OFFSET_MASK;
-	/* An address in an unknown process means nothing. */
+	/* Without its process, an address has no meaning. */
 	if (space->kind == SPACE_ANON && !space->b)
 		node->place &= ~SITE_OFFSET_MASK;
 	if (site_is_coarse(site) || (space->kind == SPACE_ANON && !space->b))
@@ -341,7 +360,7 @@ static void add_node(struct adding *adding, uint32_t index, bool full)
 
 	/* Its own ticks are below END_FULL only if its own chain has a gap. */
 	if (!full || !adding->nodes[false][index])
-		node.count = ticks_of(adding->half, index);
+		node.count = node_ticks(adding->half, index);
 	add_place(adding, adding->half->nodes[index].site, &node);
 	if (place_shift(node.place)) {
 		adding->nodes[full][index] = node.parent;
@@ -453,7 +472,7 @@ void store_free(struct store *store)
 	free(store);
 }
 
-/* Memory that is only reserved has no pages yet, and does not count. */
+/* Reserved memory has no pages yet, and does not count. */
 uint64_t store_bytes(const struct store *store)
 {
 	return store->nr_nodes * sizeof(*store->nodes) + store->nr_roots * sizeof(*store->roots) +
@@ -462,15 +481,15 @@ uint64_t store_bytes(const struct store *store)
 		       sizeof(uint32_t);
 }
 
-uint32_t store_first_turn(const struct store *store, const struct space *space)
+uint32_t store_first_version(const struct store *store, const struct space *space)
 {
 	uint32_t first = UINT32_MAX;
 	size_t i;
 
 	for (i = 0; i < store->nr_texts; i++)
-		if (store->texts[i].turn < first &&
+		if (store->texts[i].version < first &&
 		    !memcmp(&store->texts[i].space, space, sizeof(*space)))
-			first = store->texts[i].turn;
+			first = store->texts[i].version;
 	return first;
 }
 
@@ -479,7 +498,7 @@ bool store_names_text(const struct store *store, const struct space *space)
 	const struct store_text text = { .space = *space };
 
 	return (store->text_index.nr && *slot_of_text(store, &text)) ||
-	       (space->kind == SPACE_ANON && store_first_turn(store, space) != UINT32_MAX);
+	       (space->kind == SPACE_ANON && store_first_version(store, space) != UINT32_MAX);
 }
 
 uint32_t *store_roots_of_nodes(const struct store *store)

@@ -14,22 +14,13 @@
 #include "profile/profile.h"
 #include "shared/abi.h"
 
-/*
- * The session's own table of ticks. The programs count in one half of the kernel's table at a time. When no
- * program uses a half any more, its ticks are added here. The table is a forest: a root says whose the ticks are
- * and how the walk to their callers ended, each node below it is a frame, and each tick is in one node.
- *
- *     root (target, split, end)      its own ticks fell outside of all text
- *       main+0x1b                    a call in main
- *         find+0x44          12      12 ticks in find
- *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
- */
+/* The session's own table of ticks: see store.c. */
 struct store;
 
 /* The text that a number stands for; kind 0: unknown. */
 struct store_text {
 	struct space space;
-	uint32_t turn; /* of just-in-time text: see jit_text.h */
+	uint32_t version; /* of just-in-time text: see jit_text.h */
 };
 
 /* A root of the kernel's table. */
@@ -58,13 +49,13 @@ void store_free(struct store *store); /* NULL is fine */
 /* Adds all ticks of a half; -ENOMEM: it added none of them. */
 int store_add(struct store *store, const struct closed_half *half);
 
-/* Removes all ticks and frees their memory. */
+/* Removes all ticks, and frees their memory. */
 void store_clear(struct store *store);
 
 /* The memory in use, in bytes. */
 uint64_t store_bytes(const struct store *store);
 
-/* --- store_fold.c: makes it smaller, and keeps each tick ------------------------------------------- */
+/* --- store_fold.c: makes it smaller, without losing a tick ----------------------------------------- */
 
 /*
  * Joins the ticks of processes or threads that have one name. sum_of returns the split that a split is added to, or 0
@@ -86,8 +77,8 @@ int store_fold(struct store *store, uint64_t bytes,
 
 bool store_names_text(const struct store *store, const struct space *space);
 
-/* The lowest turn of the texts of a space; UINT32_MAX: the store has none. */
-uint32_t store_first_turn(const struct store *store, const struct space *space);
+/* The lowest version of the texts of a space; UINT32_MAX: the store has none. */
+uint32_t store_first_version(const struct store *store, const struct space *space);
 
 /*
  * Calls use() at least once for each text and each root that has frames in it, and with a space of kind 0 for each
@@ -110,7 +101,7 @@ struct seen_names {
 	const struct split_names *splits;
 	enum split split;
 	uint32_t *sources; /* by object id: index in spaces, or NO_SOURCE; the caller frees it */
-	uint64_t *split_ids; /* by histogram: its split; 0: not told apart; the caller frees it */
+	uint64_t *split_ids; /* by histogram: its split; 0: none; the caller frees it */
 	size_t nr_nameless; /* objects and cgroups that were never announced */
 };
 

@@ -18,7 +18,7 @@ struct bins_key {
 	uint32_t object;
 	uint32_t shift;
 	uint32_t text;
-	uint32_t gone; /* 0: it is where it was */
+	uint32_t replaced; /* 0: the code was not replaced */
 };
 
 /* A histogram in the making. The index of a bin counts from the start of the text. */
@@ -27,7 +27,7 @@ struct bins {
 	struct profile_bins bins;
 };
 
-struct drawing {
+struct building {
 	struct filling *filling;
 	struct tally *tallies;
 	struct bins *list;
@@ -39,49 +39,50 @@ struct drawing {
 static bool is_same_key(const struct bins_key *a, const struct bins_key *b)
 {
 	return a->split == b->split && a->target == b->target && a->object == b->object &&
-	       a->shift == b->shift && a->gone == b->gone;
+	       a->shift == b->shift && a->replaced == b->replaced;
 }
 
-static uint32_t *find_slot(const struct drawing *drawing, const struct bins_key *key)
+static uint32_t *find_slot(const struct building *building, const struct bins_key *key)
 {
-	const uint64_t hash = hash_mix(hash_mix(key->split, key->target),
-				       (uint64_t)key->object << 32 | key->shift << 2 | key->gone);
+	const uint64_t hash =
+		hash_mix(hash_mix(key->split, key->target),
+			 (uint64_t)key->object << 32 | key->shift << 2 | key->replaced);
 
-	return HASH_SLOT(&drawing->index, hash, i, is_same_key(&drawing->list[i].key, key));
+	return HASH_SLOT(&building->index, hash, i, is_same_key(&building->list[i].key, key));
 }
 
 /* NULL: out of memory. */
-static struct bins *find_bins(struct drawing *drawing, const struct bins_key *key)
+static struct bins *find_bins(struct building *building, const struct bins_key *key)
 {
-	int ret = hash_index_reserve(&drawing->index, drawing->nr + 1);
+	int ret = hash_index_reserve(&building->index, building->nr + 1);
 	uint32_t *slot;
 	size_t i;
 
-	for (i = 0; ret > 0 && i < drawing->nr; i++)
-		*find_slot(drawing, &drawing->list[i].key) = (uint32_t)i + 1;
+	for (i = 0; ret > 0 && i < building->nr; i++)
+		*find_slot(building, &building->list[i].key) = (uint32_t)i + 1;
 	if (ret < 0)
 		return NULL;
-	slot = find_slot(drawing, key);
+	slot = find_slot(building, key);
 	if (!*slot) {
-		if (GROW(drawing->list, drawing->room, drawing->nr + 1))
+		if (GROW(building->list, building->room, building->nr + 1))
 			return NULL;
-		drawing->list[drawing->nr] = (struct bins){ .key = *key };
-		*slot = (uint32_t)++drawing->nr;
+		building->list[building->nr] = (struct bins){ .key = *key };
+		*slot = (uint32_t)++building->nr;
 	}
-	return &drawing->list[*slot - 1];
+	return &building->list[*slot - 1];
 }
 
 /* --- ticks --------------------------------------------------------------------------------------- */
 
-/* The place of a node's ticks in histograms; NULL: they are outside of all text. */
-static const struct store_node *billed(const struct store *store, const struct store_node *node)
+/* The node whose place counts a node's ticks in histograms; NULL: they are outside of all text. */
+static const struct store_node *place_of(const struct store *store, const struct store_node *node)
 {
 	if (!(node->place & SITE_IN_KERNEL))
 		return node;
 	return node->parent & NODE_IS_ROOT ? NULL : &store->nodes[node->parent - 1];
 }
 
-/* Counts ticks whose place or process is less exact than it was asked. */
+/* Counts ticks whose place or process is less exact than requested. */
 static void note_coarse(const struct filling *filling, const struct bins_key *key, uint64_t ticks,
 			struct tally *tally)
 {
@@ -97,36 +98,36 @@ static void note_coarse(const struct filling *filling, const struct bins_key *ke
 		tally->unknown += ticks;
 }
 
-static int add_bin(struct drawing *drawing, const struct store_node *place, uint64_t ticks,
+static int add_bin(struct building *building, const struct store_node *place, uint64_t ticks,
 		   struct bins_key *key)
 {
 	struct profile_site site;
 	struct bins *bins;
 
-	if (filling_site(drawing->filling, place, &site))
+	if (filling_site(building->filling, place, &site))
 		return -ENOMEM;
 	key->object = site.object;
-	key->gone = site.offset >= JIT_PLACES && site.offset < JIT_PLACES << 1 ?
-			    1 + (site.offset >= JIT_DOUBTFUL) :
-			    0;
-	bins = find_bins(drawing, key);
+	key->replaced = site.offset >= JIT_PLACES && site.offset < JIT_PLACES << 1 ?
+				1 + (site.offset >= JIT_DOUBTFUL) :
+				0;
+	bins = find_bins(building, key);
 	return bins ? profile_bins_add(&bins->bins, site.offset >> key->shift, ticks) : -ENOMEM;
 }
 
-static int add_node(struct drawing *drawing, size_t i)
+static int add_node(struct building *building, size_t i)
 {
-	struct filling *filling = drawing->filling;
+	struct filling *filling = building->filling;
 	const struct store *store = filling->store;
-	const struct store_node *node = &store->nodes[i], *place = billed(store, node);
+	const struct store_node *node = &store->nodes[i], *place = place_of(store, node);
 	const struct caller_root_key *root = &store->roots[filling->roots[i]].key;
-	struct tally *tally = &drawing->tallies[root->target];
+	struct tally *tally = &building->tallies[root->target];
 	struct bins_key key = { .split = root->split, .target = root->target };
 
 	if (!place) {
 		tally->outside += node->count;
 		return 0;
 	}
-	/* They were counted before it was known that they are to be filtered. */
+	/* These ticks fell before their cgroup was left out. */
 	if (filling->left_out[filling->roots[i]]) {
 		tally->filtered += node->count;
 		tally->left_out += node->count;
@@ -136,20 +137,20 @@ static int add_node(struct drawing *drawing, size_t i)
 	key.text = filling->like[place->text];
 	tally->binned += node->count;
 	note_coarse(filling, &key, node->count, tally);
-	return add_bin(drawing, place, node->count, &key);
+	return add_bin(building, place, node->count, &key);
 }
 
-static int add_nodes(struct drawing *drawing)
+static int add_nodes(struct building *building)
 {
-	const struct store *store = drawing->filling->store;
+	const struct store *store = building->filling->store;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < store->nr_roots; i++)
-		drawing->tallies[store->roots[i].key.target].outside += store->roots[i].ticks;
+		building->tallies[store->roots[i].key.target].outside += store->roots[i].ticks;
 	for (i = 0; !ret && i < store->nr_nodes; i++)
 		if (store->nodes[i].count)
-			ret = add_node(drawing, i);
+			ret = add_node(building, i);
 	return ret;
 }
 
@@ -238,9 +239,9 @@ static int name_split(struct filling *filling, const struct bins_key *key,
 }
 
 /* Moves the bins to the profile. */
-static int make_histogram(struct drawing *drawing, struct bins *bins)
+static int make_histogram(struct building *building, struct bins *bins)
 {
-	struct filling *filling = drawing->filling;
+	struct filling *filling = building->filling;
 	struct profile *profile = filling->profile;
 	const size_t i = profile->nr_histograms++;
 	struct profile_histogram *histogram = &profile->histograms[i];
@@ -256,33 +257,33 @@ static int make_histogram(struct drawing *drawing, struct bins *bins)
 	return name_split(filling, &bins->key, histogram);
 }
 
-static int make_histograms(struct drawing *drawing)
+static int make_histograms(struct building *building)
 {
-	struct profile *profile = drawing->filling->profile;
-	struct seen_names *names = drawing->filling->names;
+	struct profile *profile = building->filling->profile;
+	struct seen_names *names = building->filling->names;
 	size_t i;
 	int ret = 0;
 
-	profile->histograms = calloc(drawing->nr + 1, sizeof(*profile->histograms));
-	names->split_ids = calloc(drawing->nr + 1, sizeof(*names->split_ids));
+	profile->histograms = calloc(building->nr + 1, sizeof(*profile->histograms));
+	names->split_ids = calloc(building->nr + 1, sizeof(*names->split_ids));
 	if (!profile->histograms || !names->split_ids)
 		return -ENOMEM;
-	for (i = 0; !ret && i < drawing->nr; i++)
-		ret = make_histogram(drawing, &drawing->list[i]);
+	for (i = 0; !ret && i < building->nr; i++)
+		ret = make_histogram(building, &building->list[i]);
 	return ret;
 }
 
 int filling_bins(struct filling *filling, struct tally *tallies)
 {
-	struct drawing drawing = { .filling = filling, .tallies = tallies };
+	struct building building = { .filling = filling, .tallies = tallies };
 	size_t i;
-	int ret = add_nodes(&drawing);
+	int ret = add_nodes(&building);
 
 	if (!ret)
-		ret = make_histograms(&drawing);
-	for (i = 0; i < drawing.nr; i++)
-		free(drawing.list[i].bins.list);
-	free(drawing.list);
-	free(drawing.index.slots);
+		ret = make_histograms(&building);
+	for (i = 0; i < building.nr; i++)
+		free(building.list[i].bins.list);
+	free(building.list);
+	free(building.index.slots);
 	return ret;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its process. */
+/*
+ * Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its process.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ enum { HEATS = 64 };
 struct owner_places {
 	uint64_t nr;
 	uint64_t most; /* those with more ticks stay, */
-	uint64_t spare; /* and so many of the hottest others */
+	uint64_t spare; /* and so many of the others with the most ticks */
 };
 
 struct store_change {
@@ -89,8 +91,8 @@ static void find_kept(struct store_change *change)
 	}
 }
 
-/* Ticks in the kernel are folded at the place that it works for. */
-static void bill_kernel(struct store_change *change)
+/* Folds ticks in the kernel at the place that it works for. */
+static void move_kernel_ticks(struct store_change *change)
 {
 	struct store_node *nodes = change->store->nodes, *node;
 	size_t i;
@@ -220,7 +222,7 @@ static int move_all(struct store_change *change)
 	find_kept(change);
 	if (begin_lists(change, &former))
 		return -ENOMEM;
-	bill_kernel(change);
+	move_kernel_ticks(change);
 	move_nodes(change);
 	move_root_ticks(change, former.nr_roots);
 	store_free_lists(&former);

@@ -9,7 +9,7 @@
 
 /* --- texts of one object ------------------------------------------------------------------------- */
 
-/* A file is known by its number on its device: its address in memory may change while it is not pinned. */
+/* A file is identified by its number on its device: its address in memory may change while it is not pinned. */
 static int compare_spaces(const struct space *a, const struct space *b)
 {
 	if (a->kind != b->kind)
@@ -129,7 +129,7 @@ int filling_site(struct filling *filling, const struct store_node *node,
 	if (text->space.kind == SPACE_KERNEL)
 		return object_of_kernel(filling, result->offset, &result->object);
 	if (info && info->jit)
-		result->offset = jit_text_find_former(info->jit, text->turn, result->offset);
+		result->offset = jit_text_find_former(info->jit, text->version, result->offset);
 	return object_of_text(filling, node->text, &result->object);
 }
 

@@ -9,14 +9,14 @@ static uint32_t unused_text(const struct text_numbers *numbers)
 
 	if (!bpf_map_lookup_and_delete_elem(numbers->free_fd, NULL, &text))
 		return text;
-	/* It is tested first, so that the count never wraps. */
+	/* Test first, so that the count never wraps. */
 	if (__atomic_load_n(&numbers->state->next_text, __ATOMIC_RELAXED) >= numbers->nr)
 		return 0;
 	text = __atomic_fetch_add(&numbers->state->next_text, 1, __ATOMIC_RELAXED);
 	return text < numbers->nr ? text : 0;
 }
 
-uint32_t text_numbers_take(const struct text_numbers *numbers, uint32_t like)
+uint32_t text_numbers_alloc(const struct text_numbers *numbers, uint32_t like)
 {
 	const uint32_t text = unused_text(numbers);
 	struct rules_of_text *place = &numbers->places[text];
@@ -29,7 +29,7 @@ uint32_t text_numbers_take(const struct text_numbers *numbers, uint32_t like)
 	return text;
 }
 
-void text_numbers_give(const struct text_numbers *numbers, uint32_t text)
+void text_numbers_free(const struct text_numbers *numbers, uint32_t text)
 {
 	struct rules_of_text *place = &numbers->places[text];
 

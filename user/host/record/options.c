@@ -57,9 +57,9 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
 		.measure = options->budget_percent > 0,
-		.judge = options->judge,
-		.meet = options->meet,
-		.judge_context = options->judge_context,
+		.choose = options->choose,
+		.first_seen = options->first_seen,
+		.choose_context = options->choose_context,
 	};
 }
 

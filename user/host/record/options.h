@@ -37,9 +37,9 @@ struct sampling_options {
 	int verbosity; /* -1: -q; 0; 1 and more: -v */
 	bool force;
 	/* See struct session_options. */
-	enum told (*judge)(void *context, const char *cgroup);
-	void (*meet)(void *context, const char *cgroup);
-	void *judge_context;
+	enum told (*choose)(void *context, const char *cgroup);
+	void (*first_seen)(void *context, const char *cgroup);
+	void *choose_context;
 	/* Given options, for settings with two options. */
 	bool has_frequency, has_period, has_bytes_per_bin, has_scale, has_duty;
 };

@@ -349,14 +349,14 @@ static void cut(struct sample_loop *loop)
 	bool changes = duty != loop->spending.duty_percent;
 
 	if (changes)
-		session_mute(loop->session);
+		session_stop_ticks(loop->session);
 	/* After a failure the session still counts the old ticks, and the old duty must stay. */
 	if (!result_cut(loop->result, loop->session) && changes) {
 		spending_change_duty(&loop->spending, duty);
 		copy_cost(loop);
 	}
 	if (changes)
-		session_unmute(loop->session, loop->spending.duty_percent);
+		session_start_ticks(loop->session, loop->spending.duty_percent);
 }
 
 /* Files are due at multiples of the interval. If writing one took longer, some are skipped. */

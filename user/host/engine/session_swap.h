@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_SESSION_TURN_H
-#define BPFPROFIL_SESSION_TURN_H
+#ifndef BPFPROFIL_SESSION_SWAP_H
+#define BPFPROFIL_SESSION_SWAP_H
 
 #include <stdint.h>
 
@@ -10,15 +10,15 @@ struct session;
 
 /*
  * The kernel's table of ticks, and the session's own. session_plan() divides --memory; the next two
- * run between open and load, and after load. session_turn() closes the half that programs add to and
+ * run between open and load, and after load. session_swap() closes the half that programs add to and
  * moves all ticks in it to the session's own table. It runs at each take, and when the programs ask
  * for it.
  */
 int session_plan(struct session *session, struct error *err);
 void session_size_halves(struct session *session);
 int session_bind_halves(struct session *session, struct error *err);
-int session_turn(struct session *session, struct error *err);
-void session_poll_turn(struct session *session);
+int session_swap(struct session *session, struct error *err);
+void session_poll_swap(struct session *session);
 uint64_t session_bytes(const struct session *session); /* of kernel memory */
 
 #endif

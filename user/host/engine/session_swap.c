@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Ticks from the kernel's table to the session's own, and the memory for both. */
+/*
+ * Swaps the halves of the kernel's table, and moves the ticks of the closed half to the session's own table. Divides
+ * --memory among both tables.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -14,24 +17,24 @@
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
-#include "host/engine/session_turn.h"
+#include "host/engine/session_swap.h"
 
-/* Less memory would not suffice for any program. */
+/* With less memory no program can be sampled. */
 enum { MEMORY_MIN = 256 * 1024 };
 
-/* Of --memory, the parts of each half at most: with callers half of it is for rules. */
+/* The largest part of --memory for each half. With callers, half of --memory is for rules. */
 enum { HALF_SHARE = 8, HALF_SHARE_CALLERS = 16 };
 
-/* A process, thread or cgroup that is told apart takes some 110 bytes of the kernel, and a root. */
+/* A process, thread or cgroup of a split takes some 110 bytes of the kernel, and a root. */
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
-/* Programs ask for a turn when so much is in use, be it nodes or roots; of splits, when a third is left. */
+/* Programs request a swap when so large a part of nodes or roots is in use, or only a third of splits is left. */
 enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 
-/* How many frames of a tick are new, when much is: the whole chain. */
+/* How many frames of a tick are new in a busy second: the whole chain. */
 enum { NEW_FRAMES = 32 };
 
-/* What is over the limit is made so much smaller that the next turn need not do it again. */
+/* A table over the limit shrinks to so much of it, so that the next swap need not shrink it again. */
 enum { FOLD_EIGHTHS = 6 };
 
 int session_plan(struct session *session, struct error *err)
@@ -49,12 +52,12 @@ int session_plan(struct session *session, struct error *err)
 	halves_plan(&session->halves, memory / (callers ? HALF_SHARE_CALLERS : HALF_SHARE),
 		    hz * session->nr_cpus * (callers ? NEW_FRAMES : 1));
 	session->store_limit = memory - rules - halves_most(&session->halves);
-	session->turns = 1;
+	session->swaps = 1;
 	session->store = store_new(session->options.bin_shift);
 	return session->store ? 0 : error_no_memory(err, "counters");
 }
 
-/* There is a root of each end for each target, even when no memory is left for another. */
+/* Each target has a root for each end, even if there is no memory for others. */
 static uint32_t roots_for_good(const struct session *session)
 {
 	return session->nr_targets * (session->options.callers ? WALK_END_COUNT : 1);
@@ -124,7 +127,7 @@ int session_bind_halves(struct session *session, struct error *err)
 
 /* --- a closed half ------------------------------------------------------------------------------- */
 
-/* Two CPUs may have taken a number each for one root: then one of these has none. */
+/* If two CPUs made the same root at once, one of their two numbers is unused. */
 static int read_roots(const struct session *session, uint32_t half, struct store_root **result,
 		      size_t *ret_nr)
 {
@@ -181,10 +184,10 @@ static void empty_half(struct session *session, uint32_t half, struct mapped_arr
 	for (i = 0; i < OWNERS_MAX; i++)
 		owners[i].elements[half] = 0;
 	session->skel->bss->callers_state.elements[half] = 0;
-	carries_take(&session->carries, half);
+	carries_mark_added(&session->carries, half);
 }
 
-/* Moves what is in a half to the store. If it fails it is still in the half. */
+/* Moves the ticks of a half to the store. If it fails, they stay in the half. */
 static int move_half(struct session *session, uint32_t half, struct error *err)
 {
 	struct mapped_array nodes = { 0 };
@@ -204,8 +207,8 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 	closed.roots = roots;
 	ret = store_add(session->store, &closed);
 	if (!ret) {
-		session->turns++;
-		session_turn_texts(session, nodes.at, closed.nr_nodes);
+		session->swaps++;
+		session_age_texts(session, nodes.at, closed.nr_nodes);
 		empty_roots(session, half, roots, closed.nr_roots);
 		empty_half(session, half, &nodes);
 	}
@@ -222,15 +225,15 @@ static bool splits_are_short(const struct session *session)
 	return __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED) >= state->splits_short;
 }
 
-/* What processes that have ended spent is kept in user space alone. */
-static void retire_runtime(struct session *session)
+/* Frees the map entries of processes that have ended. Their CPU time is kept in user space. */
+static void move_ended_runtime(struct session *session)
 {
 	const int fd = bpf_map__fd(session->skel->maps.spent_cpus);
 	struct error ignored;
 
 	if (!session_settle_runtime(session, &ignored) &&
 	    !runtime_read(&session->runtime, fd, &ignored))
-		runtime_retire(&session->runtime, fd, &session->skel->bss->callers_state);
+		runtime_move_ended(&session->runtime, fd, &session->skel->bss->callers_state);
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
@@ -240,7 +243,7 @@ static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
 	return runtime_sum_of(&session->runtime, target, split);
 }
 
-/* What is not told apart has no end. */
+/* Ticks without a split never end. */
 static bool has_ended(void *ctx, uint32_t target, uint64_t split)
 {
 	const struct session *session = ctx;
@@ -250,15 +253,15 @@ static bool has_ended(void *ctx, uint32_t target, uint64_t split)
 			 runtime_has_ended(&session->runtime, session->nr_targets, split));
 }
 
-/* What the session's own table takes, with what is known of processes and cgroups. */
+/* The session's own table, with the CPU time of processes and cgroups. */
 static uint64_t own_bytes(const struct session *session)
 {
 	return store_bytes(session->store) + session->runtime.nr * sizeof(*session->runtime.list);
 }
 
 /*
- * Where there is no room any more, processes that have ended are told apart by name alone, so that memory
- * follows the text that was hot, however many processes there were. Then places are told apart less.
+ * If the table is over its limit, adds up by name the processes that have ended. Then memory depends on hot text, and
+ * not on the number of processes. If that is not enough, places lose detail.
  */
 static void limit_store(struct session *session)
 {
@@ -268,7 +271,7 @@ static void limit_store(struct session *session)
 	if (own_bytes(session) <= limit)
 		return;
 	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
-		retire_runtime(session);
+		move_ended_runtime(session);
 		runtime_find_sums(&session->runtime);
 		if (!store_sum_splits(session->store, sum_of, session))
 			session->added_up += runtime_add_up(&session->runtime);
@@ -279,9 +282,9 @@ static void limit_store(struct session *session)
 			   has_ended, session);
 }
 
-/* --- the turn ------------------------------------------------------------------------------------ */
+/* --- the swap ------------------------------------------------------------------------------------ */
 
-int session_turn(struct session *session, struct error *err)
+int session_swap(struct session *session, struct error *err)
 {
 	const uint64_t filled_ns = monotonic_ns() - session->halves.opened_ns;
 	const uint32_t half = halves_in_use(&session->halves);
@@ -289,7 +292,7 @@ int session_turn(struct session *session, struct error *err)
 	int ret;
 
 	halves_flip(&session->halves);
-	/* From here on no program is in the half, and each text in it was announced. */
+	/* After this no program uses the half, and each text in it was announced. */
 	ret = grace_period_wait(&session->grace);
 	if (ret)
 		return error_errno(err, ret, "waiting for the programs");
@@ -308,19 +311,19 @@ int session_turn(struct session *session, struct error *err)
 	if (was_full)
 		halves_grow(&session->halves, filled_ns);
 	if (splits_are_short(session))
-		retire_runtime(session);
+		move_ended_runtime(session);
 	limit_store(session);
 	return 0;
 }
 
-/* An error is seen again at the next take. */
-void session_poll_turn(struct session *session)
+/* The next take reports an error. */
+void session_poll_swap(struct session *session)
 {
 	struct error ignored;
 
 	if (session->times.stop_ns || !session->is_full)
 		return;
-	session_turn(session, &ignored);
+	session_swap(session, &ignored);
 }
 
 uint64_t session_bytes(const struct session *session)
