@@ -227,16 +227,35 @@ static void probe_ringbuf(struct feature_answer *answer)
 	probe_map(answer, BPF_MAP_TYPE_RINGBUF, "ring buffer");
 }
 
+/*
+ * Loads a call of the helper. libbpf 1.1 would say that the helper is there, because newer verifiers refuse it in other
+ * words than those that it knows.
+ */
 static void probe_read_kernel(struct feature_answer *answer)
 {
-	probe_helper(answer, BPF_FUNC_probe_read_kernel, "bpf_probe_read_kernel");
-	if (answer->state != FEATURE_MISSING)
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	cleanup_fd int fd = -1;
+
+	if (!may_load(answer))
 		return;
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
+			   sizeof(insns) / sizeof(insns[0]), NULL);
 	/* The helper is older than all others here. If it is missing, lockdown forbids it. */
-	feature_answer_set(answer, FEATURE_MISSING,
-			   "booting without lockdown=confidentiality (cat "
-			   "/sys/kernel/security/lockdown)",
-			   "the kernel refuses bpf_probe_read_kernel");
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "the helper is there");
+	else
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "booting without lockdown=confidentiality (cat "
+				   "/sys/kernel/security/lockdown)",
+				   "the kernel refuses bpf_probe_read_kernel");
 }
 
 static void probe_exit(struct feature_answer *answer)
