@@ -340,6 +340,8 @@ struct object_texts {
 	size_t end;
 	size_t sites;
 	size_t sites_end;
+	uint64_t ticks;
+	bool is_trusted;
 };
 
 static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
@@ -509,25 +511,44 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 	return 0;
 }
 
-/* Reads files of root and of our user first, so that others' files cannot use up their time. */
-static bool is_in_round(const struct resolver *resolver, uint32_t object, bool trusted)
+static uint64_t ticks_of(const struct resolver *resolver, const struct object_texts *texts)
 {
-	const struct object_opener *opener = resolver->opener;
-	const bool is_trusted = !opener || !opener->is_trusted ||
-				opener->is_trusted(opener->ctx, object);
+	const struct profile_histogram *histogram;
+	uint64_t ticks = 0;
+	size_t i, bin;
 
-	return is_trusted == trusted;
+	for (i = texts->first; i < texts->end; i++) {
+		histogram = &resolver->profile->histograms[resolver->order[i]];
+		for (bin = 0; bin < histogram->nr_bins; bin++)
+			ticks += histogram->bins[bin].count;
+	}
+	return ticks;
 }
 
-static int resolve_objects_of(struct resolver *resolver, size_t nr, bool trusted)
+/*
+ * Reads files of root and of our user first, so that others' files cannot use up their time, and those with most ticks
+ * first, because there may be no time for all.
+ */
+static int compare_urgency(const void *left, const void *right)
+{
+	const struct object_texts *a = left, *b = right;
+
+	if (a->is_trusted != b->is_trusted)
+		return a->is_trusted ? -1 : 1;
+	return compare_u64(b->ticks, a->ticks) ?: compare_u64(a->object, b->object);
+}
+
+/* Lists the objects that need names. The list has room for all objects. */
+static size_t list_texts(const struct resolver *resolver, size_t nr, struct object_texts *list)
 {
 	const struct profile *profile = resolver->profile;
 	const struct profile_callers *callers = profile->callers;
-	size_t nr_sites = callers ? callers->nr_sites : 0;
+	const struct object_opener *opener = resolver->opener;
+	const size_t nr_sites = callers ? callers->nr_sites : 0;
 	struct object_texts texts = { 0 };
-	int ret = 0;
+	size_t nr_list = 0;
 
-	for (; !ret && texts.object < profile->nr_objects; texts.object++) {
+	for (; texts.object < profile->nr_objects; texts.object++) {
 		texts.first = texts.end;
 		texts.sites = texts.sites_end;
 		while (texts.end < nr &&
@@ -536,21 +557,31 @@ static int resolve_objects_of(struct resolver *resolver, size_t nr, bool trusted
 		while (texts.sites_end < nr_sites &&
 		       callers->sites[texts.sites_end].object == texts.object)
 			texts.sites_end++;
-		if ((texts.first < texts.end || texts.sites < texts.sites_end) &&
-		    (!resolver->sought || resolver->sought[texts.object]) &&
-		    is_in_round(resolver, texts.object, trusted))
-			ret = resolve_object(resolver, &texts);
+		if ((texts.first == texts.end && texts.sites == texts.sites_end) ||
+		    (resolver->sought && !resolver->sought[texts.object]))
+			continue;
+		texts.ticks = ticks_of(resolver, &texts);
+		texts.is_trusted = !opener || !opener->is_trusted ||
+				   opener->is_trusted(opener->ctx, texts.object);
+		list[nr_list++] = texts;
 	}
-	return ret;
+	SORT(list, nr_list, compare_urgency);
+	return nr_list;
 }
 
 static int resolve_objects(struct resolver *resolver)
 {
-	size_t nr;
-	int ret = order_histograms(resolver, &nr);
+	cleanup_free struct object_texts *list =
+		calloc(resolver->profile->nr_objects + 1, sizeof(*list));
+	size_t nr, i;
+	int ret = list ? order_histograms(resolver, &nr) : -ENOMEM;
 
-	ret = ret ?: resolve_objects_of(resolver, nr, true);
-	return ret ?: resolve_objects_of(resolver, nr, false);
+	if (ret)
+		return ret;
+	nr = list_texts(resolver, nr, list);
+	for (i = 0; !ret && i < nr; i++)
+		ret = resolve_object(resolver, &list[i]);
+	return ret;
 }
 
 static void free_functions(struct profile_function *functions, size_t nr)
