@@ -18,8 +18,9 @@
 #include "reader/reader.h"
 #include "symbol/symbol_cache.h"
 
-/* Limit for finding the names of a profile, and how often to check for the end. */
+/* Limit for finding the names of a profile, also after a signal to end, and how often to check for the end. */
 #define NAMES_MOST_NS (30 * SECOND_NS)
+#define NAMES_SIGNAL_NS (2 * SECOND_NS)
 enum { LOOK_MS = 100 };
 
 /* An object's file, opened by the session's thread. */
@@ -267,13 +268,21 @@ int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
 	return 0;
 }
 
-/* A signal to end leaves no time for names. */
 static bool is_interrupted(void)
 {
 	sigset_t pending;
 
 	return !sigpending(&pending) &&
 	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+}
+
+/* A signal to end leaves little time for names. */
+static void limit_names(struct symbolized *named)
+{
+	if (!named->is_limited && is_interrupted()) {
+		named->until_ns = min_size(named->until_ns, monotonic_ns() + NAMES_SIGNAL_NS);
+		named->is_limited = true;
+	}
 }
 
 /* In a series, the next profile must not wait long. */
@@ -298,8 +307,7 @@ static void serve_session(struct symbolizer *symbolizer)
 	while (!fds[1].revents) {
 		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
 			return;
-		if (is_interrupted())
-			symbolizer->work.until_ns = monotonic_ns();
+		limit_names(&symbolizer->work);
 		if (fds[0].revents && session_poll(symbolizer->session, &ignored))
 			fds[0].fd = -1;
 	}

@@ -22,6 +22,7 @@ struct symbolized {
 	struct profile *profile; /* NULL: none */
 	struct symbolizer_source *sources; /* by object */
 	_Atomic uint64_t until_ns; /* gives up on names at this time; 0: no limit */
+	bool is_limited; /* by a signal */
 };
 
 /* Least time for the names of a profile in a series, even if its interval is shorter. */
