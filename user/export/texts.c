@@ -9,61 +9,35 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-/* Fibonacci hashing, because pointers differ in their middle bits. */
-static size_t hash_pair(const void *first, const void *second)
+static uint32_t *slot_of_pair(const struct pointer_map *map, const void *first, const void *second)
 {
-	uint64_t value = (uintptr_t)first * 0x9e3779b97f4a7c15 + (uintptr_t)second;
-
-	return (size_t)(value * 0x9e3779b97f4a7c15 >> 32);
-}
-
-static struct pointer_entry *find_pair_slot(struct pointer_entry *slots, size_t room,
-					    const void *first, const void *second)
-{
-	size_t i = hash_pair(first, second) & (room - 1);
-
-	while (slots[i].first && (slots[i].first != first || slots[i].second != second))
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
-static int rehash_pairs(struct pointer_map *map)
-{
-	size_t room = map->room ? map->room * 2 : 64, i;
-	struct pointer_entry *slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return -1;
-	for (i = 0; i < map->room; i++) {
-		const struct pointer_entry *entry = &map->slots[i];
-
-		if (entry->first)
-			*find_pair_slot(slots, room, entry->first, entry->second) = *entry;
-	}
-	free(map->slots);
-	map->slots = slots;
-	map->room = room;
-	return 0;
+	return HASH_SLOT(&map->index, hash_mix(hash_mix(0, (uintptr_t)first), (uintptr_t)second), i,
+			 map->all[i].first == first && map->all[i].second == second);
 }
 
 uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second)
 {
-	struct pointer_entry *slot;
+	int ret = GROW(map->all, map->room, map->nr + 1);
+	uint32_t *slot, i;
 
-	if (map->nr >= map->room / 2 && rehash_pairs(map))
+	if (!ret)
+		ret = hash_index_reserve(&map->index, map->nr + 1);
+	if (ret < 0)
 		return NULL;
-	slot = find_pair_slot(map->slots, map->room, first, second);
-	if (!slot->first) {
-		slot->first = first;
-		slot->second = second;
-		map->nr++;
+	for (i = 0; ret && i < map->nr; i++)
+		*slot_of_pair(map, map->all[i].first, map->all[i].second) = i + 1;
+	slot = slot_of_pair(map, first, second);
+	if (!*slot) {
+		map->all[map->nr++] = (struct pointer_entry){ .first = first, .second = second };
+		*slot = (uint32_t)map->nr;
 	}
-	return &slot->number;
+	return &map->all[*slot - 1].number;
 }
 
 void pointer_map_clear(struct pointer_map *map)
 {
-	free(map->slots);
+	free(map->all);
+	free(map->index.slots);
 	*map = (struct pointer_map){ 0 };
 }
 
@@ -105,7 +79,6 @@ void texts_end(struct texts *texts)
 	free(texts->escaped);
 	free(texts->all);
 	string_set_free(&texts->set);
-	pointer_map_clear(&texts->numbers);
 }
 
 /* Cuts between two characters, but does not cut twice. */
@@ -155,23 +128,19 @@ static bool is_short_ascii(const char *text)
 
 uint32_t texts_add(struct texts *texts, const char *text)
 {
-	const char *kept;
-	uint64_t *number;
+	uint32_t number;
 
-	if (!text || !*text)
+	if (!text || !*text || texts->error)
 		return 0;
 	if (!is_short_ascii(text)) {
 		if (escape_text(texts, text))
 			return 0;
 		text = texts->escaped->text;
 	}
-	kept = string_set_add(&texts->set, text);
-	number = kept ? pointer_map_at(&texts->numbers, kept, NULL) : NULL;
-	if (!number || (!*number && append_text(texts, kept))) {
+	number = string_set_number(&texts->set, text);
+	if (!number || (number == texts->nr && append_text(texts, texts->set.all[number - 1]))) {
 		texts->error = -ENOMEM;
 		return 0;
 	}
-	if (!*number)
-		*number = texts->nr - 1;
-	return (uint32_t)*number;
+	return number;
 }

@@ -10,21 +10,21 @@
 
 /* Maps pairs of pointers to numbers, for example strings with unique addresses. */
 struct pointer_entry {
-	const void *first; /* NULL: free */
+	const void *first;
 	const void *second;
 	uint64_t number;
 };
 
 /* All zero is an empty map. */
 struct pointer_map {
-	struct pointer_entry *slots;
-	size_t nr;
-	size_t room; /* a power of two */
+	struct pointer_entry *all;
+	size_t nr, room;
+	struct hash_index index;
 };
 
 /*
- * Returns a pointer to the pair's number, 0 for a new pair; valid until the next call. first must
- * not be NULL. NULL: out of memory.
+ * Returns a pointer to the pair's number, 0 for a new pair; valid until the next call. NULL: out of
+ * memory.
  */
 uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second);
 
@@ -40,7 +40,6 @@ struct texts {
 	size_t nr;
 	size_t room;
 	struct string_set set;
-	struct pointer_map numbers;
 	bool labels; /* limit texts to TEXT_LABEL - 1 bytes, for a backend */
 	int error; /* -ENOMEM */
 };

@@ -10,38 +10,10 @@
 /* The file may be hostile. Therefore limit the set to the bytes of a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
-static size_t hash_string(const char *string)
+static uint32_t *slot_of_string(const struct string_set *set, const char *string)
 {
-	uint64_t value = hash_bytes(HASH_BEGIN, string, strlen(string));
-
-	return (size_t)(value ^ value >> 32);
-}
-
-static char **find_string_slot(char **slots, size_t room, const char *string)
-{
-	size_t i = hash_string(string) & (room - 1);
-
-	while (slots[i] && strcmp(slots[i], string))
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
-static int rehash_strings(struct string_set *set)
-{
-	size_t room = set->room ? set->room * 2 : 256, i;
-	char **slots;
-
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return -1;
-	for (i = 0; i < set->room; i++) {
-		if (set->slots[i])
-			*find_string_slot(slots, room, set->slots[i]) = set->slots[i];
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->room = room;
-	return 0;
+	return HASH_SLOT(&set->index, hash_bytes(HASH_BEGIN, string, strlen(string)), i,
+			 !strcmp(set->all[i], string));
 }
 
 /* Cuts a very long name, which helps nobody. */
@@ -54,34 +26,42 @@ static const char *cut_string(const char *string, char buffer[STRING_SET_LONGEST
 	return buffer;
 }
 
-const char *string_set_add(struct string_set *set, const char *string)
+uint32_t string_set_number(struct string_set *set, const char *string)
 {
-	char buffer[STRING_SET_LONGEST + 1], **slot, *copy;
+	int ret = hash_index_reserve(&set->index, set->nr + 1);
+	char buffer[STRING_SET_LONGEST + 1], *copy;
+	uint32_t *slot, i;
 
+	if (ret < 0)
+		return 0;
+	for (i = 0; ret && i < set->nr; i++)
+		*slot_of_string(set, set->all[i]) = i + 1;
 	string = cut_string(string, buffer);
-	if (set->nr >= set->room / 2 && rehash_strings(set))
-		return NULL;
-	slot = find_string_slot(set->slots, set->room, string);
-	copy = *slot;
-	if (copy)
-		return copy;
-	if (set->bytes >= SET_MAX)
-		return NULL;
+	slot = slot_of_string(set, string);
+	if (*slot)
+		return *slot;
+	if (set->bytes >= SET_MAX || GROW(set->all, set->room, set->nr + 1))
+		return 0;
 	copy = strdup(string);
 	if (!copy)
-		return NULL;
-	*slot = copy;
-	set->nr++;
+		return 0;
+	set->all[set->nr++] = copy;
 	set->bytes += strlen(copy) + 1;
-	return copy;
+	return *slot = (uint32_t)set->nr;
+}
+
+const char *string_set_add(struct string_set *set, const char *string)
+{
+	const uint32_t number = string_set_number(set, string);
+
+	return number ? set->all[number - 1] : NULL;
 }
 
 void string_set_free(struct string_set *set)
 {
-	size_t i;
-
-	for (i = 0; i < set->room; i++)
-		free(set->slots[i]);
-	free(set->slots);
-	memset(set, 0, sizeof(*set));
+	while (set->nr)
+		free(set->all[--set->nr]);
+	free(set->all);
+	free(set->index.slots);
+	*set = (struct string_set){ 0 };
 }
