@@ -14,19 +14,6 @@
 
 #define MINUTE_NS UINT64_C(60000000000)
 
-static int write_all(int fd, const struct bytes *bytes)
-{
-	size_t done = 0;
-	ssize_t wrote;
-
-	for (; done < bytes->size; done += (size_t)wrote) {
-		wrote = write(fd, bytes->data + done, bytes->size - done);
-		if (wrote <= 0)
-			return wrote ? -errno : -ENOSPC;
-	}
-	return lseek(fd, 0, SEEK_SET) ? -EIO : 0;
-}
-
 /* Returns a descriptor with its bytes, or -errno. */
 static int open_part(const struct pending *pending, const struct pending_part *part)
 {
@@ -37,11 +24,11 @@ static int open_part(const struct pending *pending, const struct pending_part *p
 	fd = memfd_create("pending", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	code = write_all(fd, &part->bytes);
-	if (!code)
+	code = write_all(fd, part->bytes.data, part->bytes.size);
+	if (!code && !lseek(fd, 0, SEEK_SET))
 		return fd;
 	close(fd);
-	return code;
+	return code ? code : -EIO;
 }
 
 int pending_read(const struct pending *pending, const struct pending_part *part,

@@ -86,8 +86,7 @@ void run_plan_save(const struct run *run, uint64_t took_ns)
 		return;
 	wait_ns = wait_ns < SAVE_LEAST_NS ? SAVE_LEAST_NS : wait_ns;
 	wait_ns = wait_ns > SAVE_MOST_NS ? SAVE_MOST_NS : wait_ns;
-	when.it_value.tv_sec = (time_t)(wait_ns / SECOND_NS);
-	when.it_value.tv_nsec = (long)(wait_ns % SECOND_NS);
+	when.it_value = timespec_of(wait_ns);
 	timerfd_settime(run->save_fd, 0, &when, NULL);
 }
 

@@ -155,17 +155,9 @@ static int write_new(int folder, const struct bytes *bytes, bool sync)
 {
 	cleanup_fd int fd = openat(folder, NEW_NAME,
 				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	size_t done = 0;
-	ssize_t wrote;
+	int ret = fd < 0 ? -errno : write_all(fd, bytes->data, bytes->size);
 
-	if (fd < 0)
-		return -errno;
-	for (; done < bytes->size; done += (size_t)wrote) {
-		wrote = write(fd, bytes->data + done, bytes->size - done);
-		if (wrote < 0)
-			return -errno;
-	}
-	return sync && fdatasync(fd) ? -errno : 0;
+	return !ret && sync && fdatasync(fd) ? -errno : ret;
 }
 
 int spool_replace(int folder, const char *name, const struct bytes *bytes, bool sync)

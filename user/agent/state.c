@@ -336,7 +336,7 @@ static const char *load(struct state *state, struct figures *figures)
 	struct bytes bytes = { 0 };
 	const char *why = "it is damaged";
 	struct stat st;
-	ssize_t got = 1;
+	ssize_t got = -ENOMEM;
 
 	if (fd < 0)
 		return errno == ENOENT ? "" : strerror(errno);
@@ -345,11 +345,10 @@ static const char *load(struct state *state, struct figures *figures)
 	if ((uint64_t)st.st_size > STATE_BYTES_MAX)
 		return "it is too large";
 	bytes.data = malloc((size_t)st.st_size + 1);
-	while (bytes.data && got > 0 && bytes.size < (size_t)st.st_size) {
-		got = read(fd, bytes.data + bytes.size, (size_t)st.st_size - bytes.size);
-		bytes.size += got > 0 ? (size_t)got : 0;
-	}
-	if (bytes.data && bytes.size == (size_t)st.st_size)
+	if (bytes.data)
+		got = read_range(fd, bytes.data, (size_t)st.st_size, 0);
+	bytes.size = got > 0 ? (size_t)got : 0;
+	if (got == st.st_size)
 		why = state_read(&bytes, state, figures);
 	bytes_free(&bytes);
 	return why;
@@ -385,7 +384,7 @@ void state_open(struct state *state, const char *dir, bool quiet, struct figures
 		print_message(NULL, "agent: %s/" STATE_NAME ": %s; counters begin anew", dir, why);
 }
 
-static int write_all(struct state *state, struct figures *figures, struct bytes *bytes)
+static int write_state(struct state *state, struct figures *figures, struct bytes *bytes)
 {
 	struct pass record = { .out = open_memstream(&bytes->data, &bytes->size) };
 
@@ -413,7 +412,7 @@ void state_save(struct state *state, struct figures *figures)
 
 	if (state->fd < 0)
 		return;
-	code = write_all(state, figures, &bytes);
+	code = write_state(state, figures, &bytes);
 	if (!code)
 		code = spool_replace(state->fd, STATE_NAME, &bytes, false);
 	bytes_free(&bytes);

@@ -481,23 +481,6 @@ static int open_beside(struct output *out, bool confidential)
 	return 0;
 }
 
-/* A pipe may accept only a part of the data. Therefore a short write() and EINTR are not errors. */
-static int write_all(int fd, const char *data, size_t size)
-{
-	ssize_t done;
-
-	while (size) {
-		done = write(fd, data, size);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		data += done;
-		size -= (size_t)done;
-	}
-	return 0;
-}
-
 static int gz_error_code(int zlib_error)
 {
 	if (zlib_error == Z_ERRNO)

@@ -478,6 +478,23 @@ ssize_t read_range(int fd, void *to, size_t size, uint64_t offset)
 	return (ssize_t)done;
 }
 
+int write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+	ssize_t done;
+
+	while (size) {
+		done = write(fd, at, size);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done ? -errno : -ENOSPC;
+		at += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
 int read_first_line(const char *path, char *line, size_t size)
 {
 	cleanup_file FILE *file = fopen(path, "re");

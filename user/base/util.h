@@ -128,6 +128,12 @@ int read_first_line(const char *path, char *line, size_t size);
 /* Reads a range of a file. Returns the bytes read, fewer only at the end, or a negative errno. */
 ssize_t read_range(int fd, void *to, size_t size, uint64_t offset);
 
+/*
+ * Writes all bytes, however many a write accepts, and again after a signal. Returns 0 or a negative
+ * errno.
+ */
+int write_all(int fd, const void *bytes, size_t size);
+
 /* The path in /proc to open, link or watch a descriptor's file. Returns ret. */
 #define FD_PATH 32
 const char *fd_path(int fd, char ret[FD_PATH]);

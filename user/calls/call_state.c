@@ -45,8 +45,7 @@ static uint64_t wanted_ns(const struct calls *calls)
 void calls_set_timer(struct calls *calls)
 {
 	uint64_t now = monotonic_ns(), wanted = wanted_ns(calls);
-	struct itimerspec in = { .it_value = { (time_t)(wanted / (1000 * MS)),
-					       (long)(wanted % (1000 * MS)) } };
+	struct itimerspec in = { .it_value = timespec_of(wanted) };
 
 	/*
 	 * Keep an earlier due time, also one that has passed and that calls_poll() is about to

@@ -85,18 +85,6 @@ static void run_pager(const char *pager, int from)
 	_exit(NOT_FOUND);
 }
 
-static void feed(int to, const char *text, size_t size)
-{
-	ssize_t wrote;
-
-	for (; size; text += wrote, size -= (size_t)wrote) {
-		wrote = write(to, text, size);
-		if (wrote < 0 && errno != EINTR)
-			return;
-		wrote = wrote < 0 ? 0 : wrote;
-	}
-}
-
 /* Returns false if the pager could not be run. */
 static bool show(const struct pager *pager, const char *command)
 {
@@ -113,7 +101,7 @@ static bool show(const struct pager *pager, const char *command)
 		/* ^C is for the pager, which would lose the terminal if we ended first. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
-		feed(ends[1], pager->text, pager->size);
+		write_all(ends[1], pager->text, pager->size);
 	}
 	close(ends[1]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)

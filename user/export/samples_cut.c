@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "export/resource.h"
 #include "export/samples_impl.h"
@@ -145,13 +146,6 @@ static uint32_t outer_function(const struct samples *samples, const struct sampl
 	return samples->functions[samples->lines[place->first + place->nr - 1].function].name;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static uint32_t coarser_place(struct copy *copy, uint32_t number, enum level level)
 {
 	const struct sample_place *of = &copy->from->places[number];
@@ -165,7 +159,8 @@ static uint32_t coarser_place(struct copy *copy, uint32_t number, enum level lev
 		line.function =
 			samples_function(copy->to, texts[outer_function(copy->from, of)], NULL);
 	} else {
-		snprintf(name, sizeof(name), "[other: %.240s]", last_part(texts[mapping->file]));
+		snprintf(name, sizeof(name), "[other: %.240s]",
+			 text_basename(texts[mapping->file]));
 		line.function = samples_function(copy->to, name, NULL);
 		place.start = mapping->text.address;
 	}

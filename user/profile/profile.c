@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 
 struct profile_index {
@@ -301,12 +302,8 @@ int profile_function_compare(const void *left, const void *right)
 
 const char *profile_object_base(const struct profile_object *object)
 {
-	const char *slash;
-
-	if (!object->path || !*object->path)
-		return profile_object_kind_name(object->kind);
-	slash = strrchr(object->path, '/');
-	return slash && slash[1] ? slash + 1 : object->path;
+	return object->path && *object->path ? text_basename(object->path) :
+					       profile_object_kind_name(object->kind);
 }
 
 const struct profile_text *profile_text_at(const struct profile_text *text, size_t nr,

@@ -50,8 +50,11 @@ static struct cgroup_name from_label(const struct profile_label *label)
 }
 
 /* Several hosts may have such a label. */
-static void add_up(struct cgroup_name *sum, const struct cgroup_name *name)
+static void add_up(void *first, const void *equal)
 {
+	struct cgroup_name *sum = first;
+	const struct cgroup_name *name = equal;
+
 	sum->namespace = sum->namespace ?: name->namespace;
 	sum->pod = sum->pod ?: name->pod;
 	sum->container = sum->container ?: name->container;
@@ -59,21 +62,15 @@ static void add_up(struct cgroup_name *sum, const struct cgroup_name *name)
 
 static void collect(struct cgroup_names *names, const struct profile *profile)
 {
-	size_t i, nr = 0;
+	size_t i;
 
 	for (i = 0; i < profile->nr_labels; i++) {
 		const struct cgroup_name name = from_label(&profile->labels[i]);
 
 		if (name.namespace || name.pod || name.container)
-			names->list[nr++] = name;
+			names->list[names->nr++] = name;
 	}
-	SORT(names->list, nr, compare_cgroups);
-	for (i = 0; i < nr; i++) {
-		if (names->nr && !strcmp(names->list[names->nr - 1].cgroup, names->list[i].cgroup))
-			add_up(&names->list[names->nr - 1], &names->list[i]);
-		else
-			names->list[names->nr++] = names->list[i];
-	}
+	names->nr = COMBINE(names->list, names->nr, compare_cgroups, add_up);
 }
 
 /* Runtimes name the directory after the id, or after the name if there is no other id. */

@@ -48,19 +48,14 @@ static int open_source(const char *path, const struct source_search *search)
 
 static int read_text(int fd, size_t size, struct source_file *result)
 {
-	size_t done = 0;
 	ssize_t got;
 
 	result->text = malloc(size + 1);
 	if (!result->text)
 		return -ENOMEM;
-	while (done < size && (got = read(fd, result->text + done, size - done))) {
-		if (got < 0)
-			return -errno;
-		done += (size_t)got;
-	}
-	result->text[done] = '\0';
-	return 0;
+	got = read_range(fd, result->text, size, 0);
+	result->text[got < 0 ? 0 : got] = '\0';
+	return got < 0 ? (int)got : 0;
 }
 
 static int split_lines(struct source_file *file)

@@ -82,15 +82,22 @@ static bool is_at_path(const struct cgroup_place *place, const void *path)
 	return !strcmp(place->path, path);
 }
 
+/* A path that differs from this one; NULL: there is none. */
+static const char *other_path(const struct cgroup_places *places, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < places->nr; i++)
+		if (strcmp(places->list[i].path, path) != 0)
+			return places->list[i].path;
+	return NULL;
+}
+
 static int refuse_several_units(const struct cgroup_places *places, const char *unit,
 				struct error *err)
 {
-	const char *first = places->list[0].path, *second = NULL;
-	size_t i;
+	const char *first = places->list[0].path, *second = other_path(places, first);
 
-	for (i = 1; i < places->nr && !second; i++)
-		if (strcmp(places->list[i].path, first) != 0)
-			second = places->list[i].path;
 	error_set(err, -ENOTUNIQ, "--unit '%s': several of that name, as %s and %s", unit, first,
 		  second ?: first);
 	error_hint(err, "--cgroup %s", first);
@@ -119,12 +126,8 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 /* The system's unit is used. Mention another one of that name, of a user or a container. */
 static void say_others(const struct cgroup_places *places, const char *unit, const char *chosen)
 {
-	const char *other = NULL;
-	size_t i;
+	const char *other = other_path(places, chosen);
 
-	for (i = 0; i < places->nr && !other; i++)
-		if (strcmp(places->list[i].path, chosen) != 0)
-			other = places->list[i].path;
 	if (other)
 		print_message(NULL, "--unit '%s': the system's own; for the other one: --cgroup %s",
 			      unit, other);
