@@ -128,8 +128,10 @@ static int load_programs(struct call_engine *engine, const struct call_engine_op
 	struct programs_file file;
 	int ret = programs_open(&file, err);
 
-	ret = ret ?: open_programs(engine, options, &file, err);
-	ret = ret ?: programs_load(&file, engine->skel->skeleton, err);
+	if (!ret)
+		ret = open_programs(engine, options, &file, err);
+	if (!ret)
+		ret = programs_load(&file, engine->skel->skeleton, err);
 	programs_close(&file);
 	if (ret)
 		return ret;

@@ -492,7 +492,7 @@ static int serve_calls(void *argument, struct supervised *supervised)
 {
 	struct serve *serve = argument;
 	struct error err = { 0 };
-	int ret, written;
+	int ret;
 
 	serve->supervised = supervised;
 	ret = prepare(serve, &err);
@@ -502,8 +502,8 @@ static int serve_calls(void *argument, struct supervised *supervised)
 		/* Refuse new callers while the last ones get their counts. */
 		server_close(serve->server);
 		serve->server = NULL;
-		written = ret ? 0 : write_record(serve, &err);
-		ret = ret ? ret : written;
+		if (!ret)
+			ret = write_record(serve, &err);
 	}
 	if (ret)
 		print_error(&err);

@@ -321,9 +321,9 @@ static int note_all(struct hints *hints, struct profile *profile)
 		add_histograms(hints);
 	if (!ret && profile->callers)
 		ret = note_unknown(hints, profile) ?: note_unread(hints, profile);
-	ret = ret ?: note_deep(hints, profile);
-	ret = ret ?: note_narrow(hints, profile);
-	return ret ?: note_scripts(hints, profile);
+	if (!ret)
+		ret = note_deep(hints, profile) ?: note_narrow(hints, profile);
+	return ret ? ret : note_scripts(hints, profile);
 }
 
 int callers_hint(struct profile *profile, const struct object_opener *opener)

@@ -194,11 +194,10 @@ static int drop_empty(struct profile_callers *callers)
 
 static int move_chains(struct above_main *above)
 {
-	int ret = make_roots(above);
-
-	ret = ret ?: move_nodes(above);
-	ret = ret ?: drop_empty(above->callers);
-	return ret ?: profile_callers_fold(above->callers);
+	return make_roots(above)		  ?:
+		       move_nodes(above)	  ?:
+		       drop_empty(above->callers) ?:
+						    profile_callers_fold(above->callers);
 }
 
 int profile_cut_above_main(struct profile *profile)

@@ -117,11 +117,13 @@ static int filter_calls(bool trusted)
 
 	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]) && !ret; i++)
 		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-	ret = ret ?: allow_memory(filter);
-	if (!trusted)
-		ret = ret ?: allow_stat(filter);
-	ret = ret ?: rule_open(filter, trusted);
-	return ret ?: lib.seccomp_load(filter);
+	if (!ret)
+		ret = allow_memory(filter);
+	if (!ret && !trusted)
+		ret = allow_stat(filter);
+	if (!ret)
+		ret = rule_open(filter, trusted);
+	return ret ? ret : lib.seccomp_load(filter);
 }
 
 int reader_confine(bool trusted, struct error *err)

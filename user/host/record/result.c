@@ -164,7 +164,8 @@ static int complete(struct result *result, struct profile *profile, struct error
 	if (!ret && result->calls)
 		ret = profile_append(profile, result->calls);
 	profile->sampling.cost = result->cost;
-	ret = ret ?: note_cost(result, profile);
+	if (!ret)
+		ret = note_cost(result, profile);
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
@@ -337,13 +338,11 @@ void result_finish(struct result *result, struct session *session)
 int result_begin_files(struct result *result, const struct sampling_options *options, char **argv,
 		       pid_t pid, struct error *err)
 {
-	int ret;
-
 	result->options = options;
 	result->argv = argv;
-	ret = series_begin(&result->series, options->output, pid, time(NULL), options->keep, err);
-	ret = ret ?: output_check(result->series.path, err);
-	return ret ?: cgroup_labels_begin(&result->labels, options, err);
+	return series_begin(&result->series, options->output, pid, time(NULL), options->keep, err) ?:
+		       output_check(result->series.path, err) ?:
+		       cgroup_labels_begin(&result->labels, options, err);
 }
 
 int result_started(struct result *result, const struct session *session, struct error *err)

@@ -137,9 +137,7 @@ static int run_tool(const char *const *argv, int out, int errors, struct tool_an
 		return -errno;
 	if (!pid)
 		execute(argv, out, errors);
-	ret = wait_for(pid, answer);
-	ret = ret ? ret : close_capture(out);
-	ret = ret ? ret : close_capture(errors);
+	ret = wait_for(pid, answer) ?: close_capture(out) ?: close_capture(errors);
 	if (!ret)
 		read_last_line(errors, answer->last_line, sizeof(answer->last_line));
 	return ret;

@@ -173,9 +173,8 @@ static int watch_all(struct targets *targets, struct error *err)
 {
 	struct target_watch *watch = targets->watch;
 	size_t i;
-	int ret = add_fd(watch, watch->inotify_fd);
+	int ret = add_fd(watch, watch->inotify_fd) ?: add_fd(watch, watch->again_fd);
 
-	ret = ret ? ret : add_fd(watch, watch->again_fd);
 	if (ret)
 		return error_errno(err, ret, "epoll");
 	for (i = 0; !ret && i < targets->nr; i++) {
