@@ -24,7 +24,7 @@ static int open_part(const struct pending *pending, const struct pending_part *p
 	fd = memfd_create("pending", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	code = write_all(fd, part->bytes.data, part->bytes.size);
+	code = write_fully(fd, part->bytes.data, part->bytes.size);
 	if (!code && !lseek(fd, 0, SEEK_SET))
 		return fd;
 	close(fd);

@@ -155,7 +155,7 @@ static int write_new(int folder, const struct bytes *bytes, bool sync)
 {
 	cleanup_fd int fd = openat(folder, NEW_NAME,
 				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int ret = fd < 0 ? -errno : write_all(fd, bytes->data, bytes->size);
+	int ret = fd < 0 ? -errno : write_fully(fd, bytes->data, bytes->size);
 
 	return !ret && sync && fdatasync(fd) ? -errno : ret;
 }

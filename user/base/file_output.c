@@ -509,7 +509,8 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 	 * hole.
 	 */
 	if (!out->error) {
-		ret = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
+		ret = out->gz ? gz_write_all(out->gz, data, size) :
+				write_fully(out->fd, data, size);
 		out->error = ret;
 	}
 	if (!out->error)

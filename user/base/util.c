@@ -478,7 +478,7 @@ ssize_t read_range(int fd, void *to, size_t size, uint64_t offset)
 	return (ssize_t)done;
 }
 
-int write_all(int fd, const void *bytes, size_t size)
+int write_fully(int fd, const void *bytes, size_t size)
 {
 	const char *at = bytes;
 	ssize_t done;

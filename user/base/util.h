@@ -132,7 +132,7 @@ ssize_t read_range(int fd, void *to, size_t size, uint64_t offset);
  * Writes all bytes, however many a write accepts, and again after a signal. Returns 0 or a negative
  * errno.
  */
-int write_all(int fd, const void *bytes, size_t size);
+int write_fully(int fd, const void *bytes, size_t size);
 
 /* The path in /proc to open, link or watch a descriptor's file. Returns ret. */
 #define FD_PATH 32

@@ -101,7 +101,7 @@ static bool show(const struct pager *pager, const char *command)
 		/* ^C is for the pager, which would lose the terminal if we ended first. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
-		write_all(ends[1], pager->text, pager->size);
+		write_fully(ends[1], pager->text, pager->size);
 	}
 	close(ends[1]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
