@@ -43,15 +43,6 @@ struct diff_arguments {
 static const char *const by_words[] = { "functions", "objects", "lines", "calls", NULL };
 static const char *const format_words[] = { "text", "csv", "json", NULL };
 
-static int set_percent(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	double *percent = field;
-
-	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
-		return opt_bad(opt, value, err, "not a number from 0 to 100");
-	return 0;
-}
-
 /* The words stay in the memory of the command line, and a NUL replaces the '='. */
 static int set_map(const struct opt *opt, const char *value, void *field, struct error *err)
 {
@@ -100,7 +91,7 @@ static const struct opt diff_opts[] = {
 	  .arg = "PERCENT",
 	  .help = "exit with status 1 if the share of a row grew by more than PERCENT of the time, "
 		  "beyond noise",
-	  .set = set_percent,
+	  .set = opt_set_percent,
 	  .field = FIELD(fail_above) },
 	{ .name = "map",
 	  .arg = "OLD=NEW",

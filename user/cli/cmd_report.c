@@ -101,15 +101,6 @@ static const struct opt report_opts[] = {
 	{ 0 }
 };
 
-static int set_min(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	double *percent = field;
-
-	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
-		return opt_bad(opt, value, err, "is not a percentage from 0 to 100");
-	return 0;
-}
-
 static const struct opt tree_opts[] = {
 	{ .name = "callers",
 	  .arg = "FUNCTION",
@@ -126,7 +117,7 @@ static const struct opt tree_opts[] = {
 	  .arg = "PERCENT",
 	  .help = "leave out rows with a smaller share, of all or of FUNCTION",
 	  .fallback = "0.5",
-	  .set = set_min,
+	  .set = opt_set_percent,
 	  .field = FIELD(min) },
 	{ .name = "depth",
 	  .arg = "N",

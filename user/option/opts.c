@@ -195,6 +195,15 @@ int opt_set_u64(const struct opt *opt, const char *value, void *field, struct er
 	return 0;
 }
 
+int opt_set_percent(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *percent = field;
+
+	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
+		return opt_bad(opt, value, err, "is not a percentage from 0 to 100");
+	return 0;
+}
+
 /* In the largest unit that divides it: 100ms, 64K. */
 static void print_least(uint64_t least, const struct unit *units, char text[24])
 {

@@ -97,6 +97,9 @@ int opt_set_string(const struct opt *opt, const char *value, void *field, struct
 
 int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err);
 
+/* A double from 0 to 100. */
+int opt_set_percent(const struct opt *opt, const char *value, void *field, struct error *err);
+
 /* The smallest are 1 ns and 1 byte. */
 int opt_set_time(const struct opt *opt, const char *value, void *field, struct error *err);
 int opt_set_size(const struct opt *opt, const char *value, void *field, struct error *err);

@@ -43,22 +43,9 @@ static size_t count_lines(const char *text)
 static void move(struct top_page *page, uint32_t key)
 {
 	size_t nr = count_lines(shown(page)), rows = page->rows ? page->rows : 1;
-	size_t last = nr > rows ? nr - rows : 0;
 
-	if (key == TOP_KEY_UP || key == 'k')
-		page->first -= page->first > 0;
-	else if (key == TOP_KEY_DOWN || key == 'j')
-		page->first++;
-	else if (key == TOP_KEY_PAGE_UP)
-		page->first -= page->first < rows ? page->first : rows;
-	else if (key == TOP_KEY_PAGE_DOWN || key == ' ')
-		page->first += rows;
-	else if (key == TOP_KEY_HOME)
-		page->first = 0;
-	else if (key == TOP_KEY_END)
-		page->first = last;
-	if (page->first > last)
-		page->first = last;
+	page->first = top_moved(page->first, key == ' ' ? TOP_KEY_PAGE_DOWN : key, rows,
+				nr > rows ? nr - rows : 0);
 }
 
 void top_page_key(struct top_page *page, uint32_t key)

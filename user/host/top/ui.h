@@ -63,4 +63,7 @@ const struct top_row *top_ui_row(const struct top_ui *ui);
  */
 int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows);
 
+/* The position to which a key moves in a list, by `page` rows or less, up to the last one. */
+size_t top_moved(size_t at, uint32_t key, size_t page, size_t last);
+
 #endif
