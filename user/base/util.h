@@ -95,6 +95,22 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 
 int compare_text(const char *a, const char *b);
 
+/* Define such a function, which compares elements by one member, or by two. */
+#define DEFINE_COMPARE(name, type, member)                                                         \
+	static int name(const void *left, const void *right)                                       \
+	{                                                                                          \
+		const type *a = left, *b = right;                                                  \
+                                                                                                   \
+		return compare_u64(a->member, b->member);                                          \
+	}
+#define DEFINE_COMPARE_2(name, type, first, second)                                                \
+	static int name(const void *left, const void *right)                                       \
+	{                                                                                          \
+		const type *a = left, *b = right;                                                  \
+                                                                                                   \
+		return compare_u64(a->first, b->first) ?: compare_u64(a->second, b->second);       \
+	}
+
 /*
  * The number of elements in a sorted list before a place: the index of the first element for which
  * a condition on its index is false, or nr. For example BISECT(i, nr, list[i].start <= address).

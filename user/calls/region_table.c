@@ -154,12 +154,7 @@ static void add_regions(struct compiler *c, struct region_table *table)
 	}
 }
 
-static int compare_regions(const void *left, const void *right)
-{
-	const struct active_region *a = left, *b = right;
-
-	return compare_u64(a->offset, b->offset) ?: compare_u64(a->number, b->number);
-}
+DEFINE_COMPARE_2(compare_regions, struct active_region, offset, number)
 
 /* Of entries with equal offsets, only the first counts. */
 static void sort_regions(struct compiler *c)

@@ -37,12 +37,7 @@ void sparse_free(struct sparse *sparse)
 	memset(sparse, 0, sizeof(*sparse));
 }
 
-static int by_pc(const void *a, const void *b)
-{
-	const struct pc_count *x = a, *y = b;
-
-	return compare_u64(x->pc, y->pc);
-}
+DEFINE_COMPARE(by_pc, struct pc_count, pc)
 
 static void add_count(void *sum, const void *pc)
 {

@@ -118,12 +118,7 @@ static int add_chain(struct callgrind *callgrind, size_t i)
 	return ret;
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-	const struct callgrind_call *a = left, *b = right;
-
-	return compare_u64(a->place, b->place) ?: compare_u64(a->callee, b->callee);
-}
+DEFINE_COMPARE_2(compare_calls, struct callgrind_call, place, callee)
 
 static int add_costs(struct callgrind *callgrind)
 {

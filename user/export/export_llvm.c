@@ -179,12 +179,7 @@ static int add_llvm_function(struct llvm *llvm, const struct profile_function *f
 	return ret;
 }
 
-static int compare_counted(const void *left, const void *right)
-{
-	const struct line_count *a = left, *b = right;
-
-	return compare_u64(a->offset, b->offset);
-}
+DEFINE_COMPARE(compare_counted, struct line_count, offset)
 
 static int add_llvm_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)
 {

@@ -181,12 +181,7 @@ static int named_object(struct raw *raw, const char *name)
 			       "raw: --object '%.200s': not in the profile", name);
 }
 
-static int compare_raw_hits(const void *left, const void *right)
-{
-	const struct raw_hit *a = left, *b = right;
-
-	return compare_u64(a->at, b->at);
-}
+DEFINE_COMPARE(compare_raw_hits, struct raw_hit, at)
 
 static void add_raw_ticks(void *first, const void *equal)
 {

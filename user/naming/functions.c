@@ -363,12 +363,7 @@ static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
 	return ret;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct symbol_range *a = left, *b = right;
-
-	return compare_u64(a->start, b->start);
-}
+DEFINE_COMPARE(compare_ranges, struct symbol_range, start)
 
 static void join_ranges(struct symbol_wanted *wanted)
 {

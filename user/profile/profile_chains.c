@@ -141,12 +141,7 @@ static int assign_node(struct profile_chains *chains, uint32_t node, struct assi
 	return 0;
 }
 
-static int compare_chains(const void *left, const void *right)
-{
-	const struct bin_chain *a = left, *b = right;
-
-	return compare_u64(a->bin, b->bin) ?: compare_u64(a->node, b->node);
-}
+DEFINE_COMPARE_2(compare_chains, struct bin_chain, bin, node)
 
 /* Ticks in the tree beyond those of the bin are dropped. */
 static int assign_nodes(struct profile_chains *chains, struct assigned *assigned)

@@ -574,14 +574,7 @@ static int combine_labels(void *first, size_t nr)
 
 /* --- callers ------------------------------------------------------------------------------------ */
 
-static int compare_sites(const void *left, const void *right)
-{
-	const struct profile_site *a = left, *b = right;
-
-	if (a->object != b->object)
-		return compare_u64(a->object, b->object);
-	return compare_u64(a->offset, b->offset);
-}
+DEFINE_COMPARE_2(compare_sites, struct profile_site, object, offset)
 
 static void key_site(const void *element, uint64_t key[2])
 {

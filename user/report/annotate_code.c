@@ -269,12 +269,7 @@ static size_t length_of(const struct annotation_jump *jump)
 	return jump->from < jump->to ? jump->to - jump->from : jump->from - jump->to;
 }
 
-static int compare_targets(const void *left, const void *right)
-{
-	const struct annotation_jump *a = left, *b = right;
-
-	return compare_u64(a->to, b->to) ?: compare_u64(a->from, b->from);
-}
+DEFINE_COMPARE_2(compare_targets, struct annotation_jump, to, from)
 
 static int compare_heat(const void *left, const void *right)
 {

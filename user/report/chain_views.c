@@ -49,12 +49,7 @@ struct caller_entry {
 	struct context_sum sum;
 };
 
-static int compare_entries(const void *left, const void *right)
-{
-	const struct caller_entry *a = left, *b = right;
-
-	return compare_u64(a->made, b->made) ?: compare_u64(a->context, b->context);
-}
+DEFINE_COMPARE_2(compare_entries, struct caller_entry, made, context)
 
 /* Adds the entries of a level to their rows. Returns how many entries are left after combining. */
 static size_t add_level(struct chain_view *view, struct caller_entry *entries, size_t nr)

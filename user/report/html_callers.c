@@ -59,12 +59,7 @@ static size_t frame_of_text(void *of, const struct profile_row *row, uint32_t *f
 	return 1;
 }
 
-static int compare_sums(const void *left, const void *right)
-{
-	const struct chain_sum *a = left, *b = right;
-
-	return compare_u64(a->context, b->context);
-}
+DEFINE_COMPARE(compare_sums, struct chain_sum, context)
 
 static void put_sums(struct page_chains *page, double weight, FILE *data)
 {

@@ -322,12 +322,7 @@ static int add_unit_place(struct compile_unit *unit, const struct asked_place *p
 	return 0;
 }
 
-static int compare_unit_places(const void *left, const void *right)
-{
-	const struct unit_place *a = left, *b = right;
-
-	return compare_u64(a->address, b->address) ?: compare_u64(a->index, b->index);
-}
+DEFINE_COMPARE_2(compare_unit_places, struct unit_place, address, index)
 
 /*
  * Sorts places and removes duplicates. The ranges of a unit may be in any order and, wrongly,
@@ -536,12 +531,7 @@ static int line_units_resolve(struct line_job *job)
 	return ret;
 }
 
-static int compare_asked_places(const void *left, const void *right)
-{
-	const struct asked_place *a = left, *b = right;
-
-	return compare_u64(a->address, b->address);
-}
+DEFINE_COMPARE(compare_asked_places, struct asked_place, address)
 
 /* Offsets outside of the text keep an empty line. */
 static struct asked_place *make_places(const struct elf_image *image, const uint64_t *offsets,

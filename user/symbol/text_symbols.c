@@ -244,12 +244,7 @@ struct loaded {
 	size_t name_length;
 };
 
-static int compare_loaded(const void *left, const void *right)
-{
-	const struct loaded *a = left, *b = right;
-
-	return compare_u64(a->index, b->index);
-}
+DEFINE_COMPARE(compare_loaded, struct loaded, index)
 
 static int remember(void **loaded, const struct jit_record *record)
 {

@@ -272,14 +272,7 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 }
 
 /* By place; at one place in the order of reading. */
-static int compare_drafts(const void *a, const void *b)
-{
-	const struct draft_function *x = a, *y = b;
-
-	if (x->offset != y->offset)
-		return compare_u64(x->offset, y->offset);
-	return compare_u64(x->first, y->first);
-}
+DEFINE_COMPARE_2(compare_drafts, struct draft_function, offset, first)
 
 /*
  * Keeps one function per place, and prefers .eh_frame to .debug_frame. Ends each function at the
