@@ -32,11 +32,13 @@ struct pt_regs___kernel {
 	unsigned long sp;
 	unsigned long bp;
 	unsigned long di;
+	unsigned long orig_ax;
 #elif defined(__TARGET_ARCH_arm64)
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
 	u64 pstate;
+	s32 syscallno;
 #endif
 };
 #pragma clang attribute pop
@@ -228,6 +230,25 @@ static __always_inline u64 arch_return_pc(struct task_struct *task)
 
 	return regs->ip;
 }
+
+enum { X86_TS_COMPAT = 2, X86_X32_BIT = 1 << 30 };
+
+/* The system call that a task is in; negative: none. */
+static __always_inline s32 arch_syscall(struct task_struct *task)
+{
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
+	s32 number = (s32)regs->orig_ax;
+
+	return number < 0 ? number : number & ~X86_X32_BIT;
+}
+
+/* Whether its number is of the table for 32-bit programs. */
+static __always_inline bool arch_is_compat(struct task_struct *task)
+{
+	return task->thread_info.status & X86_TS_COMPAT;
+}
+
+enum { NR_RESTART_SYSCALL = 219, NR_CLONE = 56, NR_VFORK = 58, NR_CLONE3 = 435 };
 
 /* The kernel counts this up for each new address space and never reuses a value. */
 static __always_inline u64 arch_mm_id(struct mm_struct *mm)
@@ -428,6 +449,23 @@ static __always_inline u64 arch_return_pc(struct task_struct *task)
 
 	return regs->pc;
 }
+
+static __always_inline s32 arch_syscall(struct task_struct *task)
+{
+	return ((struct pt_regs___kernel *)bpf_task_pt_regs(task))->syscallno;
+}
+
+/* A 32-bit program. */
+static __always_inline bool arch_is_compat(struct task_struct *task)
+{
+	u64 pstate = 0;
+
+	bpf_core_read(&pstate, sizeof(pstate),
+		      &((struct pt_regs___kernel *)bpf_task_pt_regs(task))->pstate);
+	return pstate & PSR_MODE32_BIT;
+}
+
+enum { NR_RESTART_SYSCALL = 128, NR_CLONE = 220, NR_VFORK = -1, NR_CLONE3 = 435 };
 
 /*
  * The kernel numbers no address spaces: context.id is 0 before the first run, and changes when ASIDs are given

@@ -45,6 +45,10 @@ struct backing_file___user_path {
 	struct path user_path;
 };
 
+struct sched_entity___delayed {
+	unsigned char sched_delayed;
+};
+
 struct kernfs_node___plain {
 	struct kernfs_node *parent;
 };
@@ -61,6 +65,20 @@ struct kernfs_node___rcu {
 static __always_inline bool amid_exec(struct task_struct *task)
 {
 	return BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/*
+ * Whether a task that leaves its CPU has left the run queue too. Since "sched/fair: Implement delayed dequeue", 6.12,
+ * one that sleeps may be left in the queue for a while, marked as such.
+ */
+static __always_inline bool has_left_queue(struct task_struct *task)
+{
+	struct sched_entity___delayed *entity = (void *)&task->se;
+
+	if (!task->on_rq)
+		return true;
+	/* "sched/fair: Implement delayed dequeue", 6.12 */
+	return bpf_core_field_exists(entity->sched_delayed) && BPF_CORE_READ(entity, sched_delayed);
 }
 
 static __always_inline u32 mm_stamp(struct mm_struct *mm)

@@ -28,6 +28,9 @@ const volatile bool choosing = false;
 /* Ticks are counted with their callers too: see callers.bpf.h. */
 const volatile bool callers = false;
 
+/* Waits are counted too: see waits.bpf.h. */
+const volatile bool waits = false;
+
 /* Counts each sample as one tick, to measure the clock itself. */
 const volatile bool unweighted = false;
 
@@ -68,6 +71,8 @@ const volatile __s64 regs_distance = 0;
 const volatile __s32 cgroup_controller = -1;
 
 const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
+const volatile __u32 wait_walks = 0; /* and those of waits, */
+const volatile __u32 wait_copies = 0; /* and so many further those of waits that are moved */
 const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "exit.bpf.h"
 #include "tick.bpf.h"
+#include "waits.bpf.h"
 #include "watch.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -464,7 +465,9 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = arch_task_mm_id(task);
 	settle(&follow->exec, arch_return_pc(task), END_COMPLETE);
-	return callers ? announce_image(task) : 0;
+	if (waits)
+		start_command(task, follow);
+	return callers || waits ? announce_image(task) : 0;
 }
 
 /*
@@ -478,6 +481,8 @@ static __always_inline void end_thread(struct task_struct *task)
 	if (!follow)
 		return;
 	settle_runtime(task, follow);
+	if (waits)
+		end_waits(task);
 	if (follow->flags & FOLLOW_EXITING)
 		__sync_fetch_and_add(&cpu_time.freed, 1);
 }
@@ -502,4 +507,53 @@ SEC("?fentry/exit_mm_release")
 int BPF_PROG(profil_exit_mm, struct task_struct *task)
 {
 	return WATCHED(begin_exit(task));
+}
+
+/* With --waits: the events by which the state of a thread changes. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(profil_switch, bool preempted, struct task_struct *prev, struct task_struct *next)
+{
+	u64 now;
+
+	if (!waits_state.on)
+		return 0;
+	now = bpf_ktime_get_ns();
+	leave_cpu(prev, preempted, now);
+	enter_cpu(next, now);
+	return 0;
+}
+
+SEC("?tp_btf/sched_wakeup")
+int BPF_PROG(profil_wakeup, struct task_struct *task)
+{
+	if (waits_state.on)
+		wake(task);
+	return 0;
+}
+
+/* After profil_fork, if that is attached. */
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(profil_waits_fork, struct task_struct *parent, struct task_struct *child)
+{
+	if (!without_text(child))
+		start_child(child);
+	return 0;
+}
+
+/* After profil_move. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(profil_waits_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
+{
+	change_target(task);
+	return 0;
+}
+
+SEC("?iter/task")
+int profil_waits_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && !without_text(task))
+		walk_waits(task);
+	return 0;
 }

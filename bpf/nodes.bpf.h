@@ -191,7 +191,7 @@ static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 si
 __noinline u64 claim_node(struct caller_node *node, u64 site, u32 parent, u32 owner_number)
 {
 	u32 half = half_of(parent);
-	struct owner *owner = admitted_owner(owner_number, half, site);
+	struct owner *owner = admitted_owner(owner_number & ~OWNER_QUIET, half, site);
 	u64 held;
 
 	if (!owner || !node)
@@ -201,7 +201,10 @@ __noinline u64 claim_node(struct caller_node *node, u64 site, u32 parent, u32 ow
 		return held;
 	node->parent = parent;
 	__sync_fetch_and_add(&owner->elements[half], 1);
-	note_used(&callers_state.elements[half], node_mask(half) / TURN_PART);
+	if (owner_number & OWNER_QUIET)
+		__sync_fetch_and_add(&callers_state.elements[half], 1);
+	else
+		note_used(&callers_state.elements[half], node_mask(half) / TURN_PART);
 	return 0;
 }
 

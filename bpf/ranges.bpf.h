@@ -178,15 +178,10 @@ static __always_inline void range_put(struct text_range *place, const struct tex
 	place->ticks = 0;
 }
 
-/* Makes a range of a mapping; false: it is no text. */
-static __always_inline bool range_of_mapping(const struct mapping *mapping, u32 epoch,
-					     struct text_range *range)
+/* Makes a range of a mapping of a text; 0: the text has no number. */
+static __always_inline void range_of_text(const struct mapping *mapping, u32 text, u32 epoch,
+					  struct text_range *range)
 {
-	u32 text;
-
-	if (!mapping->exec)
-		return false;
-	text = text_of(&mapping->space);
 	/* Text that could not be announced to user space, or has no number, is looked up again. */
 	range->epoch = text && mapping->exec & MAPPING_TOLD ? epoch : epoch - 1;
 	if (!text)
@@ -197,6 +192,15 @@ static __always_inline bool range_of_mapping(const struct mapping *mapping, u32 
 	range->vma = mapping->vma;
 	range->inode = mapping->space.kind == SPACE_FILE ? mapping->space.a : 0;
 	range->seen = 0;
+}
+
+/* The same of any mapping; false: it is no text. */
+static __always_inline bool range_of_mapping(const struct mapping *mapping, u32 epoch,
+					     struct text_range *range)
+{
+	if (!mapping->exec)
+		return false;
+	range_of_text(mapping, text_of(&mapping->space), epoch, range);
 	return true;
 }
 

@@ -195,8 +195,9 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 	space->b = task->tgid;
 }
 
-static __always_inline void take_mapping(struct task_struct *task, struct vm_area_struct *vma,
-					 struct mapping *mapping)
+/* Reads a mapping, but of one that is no text only where it is. Returns its file. */
+static __always_inline struct file *
+read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping *mapping)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 
@@ -205,7 +206,7 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 	mapping->end = BPF_CORE_READ(vma, vm_end);
 	mapping->exec = BPF_CORE_READ(vma, vm_flags) & MAPPING_EXEC;
 	if (!mapping->exec)
-		return;
+		return NULL;
 	if (file) {
 		mapping->offset = BPF_CORE_READ(vma, vm_pgoff) << page_shift;
 		file_space(file, &mapping->space);
@@ -213,7 +214,15 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 		anon_space(task, mapping->start, &mapping->space);
 		mapping->offset = mapping->space.kind == SPACE_VDSO ? 0 : mapping->start;
 	}
-	if (mapping->space.kind == SPACE_VDSO || announce(mapping, task, file))
+	return file;
+}
+
+static __always_inline void take_mapping(struct task_struct *task, struct vm_area_struct *vma,
+					 struct mapping *mapping)
+{
+	struct file *file = read_mapping(task, vma, mapping);
+
+	if (mapping->exec && (mapping->space.kind == SPACE_VDSO || announce(mapping, task, file)))
 		mapping->exec |= MAPPING_TOLD;
 }
 

@@ -148,11 +148,29 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 	return rule;
 }
 
+/* For a wait nothing is announced, because the run queue is locked: see waits.bpf.h. */
+static __always_inline bool known_range(struct walk *walk, struct vm_area_struct *vma,
+					struct text_range *range)
+{
+	struct mapping mapping = {};
+	u32 text;
+
+	read_mapping(bpf_get_current_task_btf(), vma, &mapping);
+	text = mapping.exec ? known_text(&mapping.space) : 0;
+	if (!text || (mapping.space.kind != SPACE_VDSO && !is_told(&mapping.space))) {
+		walk->unknown = true;
+		return false;
+	}
+	mapping.exec |= MAPPING_TOLD;
+	range_of_text(&mapping, text, walk->epoch, range);
+	return true;
+}
+
 /*
  * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
  * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
  */
-static __noinline int read_range(const struct walk *walk, struct text_range *range)
+static __noinline int read_range(struct walk *walk, struct text_range *range)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -161,12 +179,14 @@ static __noinline int read_range(const struct walk *walk, struct text_range *ran
 
 	if (!vma)
 		return false;
+	if (waits && walk->owner & OWNER_QUIET)
+		return known_range(walk, vma, range);
 	take_mapping(task, vma, &mapping);
 	return range_of_mapping(&mapping, walk->epoch, range);
 }
 
 /* Fills a range in for the walk's pc. What it holds is of no tick: its owner and root are not looked up. */
-static __always_inline bool fill_range(const struct walk *walk, struct text_range *range)
+static __always_inline bool fill_range(struct walk *walk, struct text_range *range)
 {
 	if (range->ticks)
 		range_bill(range, range->ticks);

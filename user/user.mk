@@ -63,6 +63,16 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 # Before the first build there are no .d files to say who needs a skeleton.
 $(filter $(BUILD)/obj/user/host/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/host/cost/%,$(LIB_OBJ)): | $(SKELS)
 
+# Names of system calls by number, from the kernel's headers: this processor's, and on x86-64 those of 32-bit programs.
+SYSCALLS_H := $(BUILD)/gen/syscalls.h $(BUILD)/gen/syscalls_compat.h
+$(BUILD)/gen/syscalls.h: syscalls_in := asm/unistd.h
+$(BUILD)/gen/syscalls_compat.h: syscalls_in := $(if $(filter x86_64,$(PROCESSOR)),asm/unistd_32.h,asm/types.h)
+$(SYSCALLS_H): $(CC_STAMP) user/user.mk | $$(@D)/
+	$(call msg,GEN,$@)
+	$(Q)echo '#include <$(syscalls_in)>' | $(CC) -E -dM -x c - | \
+		sed -En 's/^#define __NR(3264)?_([a-z][a-z0-9_]*) ([0-9]+)$$/[\3] = "\2",/p' | sort -t'[' -k2n >$@
+$(BUILD)/obj/user/host/engine/wait_classes.o: $(SYSCALLS_H)
+
 $(filter $(BUILD)/obj/user/export/% $(BUILD)/obj/user/agent/%,$(LIB_OBJ)): | $(PROTO_H)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/

@@ -169,8 +169,11 @@ struct mm_struct {
 	struct maple_tree mm_mt;
 };
 
+struct core_state;
+
 struct signal_struct {
 	atomic_t live;
+	struct core_state *core_state;
 };
 
 struct kernfs_node {
@@ -238,8 +241,15 @@ struct sched_entity {
 	u64 prev_sum_exec_runtime;
 };
 
+struct thread_info {
+	u32 status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
+	unsigned int on_rq; /* as on_cpu */
 	unsigned int on_cpu; /* a byte since 7.x; CO-RE adjusts only an unsigned member to that */
 	struct sched_entity se;
 	struct mm_struct *mm;
@@ -252,6 +262,8 @@ struct task_struct {
 	u64 start_time;
 	u64 self_exec_id;
 	unsigned int in_execve : 1;
+	unsigned int in_iowait : 1;
+	unsigned int frozen : 1;
 	const struct cred *cred;
 	struct nsproxy *nsproxy; /* NULL: it is exiting */
 	struct css_set *cgroups;

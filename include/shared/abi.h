@@ -6,6 +6,7 @@
 #include "shared/callers_abi.h"
 #include "shared/counters.h"
 #include "shared/types.h"
+#include "shared/waits_abi.h"
 #include "shared/weight.h"
 
 /*
@@ -31,8 +32,8 @@ enum { TARGETS_MAX = 1 << 12 };
 #define NO_TARGET 0xffffffff
 
 /*
- * What a text belongs to. The last kind stands for a cgroup itself, in records that tell user space
- * of it.
+ * What a text belongs to. CGROUP stands for a cgroup itself, in records that tell user space of it. WAIT is no text: see
+ * TEXT_WAIT.
  */
 enum space_kind {
 	SPACE_FILE = 1,
@@ -40,6 +41,7 @@ enum space_kind {
 	SPACE_KERNEL,
 	SPACE_VDSO,
 	SPACE_CGROUP,
+	SPACE_WAIT,
 };
 
 /*

@@ -49,9 +49,17 @@ static inline __u32 site_is_coarse(__u64 site)
 /*
  * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
  * is none, so that no site is 0. OTHER is of all that have no number, and its sites are coarse, with offset 0.
+ * WAIT is no text: its sites are the classes of waits, see waits_abi.h.
  * Those that no chain names any more are given back.
  */
-enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_OTHER, TEXT_FIRST, TEXTS_MAX = 1 << SITE_TEXT_BITS };
+enum {
+	TEXT_KERNEL = 1,
+	TEXT_VDSO,
+	TEXT_OTHER,
+	TEXT_WAIT,
+	TEXT_FIRST,
+	TEXTS_MAX = 1 << SITE_TEXT_BITS
+};
 
 #define SITE_OF_OTHER ((__u64)TEXT_OTHER << SITE_OFFSET_BITS | SITE_COARSE)
 
@@ -196,6 +204,10 @@ struct caller_root {
 	__u32 number; /* odd: in the second half */
 	__u32 pad;
 	__u64 ticks; /* without any frame */
+	/* Of a root of waits: see struct thread_waits. */
+	__u64 on_cpu_ns;
+	__u64 cpu_ns; /* by the scheduler */
+	__u64 unaccounted_ns;
 };
 
 /*
@@ -246,8 +258,8 @@ struct walk {
 	__u32 in_call; /* pc is where a call will return to */
 	__u32 parent; /* while the chain is entered: the node reached */
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
-	__u32 owner; /* of the process, + 1; 0: not looked up yet */
-	__u32 pad1;
+	__u32 owner; /* of the process, + 1; 0: not looked up yet; of a wait also OWNER_QUIET */
+	__u32 unknown; /* of a wait: it came to text that user space does not know */
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
@@ -273,6 +285,11 @@ enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10 };
 /* The kinds of keys: a uid is itself. */
 #define OWNER_OF_CGROUP (1ULL << 63)
 #define OWNER_OF_NAMESPACE (1ULL << 32)
+
+/*
+ * Beside the number of an owner: the run queue is locked, so that nothing may be made but nodes, and nobody is notified.
+ */
+#define OWNER_QUIET (1U << 31)
 
 /* Uids from there on may be subordinate to others: see subuid(5). */
 enum { SUBORDINATE_MIN = 1 << 16, SUBORDINATES_MAX = 64 };
@@ -333,7 +350,7 @@ _Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
 _Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
 _Static_assert(sizeof(struct node_line) == 64, "struct node_line");
 _Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
-_Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
+_Static_assert(sizeof(struct caller_root) == 40, "struct caller_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
 _Static_assert(sizeof(struct owner) == 24, "struct owner");
 _Static_assert(sizeof(struct callers_state) == 128, "struct callers_state");

@@ -208,6 +208,7 @@ static const struct opt_group top_groups[] = {
 	{ .title = "View", .opts = view_opts },
 	{ .title = "Sampling", .opts = sampling_rate_opts, .base = FIELD(sampling) },
 	{ .title = "Callers", .opts = sampling_callers_opts, .base = FIELD(sampling) },
+	{ .title = "Waits", .opts = sampling_waits_opts, .base = FIELD(sampling) },
 	{ .title = "Histograms", .opts = sampling_histogram_opts, .base = FIELD(sampling) },
 	{ 0 },
 };

@@ -281,6 +281,14 @@ const struct opt sampling_callers_opts[] = {
 	{ 0 }
 };
 
+const struct opt sampling_waits_opts[] = {
+	{ .name = "waits",
+	  .help = "count wall time too: where threads wait, in which system calls, and for how long; exact, "
+		  "by the scheduler's events",
+	  .field = FIELD(waits) },
+	{ 0 }
+};
+
 const struct opt sampling_output_opts[] = {
 	{ .name = "output",
 	  .letter = 'o',
@@ -394,6 +402,17 @@ static int settle_callers(struct sampling_options *options, const char *command,
 	return 0;
 }
 
+/* The scheduler moves threads between all CPUs. */
+static int check_waits(const struct sampling_options *options, const char *command,
+		       struct error *err)
+{
+	if (!options->waits || (!options->cpus && !options->nr_regions))
+		return 0;
+	return error_with_hint(err, -EINVAL, "leaving one of them out",
+			       "%s: --waits and --%s: waits are of all %s", command,
+			       options->cpus ? "cpu" : "region", options->cpus ? "CPUs" : "text");
+}
+
 const struct opt sampling_agent_opts[] = {
 	{ .name = "interval",
 	  .arg = "T",
@@ -436,6 +455,9 @@ const struct opt sampling_agent_opts[] = {
 	{ .name = "callers",
 	  .help = "send stacks: count each tick with its chain of callers too, in the kernel",
 	  .field = FIELD(callers) },
+	{ .name = "waits",
+	  .help = "count where threads wait, and for how long",
+	  .field = FIELD(waits) },
 	{ .name = "memory",
 	  .arg = "SIZE",
 	  .help = "limit the memory for ticks",
@@ -462,7 +484,7 @@ int sampling_options_check(struct sampling_options *options, const char *command
 				       "%s: --bytes-per-bin and --scale: both say the bin size",
 				       command);
 	if (check_budget(options, command, err) || settle_callers(options, command, err) ||
-	    settle_rate(options, command, err))
+	    settle_rate(options, command, err) || check_waits(options, command, err))
 		return -EINVAL;
 	return check_interval(options, command, err);
 }

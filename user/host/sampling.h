@@ -13,6 +13,7 @@
 extern const struct opt sampling_rate_opts[];
 extern const struct opt sampling_histogram_opts[];
 extern const struct opt sampling_callers_opts[];
+extern const struct opt sampling_waits_opts[];
 extern const struct opt sampling_output_opts[];
 extern const struct opt sampling_command_opts[];
 
@@ -23,6 +24,7 @@ extern const struct opt sampling_agent_opts[];
 	{ .title = "Sampling", .opts = sampling_rate_opts, .base = (offset) },                     \
 		{ .title = "Histograms", .opts = sampling_histogram_opts, .base = (offset) },      \
 		{ .title = "Callers", .opts = sampling_callers_opts, .base = (offset) },           \
+		{ .title = "Waits", .opts = sampling_waits_opts, .base = (offset) },               \
 	{                                                                                          \
 		.title = "Output", .opts = sampling_output_opts, .base = (offset)                  \
 	}

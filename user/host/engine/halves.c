@@ -46,7 +46,10 @@ static uint32_t nodes_in(uint64_t bytes)
 
 void halves_init(struct halves *halves)
 {
-	*halves = (struct halves){ .fds = { -1, -1 } };
+	*halves = (struct halves){ .fds = { -1, -1 },
+				   .waits_fds = { -1, -1 },
+				   .waits_base_fd = -1,
+				   .waits_outer_fd = -1 };
 }
 
 void halves_plan(struct halves *halves, uint64_t bytes, double per_second)
@@ -62,6 +65,11 @@ void halves_plan(struct halves *halves, uint64_t bytes, double per_second)
 static size_t bytes_of(uint32_t nr_nodes)
 {
 	return nr_nodes * sizeof(struct caller_node);
+}
+
+static size_t waits_bytes(const struct halves *halves, uint32_t nr_nodes)
+{
+	return halves->waits_base_fd < 0 ? 0 : nr_nodes * sizeof(struct node_waits);
 }
 
 /* The map that is made at load stays. */
@@ -110,6 +118,48 @@ int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *
 	return -errno;
 }
 
+/* The waits of the second half in the map need not begin on a page. */
+int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_array *result,
+		     struct node_waits **waits)
+{
+	const bool alone = halves->fds[half] >= 0;
+	const size_t page = sysconf(_SC_PAGESIZE);
+	const size_t first = alone ? 0 : half * (size_t)halves->base * sizeof(**waits);
+	const size_t bytes = halves->nr_nodes[half] * sizeof(**waits);
+
+	result->size = first % page + bytes;
+	result->at = mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  alone ? halves->waits_fds[half] : halves->waits_base_fd,
+			  (off_t)(first / page * page));
+	if (result->at != MAP_FAILED) {
+		*waits = (void *)((char *)result->at + first % page);
+		return 0;
+	}
+	result->at = NULL;
+	return -errno;
+}
+
+/* False: without memory there is none. */
+static bool make_waits_half(struct halves *halves, uint32_t half, uint32_t nr_nodes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	int fd;
+
+	if (halves->waits_outer_fd < 0)
+		return true;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_waits", sizeof(uint32_t),
+			    sizeof(struct node_waits), nr_nodes, &opts);
+	if (fd < 0)
+		return false;
+	if (bpf_map_update_elem(halves->waits_outer_fd, &half, &fd, BPF_ANY)) {
+		close(fd);
+		return false;
+	}
+	close_fd(&halves->waits_fds[half]);
+	halves->waits_fds[half] = fd;
+	return true;
+}
+
 static int make_half(uint32_t nr_nodes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
@@ -129,7 +179,9 @@ void halves_grow(struct halves *halves, uint64_t filled_ns)
 	fd = make_half(wanted);
 	if (fd < 0)
 		return;
-	if (bpf_map_update_elem(halves->outer_fd, &half, &fd, BPF_ANY)) {
+	/* Waits of more nodes than there are harm nobody. */
+	if (!make_waits_half(halves, half, wanted) ||
+	    bpf_map_update_elem(halves->outer_fd, &half, &fd, BPF_ANY)) {
 		close(fd);
 		return;
 	}
@@ -141,11 +193,13 @@ void halves_grow(struct halves *halves, uint64_t filled_ns)
 
 uint64_t halves_bytes(const struct halves *halves)
 {
-	uint64_t bytes = 2 * bytes_of(halves->base);
+	uint64_t bytes = 2 * (bytes_of(halves->base) + waits_bytes(halves, halves->base));
 	uint32_t i;
 
 	for (i = 0; i < 2; i++)
-		bytes += halves->fds[i] < 0 ? 0 : bytes_of(halves->nr_nodes[i]);
+		if (halves->fds[i] >= 0)
+			bytes += bytes_of(halves->nr_nodes[i]) +
+				 waits_bytes(halves, halves->nr_nodes[i]);
 	return bytes;
 }
 
@@ -153,4 +207,6 @@ void halves_free(struct halves *halves)
 {
 	close_fd(&halves->fds[0]);
 	close_fd(&halves->fds[1]);
+	close_fd(&halves->waits_fds[0]);
+	close_fd(&halves->waits_fds[1]);
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "host/engine/maps.h"
 #include "shared/callers_abi.h"
+#include "shared/waits_abi.h"
 
 /* The two halves of the kernel's table of ticks: see halves.c. */
 struct halves {
@@ -14,9 +15,12 @@ struct halves {
 	uint32_t most; /* nodes that a half may have */
 	uint32_t nr_nodes[2];
 	int fds[2]; /* of halves that are larger than the base, else -1 */
+	int waits_fds[2]; /* the same of their waits */
 	uint64_t opened_ns; /* when programs began to add to the one in use */
 	int base_fd; /* these belong to the session, as the state does */
 	int outer_fd;
+	int waits_base_fd; /* -1: waits are not counted */
+	int waits_outer_fd;
 	struct callers_state *state;
 };
 
@@ -39,6 +43,10 @@ void halves_flip(struct halves *halves);
 
 /* Maps a half; -errno. */
 int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result);
+
+/* Maps the waits of all nodes of a half; *waits gets those of the first node. -errno. */
+int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_array *result,
+		     struct node_waits **waits);
 
 /*
  * Makes the half that is not in use larger, if the other one filled up in so short a time. It must be empty, and

@@ -43,7 +43,8 @@ void session_configure_callers(struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
-	bpf_program__set_autoload(skel->progs.profil_texts, session->options.callers);
+	bpf_program__set_autoload(skel->progs.profil_texts,
+				  session->options.callers || session->options.waits);
 	bpf_program__set_autoattach(skel->progs.profil_texts, false);
 	if (!session->options.callers)
 		return;

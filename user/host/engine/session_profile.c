@@ -16,6 +16,7 @@
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_swap.h"
+#include "host/engine/session_waits.h"
 #include "profile/profile_head.h"
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
@@ -366,6 +367,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	if (!ret)
 		ret = store_fill(session->store, &names, counted->tallies, &modules,
 				 session->options.callers, profile, err);
+	ret = ret ?: session_fill_waits(session, &names, &modules, profile, err);
 	kernel_modules_free(&modules);
 	if (!ret && fill_all(session, counted, &names, profile))
 		ret = error_no_memory(err, "profile");

@@ -46,6 +46,7 @@
 #include "host/engine/session_texts.h"
 #include "host/engine/session_swap.h"
 #include "host/engine/spaces.h"
+#include "host/engine/session_waits.h"
 #include "unwind/cfi.h"
 
 /* The kernel's figures of the programs. */
@@ -204,7 +205,7 @@ static int configure_session(struct session *session, struct error *err)
 	map_set_entries(skel->maps.cpu_accounts, session->nr_cpus);
 	/* Last, because they need more room in one of these. */
 	session_configure_callers(session);
-	return 0;
+	return session_configure_waits(session, err);
 }
 
 static int bind_maps(struct session *session, struct error *err)
@@ -223,7 +224,9 @@ static int bind_maps(struct session *session, struct error *err)
 		ret = session_bind_halves(session, err);
 	if (!ret)
 		ret = session_bind_texts(session, err);
-	return ret ? ret : session_bind_callers(session, err);
+	if (!ret)
+		ret = session_bind_callers(session, err);
+	return ret ? ret : session_bind_waits(session, err);
 }
 
 static int watch_session_fd(struct session *session, int fd, struct error *err)
@@ -524,6 +527,7 @@ int session_poll(struct session *session, struct error *err)
 	session_poll_starting(session);
 	session_poll_swap(session);
 	session_reclaim_texts(session);
+	session_poll_waits(session);
 	if (session->sampler.changes_fd < 0)
 		return 0;
 	return sampler_follow_cpus(&session->sampler, err);
@@ -570,6 +574,7 @@ void session_close(struct session *session)
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	store_free(session->store);
+	session_free_waits(session);
 	runtime_free(&session->runtime);
 	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {

@@ -11,6 +11,7 @@
 #include "host/engine/programs.h"
 #include "host/engine/session_splits.h"
 #include "host/engine/session_state.h"
+#include "host/engine/session_waits.h"
 #include "profile/profile_splits.h"
 
 /*
@@ -60,7 +61,7 @@ int session_begin_runtime(struct session *session, struct error *err)
 	if (has_threads(session))
 		ret = walk(session, WALK_BEGIN, err);
 	cpu_time->kind = WALK_SETTLE;
-	return ret;
+	return ret ?: session_begin_waits(session, has_threads(session), err);
 }
 
 int session_settle_runtime(struct session *session, struct error *err)
@@ -72,8 +73,9 @@ int session_settle_runtime(struct session *session, struct error *err)
 
 int session_pause_runtime(struct session *session, struct error *err)
 {
-	int ret = walk(session, WALK_SETTLE, err);
+	int ret = session_end_waits(session, err);
 
+	ret = ret ?: walk(session, WALK_SETTLE, err);
 	session->skel->bss->cpu_time.kind = WALK_BEGIN;
 	return ret;
 }
@@ -105,7 +107,7 @@ static uint64_t still_to_come(const struct session *session)
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
-	int ret = walk(session, WALK_SETTLE, err);
+	int ret = session_end_waits(session, err) ?: walk(session, WALK_SETTLE, err);
 	uint64_t until = monotonic_ns() + EXIT_WAIT_MS * 1000000ULL;
 
 	session->skel->bss->cpu_time.kind = WALK_AWAIT;

@@ -25,7 +25,7 @@ void session_note_starting(struct session *session, uint32_t tgid)
 	size_t i;
 
 	/* Before the start, session_begin_callers() announces all mappings. */
-	if (!session->options.callers || !session->times.start_ns)
+	if (!(session->options.callers || session->options.waits) || !session->times.start_ns)
 		return;
 	for (i = 0; i < starting->nr; i++)
 		if (starting->list[i].tgid == tgid)

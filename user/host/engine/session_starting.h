@@ -7,7 +7,7 @@
 struct session;
 
 /*
- * With --callers: a process in which a file was first seen is searched for the other files that it
+ * With --callers or --waits: a process in which a file was first seen is searched for the other files that it
  * maps.
  */
 void session_note_starting(struct session *session, uint32_t tgid);

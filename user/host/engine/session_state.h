@@ -89,6 +89,16 @@ struct session_callers {
 	struct session_starting starting;
 };
 
+/* With --waits: see session_waits.c. */
+struct session_waits {
+	struct store *store;
+	struct waits_accounts accounts; /* since the last take */
+	struct mapped_array unplaced; /* struct node_waits by target */
+	uint64_t look_ns; /* when unknown text is looked for next */
+	uint32_t looks; /* how often that is soon again */
+	bool dropped; /* places were lost for want of memory */
+};
+
 /* The texts that have a number in the kernel, or had one until recently: see session_texts.c. */
 struct session_texts {
 	struct text_numbers numbers;
@@ -121,6 +131,7 @@ struct session {
 	struct split_names splits;
 	struct carries carries;
 	struct session_callers callers;
+	struct session_waits waits;
 	struct session_texts texts;
 	struct runtime runtime;
 	size_t added_up; /* processes added up by name since the last take */

@@ -18,12 +18,19 @@
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
 #include "host/engine/session_swap.h"
+#include "host/engine/session_waits.h"
 
 /* With less memory no program can be sampled. */
 enum { MEMORY_MIN = 256 * 1024 };
 
 /* The largest part of --memory for each half. With callers, half of --memory is for rules. */
 enum { HALF_SHARE = 8, HALF_SHARE_CALLERS = 16 };
+
+/* A node takes at most so many times the memory with its waits. */
+enum {
+	WAITS_PART = 1 + (sizeof(struct node_waits) + sizeof(struct caller_node) - 1) /
+				 sizeof(struct caller_node)
+};
 
 /* A process, thread or cgroup of a split takes some 110 bytes of the kernel, and a root. */
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
@@ -41,6 +48,7 @@ int session_plan(struct session *session, struct error *err)
 {
 	const uint64_t memory = session->options.memory, rules = session_plan_callers(session);
 	const bool callers = session->options.callers;
+	const uint32_t with_waits = session->options.waits ? WAITS_PART : 1;
 	const double hz = 1e9 / (double)session->options.period_ns;
 
 	if (memory < MEMORY_MIN)
@@ -49,25 +57,30 @@ int session_plan(struct session *session, struct error *err)
 				 (unsigned long long)memory);
 	session->nr_splits = memory / SPLIT_SHARE > SPLITS_MIN ? (uint32_t)(memory / SPLIT_SHARE) :
 								 SPLITS_MIN;
-	halves_plan(&session->halves, memory / (callers ? HALF_SHARE_CALLERS : HALF_SHARE),
+	halves_plan(&session->halves,
+		    memory / (callers ? HALF_SHARE_CALLERS : HALF_SHARE) / with_waits,
 		    hz * session->nr_cpus * (callers ? NEW_FRAMES : 1));
-	session->store_limit = memory - rules - halves_most(&session->halves);
+	session->store_limit = memory - rules - with_waits * halves_most(&session->halves);
 	session->swaps = 1;
 	session->store = store_new(session->options.bin_shift);
 	return session->store ? 0 : error_no_memory(err, "counters");
 }
 
-/* Each target has a root for each end, even if there is no memory for others. */
+static uint32_t roots_of_split(const struct session *session)
+{
+	return (session->options.callers ? WALK_END_COUNT : 1) + session->options.waits;
+}
+
+/* Each target has a root for each end, even if there is no memory for others. Those of waits come last. */
 static uint32_t roots_for_good(const struct session *session)
 {
-	return session->nr_targets * (session->options.callers ? WALK_END_COUNT : 1);
+	return session->nr_targets * roots_of_split(session);
 }
 
 static uint32_t max_roots(const struct session *session)
 {
 	const uint64_t splits = session->options.split == SPLIT_NONE ? 0 : session->nr_splits;
-	const uint64_t most =
-		roots_for_good(session) + splits * (session->options.callers ? WALK_END_COUNT : 1);
+	const uint64_t most = roots_for_good(session) + splits * roots_of_split(session);
 
 	return most < ROOTS_MAX / 2 ? (uint32_t)most : ROOTS_MAX / 2;
 }
@@ -103,7 +116,11 @@ static int make_roots(struct session *session, uint32_t half, uint32_t target)
 		root.number = root_for_good(target, key.end, half);
 		ret = bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
 	}
-	return ret;
+	if (ret || !session->options.waits)
+		return ret;
+	key.end = END_WAIT;
+	root.number = 2 * (roots_for_good(session) - session->nr_targets + target) + half;
+	return bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
 }
 
 int session_bind_halves(struct session *session, struct error *err)
@@ -149,9 +166,13 @@ static int read_roots(const struct session *session, uint32_t half, struct store
 		if (bpf_map_lookup_elem(roots_fd(session), &key, &root))
 			return -errno;
 		if (root.number < nr)
-			roots[root.number] = (struct store_root){ .key = key,
-								  .number = root.number,
-								  .ticks = root.ticks };
+			roots[root.number] =
+				(struct store_root){ .key = key,
+						     .number = root.number,
+						     .ticks = root.ticks,
+						     .on_cpu_ns = root.on_cpu_ns,
+						     .cpu_ns = root.cpu_ns,
+						     .unaccounted_ns = root.unaccounted_ns };
 	}
 	return errno == ENOENT ? 0 : -errno;
 }
@@ -205,7 +226,8 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 	closed.nodes = nodes.at;
 	closed.nr_nodes = session->halves.nr_nodes[half];
 	closed.roots = roots;
-	ret = store_add(session->store, &closed);
+	ret = session_add_waits(session, &closed);
+	ret = ret ?: store_add(session->store, &closed);
 	if (!ret) {
 		session->swaps++;
 		session_age_texts(session, nodes.at, closed.nr_nodes);
@@ -256,7 +278,8 @@ static bool has_ended(void *ctx, uint32_t target, uint64_t split)
 /* The session's own table, with the CPU time of processes and cgroups. */
 static uint64_t own_bytes(const struct session *session)
 {
-	return store_bytes(session->store) + session->runtime.nr * sizeof(*session->runtime.list);
+	return store_bytes(session->store) + session_waits_bytes(session) +
+	       session->runtime.nr * sizeof(*session->runtime.list);
 }
 
 /*
@@ -270,6 +293,7 @@ static void limit_store(struct session *session)
 
 	if (own_bytes(session) <= limit)
 		return;
+	session_limit_waits(session, limit / 2);
 	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
 		move_ended_runtime(session);
 		runtime_find_sums(&session->runtime);
@@ -289,14 +313,17 @@ int session_swap(struct session *session, struct error *err)
 	const uint64_t filled_ns = monotonic_ns() - session->halves.opened_ns;
 	const uint32_t half = halves_in_use(&session->halves);
 	const bool was_full = session->is_full;
-	int ret;
+	int ret = session_cut_waits(session, err);
 
+	if (ret)
+		return ret;
 	halves_flip(&session->halves);
 	/* After this no program uses the half, and each text in it was announced. */
 	ret = grace_period_wait(&session->grace);
 	if (ret)
 		return error_errno(err, ret, "waiting for the programs");
-	ret = session_consume_records(session, err);
+	ret = session_move_waits(session, err);
+	ret = ret ?: session_consume_records(session, err);
 	session->is_full = false;
 	session->halves.state->asked = 0;
 	if (!ret && session_read_texts(session))

@@ -84,6 +84,8 @@ static int reserve_nodes(struct store *store, size_t more)
 	int ret = GROW(store->nodes, store->node_room, need);
 	size_t i;
 
+	if (!ret && store->has_waits)
+		ret = GROW(store->waits, store->wait_room, need);
 	if (!ret)
 		ret = hash_index_reserve(&store->node_index, need);
 	for (i = 0; ret > 0 && i < store->nr_nodes; i++)
@@ -154,11 +156,20 @@ uint32_t store_put_node(struct store *store, const struct store_node *node)
 
 	if (!*slot) {
 		store->nodes[store->nr_nodes] = *node;
+		if (store->has_waits)
+			store->waits[store->nr_nodes] = (struct node_waits){ 0 };
 		*slot = (uint32_t)++store->nr_nodes;
 	} else {
 		store->nodes[*slot - 1].count += node->count;
 	}
 	return *slot - 1;
+}
+
+void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits)
+{
+	store->waits[node].ns += waits->ns;
+	store->waits[node].runnable_ns += waits->runnable_ns;
+	store->waits[node].count += waits->count;
 }
 
 /* --- a closed half ------------------------------------------------------------------------------- */
@@ -261,15 +272,20 @@ static uint64_t node_ticks(const struct closed_half *half, uint32_t index)
 	return ticks;
 }
 
+static bool has_waits(const struct node_waits *waits)
+{
+	return waits->ns || waits->runnable_ns || waits->count;
+}
+
 static void find_wanted(struct adding *adding)
 {
 	const struct closed_half *half = adding->half;
 	uint32_t i, at;
 
 	for (i = 0; i < half->nr_nodes; i++)
-		if (half->nodes[i].count)
+		if (half->waits ? has_waits(&half->waits[i]) : half->nodes[i].count)
 			want(adding, i);
-	for (i = 0; half->carries && i < half->carries->nr; i++) {
+	for (i = 0; !half->waits && half->carries && i < half->carries->nr; i++) {
 		at = carried(half, &half->carries->list[i]);
 		if (at < half->nr_nodes)
 			want(adding, at);
@@ -285,6 +301,8 @@ static struct store_text text_of(const struct closed_half *half, uint32_t number
 		text.space.kind = SPACE_KERNEL;
 	else if (number == TEXT_VDSO)
 		text.space.kind = SPACE_VDSO;
+	else if (number == TEXT_WAIT)
+		text.space.kind = SPACE_WAIT;
 	else if (number != TEXT_OTHER && number < half->nr_texts && half->texts[number].space.kind)
 		text = half->texts[number];
 	return text;
@@ -354,6 +372,30 @@ static void add_coarse(struct store *store, struct store_node *node)
 		store_put_node(store, node);
 }
 
+/* A wait loses its callers, but not its class. */
+static uint32_t class_parent(const struct store *store, uint32_t parent)
+{
+	while (!(parent & NODE_IS_ROOT) && !(store->nodes[parent - 1].parent & NODE_IS_ROOT))
+		parent = store->nodes[parent - 1].parent;
+	return parent;
+}
+
+static void add_wait_node(struct adding *adding, uint32_t index, bool full, struct store_node *node)
+{
+	const bool coarse = place_shift(node->place);
+	uint32_t number, *children = &adding->nodes[full][index];
+
+	*children = node->parent;
+	if (coarse)
+		node->parent = class_parent(adding->store, node->parent);
+	number = store_put_node(adding->store, node);
+	if (!coarse)
+		*children = number + 1;
+	/* As ticks: its own waits are below END_FULL only if its own chain has a gap. */
+	if (!full || !adding->nodes[false][index])
+		store_add_waits(adding->store, number, &adding->half->waits[index]);
+}
+
 static void add_node(struct adding *adding, uint32_t index, bool full)
 {
 	struct store_node node = { .parent = add_parent(adding, index, full) };
@@ -362,7 +404,9 @@ static void add_node(struct adding *adding, uint32_t index, bool full)
 	if (!full || !adding->nodes[false][index])
 		node.count = node_ticks(adding->half, index);
 	add_place(adding, adding->half->nodes[index].site, &node);
-	if (place_shift(node.place)) {
+	if (adding->half->waits) {
+		add_wait_node(adding, index, full, &node);
+	} else if (place_shift(node.place)) {
 		adding->nodes[full][index] = node.parent;
 		add_coarse(adding->store, &node);
 	} else {
@@ -398,7 +442,8 @@ static int add_half(struct adding *adding)
 		return -ENOMEM;
 	for (i = 0; i < adding->nr; i++)
 		add_node(adding, adding->order[i] & ~IN_FULL, adding->order[i] & IN_FULL);
-	add_root_ticks(adding);
+	if (!half->waits)
+		add_root_ticks(adding);
 	return 0;
 }
 
@@ -432,6 +477,15 @@ struct store *store_new(uint32_t bin_shift)
 	return store;
 }
 
+struct store *store_new_waits(uint32_t bin_shift)
+{
+	struct store *store = store_new(bin_shift);
+
+	if (store)
+		store->has_waits = true;
+	return store;
+}
+
 void store_free_lists(struct store *store)
 {
 	free(store->roots);
@@ -460,9 +514,10 @@ void store_trim(struct store *store)
 void store_clear(struct store *store)
 {
 	free(store->nodes);
+	free(store->waits);
 	free(store->node_index.slots);
 	store_free_lists(store);
-	*store = (struct store){ .bin_shift = store->bin_shift };
+	*store = (struct store){ .bin_shift = store->bin_shift, .has_waits = store->has_waits };
 }
 
 void store_free(struct store *store)
@@ -472,11 +527,38 @@ void store_free(struct store *store)
 	free(store);
 }
 
+int store_drop_places(struct store *store)
+{
+	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
+	struct caller_root_key key;
+	struct store_node node;
+	uint32_t parent;
+	size_t i;
+
+	if (store_reserve(&fresh, store->nr_nodes, store->nr_roots, store->nr_texts)) {
+		store_clear(&fresh);
+		return -ENOMEM;
+	}
+	for (i = 0; i < store->nr_nodes; i++) {
+		parent = class_parent(store, (uint32_t)i + 1);
+		node = store->nodes[parent - 1];
+		key = store->roots[node.parent & ~NODE_IS_ROOT].key;
+		node.text = store_put_text(&fresh, &store->texts[node.text]);
+		node.parent = NODE_IS_ROOT | store_put_root(&fresh, &key, OWNER_ROOT);
+		store_add_waits(&fresh, store_put_node(&fresh, &node), &store->waits[i]);
+	}
+	store_clear(store);
+	*store = fresh;
+	store_trim(store);
+	return 0;
+}
+
 /* Reserved memory has no pages yet, and does not count. */
 uint64_t store_bytes(const struct store *store)
 {
-	return store->nr_nodes * sizeof(*store->nodes) + store->nr_roots * sizeof(*store->roots) +
-	       store->nr_texts * sizeof(*store->texts) +
+	return store->nr_nodes *
+		       (sizeof(*store->nodes) + (store->has_waits ? sizeof(*store->waits) : 0)) +
+	       store->nr_roots * sizeof(*store->roots) + store->nr_texts * sizeof(*store->texts) +
 	       (store->node_index.nr + store->root_index.nr + store->text_index.nr) *
 		       sizeof(uint32_t);
 }

@@ -13,6 +13,7 @@
 #include "host/engine/split_names.h"
 #include "profile/profile.h"
 #include "shared/abi.h"
+#include "shared/waits_abi.h"
 
 /* The session's own table of ticks: see store.c. */
 struct store;
@@ -28,6 +29,10 @@ struct store_root {
 	struct caller_root_key key;
 	uint32_t number;
 	uint64_t ticks; /* outside of all text */
+	/* Of a root of waits: see struct caller_root. */
+	uint64_t on_cpu_ns;
+	uint64_t cpu_ns;
+	uint64_t unaccounted_ns;
 };
 
 /* A half of the kernel's table that no program uses any more. */
@@ -40,10 +45,17 @@ struct closed_half {
 	size_t nr_texts;
 	const struct carries *carries; /* NULL: none; store_add() does not mark them as taken */
 	uint32_t half; /* 0 or 1 */
+	const struct node_waits *waits; /* by index; NULL: ticks are added, and no waits */
 };
 
 /* bin_shift: log2 of --bytes-per-bin. NULL: out of memory. */
 struct store *store_new(uint32_t bin_shift);
+
+/* A store of waits: instead of ticks it has the waits of nodes. They are below roots of END_WAIT. NULL: out of memory. */
+struct store *store_new_waits(uint32_t bin_shift);
+
+/* Removes the places from a store of waits, and keeps their classes. -ENOMEM: nothing has changed. */
+int store_drop_places(struct store *store);
 void store_free(struct store *store); /* NULL is fine */
 
 /* Adds all ticks of a half; -ENOMEM: it added none of them. */
@@ -115,5 +127,30 @@ enum { NO_SOURCE = 0xffffffff };
 int store_fill(const struct store *store, struct seen_names *names, struct tally *tallies,
 	       const struct kernel_modules *modules, bool callers, struct profile *profile,
 	       struct error *err);
+
+/* What a target, or one of its splits, has beside its waits. */
+struct waits_account {
+	struct spent_key key;
+	uint64_t on_cpu_ns;
+	uint64_t cpu_ns;
+	uint64_t unaccounted_ns;
+};
+
+/* Accounts, and by target the waits that are in no node. */
+struct waits_accounts {
+	struct waits_account *list;
+	size_t nr;
+	size_t capacity;
+	struct node_waits *unplaced;
+	size_t nr_unplaced;
+};
+
+/*
+ * store_waits.c: fills in the profile's waits from a store of waits, after its ticks. profile->objects and names->sources grow
+ * by what only waits have. -ENOMEM.
+ */
+int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
+		     struct seen_names *names, const struct kernel_modules *modules,
+		     struct profile *profile, struct error *err);
 
 #endif

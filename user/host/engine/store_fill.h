@@ -24,6 +24,10 @@ struct filling {
 	size_t source_room;
 };
 
+/* Finds what all nodes need; both for each store. -ENOMEM. */
+int filling_begin(struct filling *filling);
+void filling_end(struct filling *filling);
+
 /* The site of a node that has a text. Replaced code has a place of its own: see jit_text.h. -ENOMEM. */
 int filling_site(struct filling *filling, const struct store_node *node,
 		 struct profile_site *result);

@@ -135,7 +135,34 @@ int filling_site(struct filling *filling, const struct store_node *node,
 
 /* --- the whole ----------------------------------------------------------------------------------- */
 
-static int begin_filling(struct filling *filling)
+/* Objects that another store of the same session has named in the profile already. */
+static int find_objects(struct filling *filling)
+{
+	const struct profile *profile = filling->profile;
+	const struct seen_names *names = filling->names;
+	const size_t nr = names->spaces->nr;
+	cleanup_free uint32_t *by_source = malloc((nr + 1) * sizeof(*by_source));
+	size_t i;
+
+	if (!by_source)
+		return -ENOMEM;
+	memset(by_source, 0xff, nr * sizeof(*by_source));
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (names->sources[i] < nr)
+			by_source[names->sources[i]] = (uint32_t)i;
+		if (profile->objects[i].kind == PROFILE_KERNEL)
+			filling->kernel[kernel_modules_named(
+				filling->modules, profile->objects[i].path)] = (uint32_t)i;
+	}
+	for (i = 0; i < filling->store->nr_texts; i++)
+		if (filling->infos[i])
+			filling->objects[filling->like[i]] =
+				by_source[filling->infos[filling->like[i]] - names->spaces->list];
+	filling->object_room = filling->source_room = profile->nr_objects;
+	return 0;
+}
+
+int filling_begin(struct filling *filling)
 {
 	const struct store *store = filling->store;
 	const size_t parts = filling->modules->nr + 1;
@@ -155,7 +182,17 @@ static int begin_filling(struct filling *filling)
 	for (i = 0; i < store->nr_roots; i++)
 		filling->left_out[i] =
 			split_is_left_out(filling->names->splits, store->roots[i].key.split);
-	return find_likes(filling);
+	return find_likes(filling) ?: find_objects(filling);
+}
+
+void filling_end(struct filling *filling)
+{
+	free(filling->roots);
+	free(filling->left_out);
+	free(filling->infos);
+	free(filling->like);
+	free(filling->objects);
+	free(filling->kernel);
 }
 
 int store_fill(const struct store *store, struct seen_names *names, struct tally *tallies,
@@ -167,7 +204,7 @@ int store_fill(const struct store *store, struct seen_names *names, struct tally
 				   .modules = modules,
 				   .profile = profile,
 				   .err = err };
-	int ret = begin_filling(&filling);
+	int ret = filling_begin(&filling);
 
 	if (!ret)
 		ret = filling_bins(&filling, tallies);
@@ -175,11 +212,6 @@ int store_fill(const struct store *store, struct seen_names *names, struct tally
 		profile->callers = calloc(1, sizeof(*profile->callers));
 		ret = profile->callers ? filling_callers(&filling, profile->callers) : -ENOMEM;
 	}
-	free(filling.roots);
-	free(filling.left_out);
-	free(filling.infos);
-	free(filling.like);
-	free(filling.objects);
-	free(filling.kernel);
+	filling_end(&filling);
 	return ret ? error_no_memory(err, "profile") : 0;
 }

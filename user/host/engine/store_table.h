@@ -32,9 +32,12 @@ struct stored_root {
 
 struct store {
 	uint32_t bin_shift;
+	bool has_waits;
 	struct store_node *nodes;
 	size_t nr_nodes;
 	size_t node_room;
+	struct node_waits *waits; /* by node, in a store of waits */
+	size_t wait_room;
 	struct hash_index node_index;
 	struct stored_root *roots;
 	size_t nr_roots;
@@ -67,6 +70,9 @@ int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 uint32_t store_put_root(struct store *store, const struct caller_root_key *key, uint32_t owner);
 uint32_t store_put_text(struct store *store, const struct store_text *text);
 uint32_t store_put_node(struct store *store, const struct store_node *node);
+
+/* Adds waits to those of a node. */
+void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits);
 
 /* Frees the lists of roots and texts. */
 void store_free_lists(struct store *store);

@@ -26,6 +26,7 @@ struct sampling_options {
 	const char *cpus; /* sampled CPUs, like 0,2-3; NULL: all */
 	unsigned int split; /* enum split */
 	bool callers; /* count chains of callers, too */
+	bool waits; /* count wall time, too */
 	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
 	uint64_t memory; /* bytes of kernel memory for histograms */
 	const char *output; /* as given; -, %p %t %h and .gz are not yet interpreted */

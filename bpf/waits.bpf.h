@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_WAITS_BPF_H
+#define BPFPROFIL_WAITS_BPF_H
+
+/*
+ * The wall time of threads, with --waits. Each change of a thread's state adds the time of the state that ends: running to
+ * the thread's own sums, waits and runnable time to a node of the table, below the thread's root of waits.
+ *
+ * The programs on sched_switch and sched_wakeup run while a run queue is locked. They look elements up, add to them and claim
+ * nodes. They neither update nor delete elements of a hash, nor create storage, nor use the ring buffer: a lock that another
+ * CPU holds would be waited for under the lock of the queue. Everything that these programs need is made at fork, at exec, or
+ * by a walk over all threads.
+ */
+#include "follow.bpf.h"
+#include "shared/waits_abi.h"
+
+struct waits_state waits_state __attribute__((aligned(64))) = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_waits);
+} thread_waits SEC(".maps");
+
+/* By number of the node, like the nodes: small halves are parts of one map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct node_waits);
+} node_waits SEC(".maps");
+
+struct waits_half {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct node_waits));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__array(values, struct waits_half);
+} waits_halves SEC(".maps");
+
+/* By target: waits for which there was no node. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct node_waits);
+} unplaced_waits SEC(".maps");
+
+/* --- the class of a wait ------------------------------------------------------------------------- */
+
+enum {
+	TASK_STATE_STOPPED = 4,
+	TASK_STATE_TRACED = 8,
+	TASK_STATE_DEAD = 0x80,
+	TASK_STATE_WAKEKILL = 0x100,
+	TASK_STATE_FREEZABLE = 0x2000,
+	TASK_STATE_FROZEN = 0x8000,
+	TASK_IO_WORKER = 0x10, /* PF_IO_WORKER */
+	/* Of 32-bit programs, on x86 and arm64. */
+	NR_COMPAT_RESTART = 0,
+	NR_COMPAT_CLONE = 120,
+	NR_COMPAT_VFORK = 190,
+};
+
+/* The parent of a vfork waits until the child has replaced its image or ended. No other wait of a clone looks like it. */
+static __always_inline bool is_in_vfork(struct task_struct *task)
+{
+	const u32 states = TASK_STATE_WAKEKILL | TASK_STATE_FREEZABLE;
+	s32 number = arch_syscall(task);
+
+	if ((task->__state & states) != states)
+		return false;
+	if (number == NR_CLONE3)
+		return true;
+	if (arch_is_compat(task))
+		return number == NR_COMPAT_CLONE || number == NR_COMPAT_VFORK;
+	return number == NR_CLONE || number == NR_VFORK;
+}
+
+/* The class of a task that waits in a system call, or for a page. */
+static __always_inline u32 syscall_class(struct task_struct *task, struct thread_waits *thread)
+{
+	bool compat = arch_is_compat(task);
+	s32 number = arch_syscall(task);
+
+	if (number < 0)
+		return WAIT_FAULT;
+	if (number == (compat ? NR_COMPAT_RESTART : NR_RESTART_SYSCALL) && thread->syscall)
+		return thread->syscall;
+	if (number > WAIT_SYSCALL_MAX)
+		number = WAIT_SYSCALL_MAX;
+	thread->syscall = (WAIT_SYSCALL + number) | (compat ? WAIT_COMPAT : 0);
+	return thread->syscall;
+}
+
+static __always_inline u32 class_of(struct task_struct *task, struct thread_waits *thread)
+{
+	u32 state = task->__state;
+
+	if (task->flags & TASK_KTHREAD)
+		return WAIT_KTHREAD;
+	if (task->flags & TASK_IO_WORKER)
+		return WAIT_IO_WORKER;
+	if (state & TASK_STATE_FROZEN)
+		return WAIT_FROZEN;
+	if (state & TASK_STATE_STOPPED)
+		return WAIT_STOPPED;
+	if (state & TASK_STATE_TRACED)
+		return WAIT_TRACED;
+	if (task->signal->core_state)
+		return WAIT_CORE_DUMP;
+	if (is_in_vfork(task))
+		return WAIT_VFORK;
+	/* By its cgroup. The kernel also marks what is stopped, traced or in a vfork. */
+	if (BPF_CORE_READ_BITFIELD(task, frozen))
+		return WAIT_FROZEN;
+	return syscall_class(task, thread);
+}
+
+/* A task that has left the queue waits, unless it has ended. */
+static __always_inline u32 blocked_state(struct task_struct *task, struct thread_waits *thread)
+{
+	u32 class;
+
+	if (task->__state & TASK_STATE_DEAD)
+		return WAIT_ENDED;
+	class = class_of(task, thread);
+	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? class | WAIT_IO : class;
+}
+
+/* --- time ---------------------------------------------------------------------------------------- */
+
+static __always_inline u32 state_of(u64 word)
+{
+	return word & ((1 << WAIT_STATE_BITS) - 1);
+}
+
+/* Nanoseconds from the time in one word to that in another; both may have states. */
+static __always_inline u64 word_distance(u64 from, u64 to)
+{
+	return ((to >> WAIT_STATE_BITS) - (from >> WAIT_STATE_BITS)) << WAIT_STATE_BITS >>
+	       WAIT_STATE_BITS;
+}
+
+enum { CHANGE_TRIES = 4 };
+
+/*
+ * Changes a thread's state at a time. Returns the former word; `ns` gets how long its state was. Beside the scheduler only a walk
+ * writes the word, once, perhaps with a later time.
+ */
+static __always_inline u64 change_state(struct thread_waits *thread, u32 state, u64 now, u64 *ns)
+{
+	u64 before = 0, word;
+	u32 i;
+
+	for (i = 0; i < CHANGE_TRIES; i++) {
+		before = *(volatile u64 *)&thread->word;
+		if ((s64)((now << WAIT_STATE_BITS) - before) < 0 && state_of(before) != WAIT_OFF)
+			now = bpf_ktime_get_ns();
+		word = now << WAIT_STATE_BITS | state;
+		*ns = word_distance(before, word);
+		if (__sync_val_compare_and_swap(&thread->word, before, word) == before)
+			break;
+	}
+	return before;
+}
+
+static __always_inline struct node_waits *waits_of_node(u32 number)
+{
+	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
+	void *large;
+
+	if (node_mask(half) < base_nodes) {
+		at += half * base_nodes;
+		return bpf_map_lookup_elem(&node_waits, &at);
+	}
+	large = bpf_map_lookup_elem(&waits_halves, &half);
+	return large ? bpf_map_lookup_elem(large, &at) : NULL;
+}
+
+/* Where the waits of a thread are counted now. */
+static __always_inline struct node_waits *open_waits(const struct thread_waits *thread)
+{
+	u32 node = thread->node, target = thread->target;
+
+	return node ? waits_of_node(node - 1) : bpf_map_lookup_elem(&unplaced_waits, &target);
+}
+
+/* The thread was on the CPU for as long as the scheduler says; what it did else nobody saw. */
+static __always_inline void add_unseen(struct thread_waits *thread, u64 ns, u64 ran)
+{
+	if (ran > ns)
+		ran = ns;
+	__sync_fetch_and_add(&thread->on_cpu_ns, ran);
+	__sync_fetch_and_add(&thread->unaccounted_ns, ns - ran);
+}
+
+/* Adds the time of a state that has ended, or is divided. */
+static __always_inline void add_time(struct thread_waits *thread, u32 state, u64 ns)
+{
+	struct node_waits *node;
+
+	if (state == WAIT_OFF || state == WAIT_ENDED)
+		return;
+	if (state == WAIT_RUNNING) {
+		__sync_fetch_and_add(&thread->on_cpu_ns, ns);
+		return;
+	}
+	node = open_waits(thread);
+	if (node)
+		__sync_fetch_and_add(state == WAIT_RUNNABLE ? &node->runnable_ns : &node->ns, ns);
+}
+
+static __always_inline void count_wait(const struct thread_waits *thread)
+{
+	struct node_waits *node = open_waits(thread);
+
+	if (node)
+		__sync_fetch_and_add(&node->count, 1);
+}
+
+/* --- the place of a wait ------------------------------------------------------------------------- */
+
+static __always_inline bool has_user_stack(struct task_struct *task)
+{
+	return !(task->flags & (TASK_KTHREAD | TASK_IO_WORKER)) && !amid_exec(task);
+}
+
+/* The place where the current task entered the kernel, without callers. */
+static __always_inline void walk_to_place(u32 slot, struct walk *walk)
+{
+	u64 site;
+
+	if (!find_text(slot) || walk->text == TEXT_OTHER)
+		return;
+	site = walk->at.pc + walk->to_site;
+	walk->sites[0] = site & ~((1ULL << bin_shift) - 1);
+	walk->nr = 1;
+}
+
+/* Finds the place of the current task, and its callers; the pc of text that was not known, or 0. */
+static __always_inline u64 walk_wait(u32 slot, struct walk *walk, u32 target)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	walk->nr = 0;
+	walk->unknown = false;
+	walk->end = END_EXEC;
+	if (!mm || !has_user_stack(task))
+		return 0;
+	arch_return_frame(task, &walk->at);
+	begin_walk(walk, task, mm, target);
+	if (callers)
+		walk_up(slot);
+	else
+		walk_to_place(slot, walk);
+	if (!walk->unknown)
+		return 0;
+	walk->end = END_LATE;
+	return walk->at.pc;
+}
+
+/* The node of a class without a place, + 1, if need be without the split. It is charged to root, as each target needs it. */
+static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
+{
+	struct caller_root_key key = { .target = thread->target, .end = END_WAIT };
+	struct caller_root *root;
+	u32 node = child_node(thread->root, site, OWNER_QUIET | (OWNER_ROOT + 1));
+
+	if (node)
+		return node;
+	key.tree = thread->root & 1;
+	root = bpf_map_lookup_elem(&caller_roots, &key);
+	return root ? child_node(root->number | NODE_IS_ROOT, site,
+				 OWNER_QUIET | (OWNER_ROOT + 1)) :
+		      0;
+}
+
+/* Enters the chain of a walk below the thread's root. The walk's frames end with the class. Returns the node + 1. */
+static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_waits *thread)
+{
+	u64 leaf = walk->sites[0], site = walk->sites[(walk->nr - 1) & (WALK_FRAMES - 1)];
+	u32 node;
+
+	walk->base = thread->root;
+	walk->owner = thread->owner | OWNER_QUIET;
+	node = enter_chain(slot, thread->target);
+	if (node)
+		return node;
+	/* Like a tick's: the leaf alone, or nothing but the class. */
+	if (walk->nr_entered && walk->nr > 1)
+		node = child_node(walk->entered[0].node,
+				  callers ? leaf | SITE_AFTER_GAP : coarse_site(leaf), walk->owner);
+	return node ?: node_of_class(thread, site);
+}
+
+/* Counts a wait of the current task, which begins now. A function of its own, so that it is verified once. */
+__noinline int begin_wait(struct thread_waits *thread, u32 state)
+{
+	u32 slot = wait_walks + bpf_get_smp_processor_id();
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+
+	if (!walk || !thread)
+		return 0;
+	walk->owner = thread->owner | OWNER_QUIET;
+	thread->unknown_pc = walk_wait(slot, walk, thread->target);
+	if (thread->unknown_pc && !waits_state.unknown)
+		waits_state.unknown = true;
+	if (walk->nr >= WALK_FRAMES)
+		walk->nr = WALK_FRAMES - 1;
+	put_site(walk, walk->nr, wait_site(state, callers ? walk->end : END_FLAT));
+	walk->nr++;
+	thread->node = enter_wait(slot, walk, thread);
+	count_wait(thread);
+	return 0;
+}
+
+/* --- the scheduler's events ---------------------------------------------------------------------- */
+
+static __always_inline struct thread_waits *waits_of(struct task_struct *task)
+{
+	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
+
+	return thread && thread->root ? thread : NULL;
+}
+
+static __always_inline u64 ran_since(struct thread_waits *thread, struct task_struct *task)
+{
+	u64 now = task->se.sum_exec_runtime, ran = now - thread->exec;
+
+	thread->exec = now;
+	return ran;
+}
+
+/* The current task leaves the CPU. */
+static __always_inline void leave_cpu(struct task_struct *task, bool preempted, u64 now)
+{
+	struct thread_waits *thread = waits_of(task);
+	u32 state = WAIT_RUNNABLE, before;
+	u64 ns, ran;
+
+	if (!thread)
+		return;
+	if (!preempted && task->__state && has_left_queue(task))
+		state = blocked_state(task, thread);
+	if (state != WAIT_ENDED)
+		begin_wait(thread, state);
+	before = state_of(change_state(thread, state, now, &ns));
+	ran = ran_since(thread, task);
+	if (before == WAIT_RUNNING)
+		__sync_fetch_and_add(&thread->on_cpu_ns, ns);
+	else if (before != WAIT_OFF)
+		add_unseen(thread, ns, ran);
+}
+
+static __always_inline void enter_cpu(struct task_struct *task, u64 now)
+{
+	struct thread_waits *thread = waits_of(task);
+	u32 before;
+	u64 ns, ran;
+
+	if (!thread)
+		return;
+	before = state_of(change_state(thread, WAIT_RUNNING, now, &ns));
+	ran = ran_since(thread, task);
+	if (before == WAIT_RUNNABLE)
+		add_time(thread, before, ns);
+	else if (before != WAIT_OFF)
+		add_unseen(thread, ns, ran);
+}
+
+/* A thread may also be woken before it has left the CPU; then it has not waited. */
+static __always_inline void wake(struct task_struct *task)
+{
+	struct thread_waits *thread = waits_of(task);
+	u64 ns, before;
+
+	if (!thread || state_of(*(volatile u64 *)&thread->word) < WAIT_BLOCKED)
+		return;
+	before = change_state(thread, WAIT_RUNNABLE, bpf_ktime_get_ns(), &ns);
+	add_time(thread, state_of(before), ns);
+}
+
+/* --- records, outside of the lock of a run queue ------------------------------------------------- */
+
+/* The root of a target's and split's waits in a half, as a parent; made if there is none. */
+static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct *task, u32 half)
+{
+	struct caller_root_key key = { .target = target, .end = END_WAIT, .tree = half };
+	struct caller_root *root;
+	u32 number = NO_ROOT_NUMBER;
+
+	if (split_of && spent_of(target, split_of, task)) {
+		key.split = split_of;
+		root = bpf_map_lookup_elem(&caller_roots, &key);
+		number = root ? root->number : new_root(&key);
+	}
+	if (number != NO_ROOT_NUMBER)
+		return number | NODE_IS_ROOT;
+	key.split = 0;
+	root = bpf_map_lookup_elem(&caller_roots, &key);
+	return root ? root->number | NODE_IS_ROOT : 0;
+}
+
+/*
+ * Gives a thread a root in the half that waits are counted in. A walk that changes the half may pass by before the thread has a
+ * record: so the half is read after the record was made.
+ */
+static __noinline int set_root(struct thread_waits *thread, struct task_struct *task,
+			       const struct follow *follow)
+{
+	u32 half = *(volatile u32 *)&waits_state.half;
+
+	thread->target = follow->target;
+	thread->split = follow->split;
+	thread->owner = owner_of(NULL, task) + 1;
+	thread->root = root_of_waits(follow->target, follow->split, task, half);
+	return 0;
+}
+
+/*
+ * The runtime of a thread at this moment. The scheduler's account of a running one is up to a tick old; if this estimate
+ * is too high, less is added later.
+ */
+static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
+{
+	u64 word = *(volatile u64 *)&thread->word, runtime = task->se.sum_exec_runtime, lag;
+
+	if (state_of(word) != WAIT_RUNNING)
+		return runtime;
+	lag = word_distance(word, bpf_ktime_get_ns() << WAIT_STATE_BITS);
+	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
+}
+
+/* Adds what is new of a thread's sums to its root's in a half, in which there may be none yet. */
+static __noinline int bill_waits(struct thread_waits *thread, struct task_struct *task, u32 half)
+{
+	struct caller_root_key key = { .target = thread->target, .end = END_WAIT };
+	struct caller_root *root;
+	u64 runtime = runtime_now(thread, task) - thread->cpu_base;
+
+	key.tree = half;
+	key.split = thread->split;
+	if (!thread->root)
+		return 0;
+	root_of_waits(thread->target, thread->split, task, half);
+	root = bpf_map_lookup_elem(&caller_roots, &key);
+	if (!root) {
+		key.split = 0;
+		root = bpf_map_lookup_elem(&caller_roots, &key);
+	}
+	if (!root)
+		return 0;
+	__sync_fetch_and_add(&root->on_cpu_ns, bill(&thread->on_cpu_billed, thread->on_cpu_ns));
+	__sync_fetch_and_add(&root->unaccounted_ns,
+			     bill(&thread->unaccounted_billed, thread->unaccounted_ns));
+	__sync_fetch_and_add(&root->cpu_ns, bill(&thread->cpu_billed, runtime));
+	return 0;
+}
+
+static __always_inline struct thread_waits *new_waits(struct task_struct *task)
+{
+	struct thread_waits fresh = { .exec = task->se.sum_exec_runtime,
+				      .cpu_base = task->se.sum_exec_runtime };
+
+	return bpf_task_storage_get(&thread_waits, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void start_state(struct thread_waits *thread, u32 state)
+{
+	if (waits_state.on)
+		thread->word = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+}
+
+/* A child that is not in the run queue yet, and that no program on the scheduler's events has seen. */
+static __always_inline void start_child(struct task_struct *child)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, child, NULL, 0) ?: adopt(child);
+	struct thread_waits *thread;
+
+	if (!follow || follow->flags & FOLLOW_FROM_EXEC || follow->target == NO_TARGET)
+		return;
+	thread = new_waits(child);
+	if (!thread)
+		return;
+	set_root(thread, child, follow);
+	thread->node =
+		node_of_class(thread, wait_site(WAIT_RUNNABLE, callers ? END_EXEC : END_FLAT));
+	start_state(thread, WAIT_RUNNABLE);
+	count_wait(thread);
+	if (half_of(thread->root) != *(volatile u32 *)&waits_state.half)
+		set_root(thread, child, follow);
+}
+
+/* COMMAND, from its exec on. */
+static __noinline int start_command(struct task_struct *task, struct follow *follow)
+{
+	struct thread_waits *thread = new_waits(task);
+
+	if (!thread || thread->root || !follow)
+		return 0;
+	set_root(thread, task, follow);
+	start_state(thread, WAIT_RUNNING);
+	return 0;
+}
+
+/* The last event of a thread. */
+static __noinline int end_waits(struct task_struct *task)
+{
+	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
+
+	return thread ? bill_waits(thread, task, *(volatile u32 *)&waits_state.half) : 0;
+}
+
+/* --- walks over all threads ---------------------------------------------------------------------- */
+
+static __always_inline u32 scheduled_state(struct task_struct *task, struct thread_waits *thread)
+{
+	if (task->__state && has_left_queue(task))
+		return blocked_state(task, thread);
+	return task->on_cpu ? WAIT_RUNNING : WAIT_RUNNABLE;
+}
+
+/* The place of a task that is not the current one. Its text is announced if need be. 0: there is none. */
+static __noinline u64 place_of(struct task_struct *task, u64 pc)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct vm_area_struct *vma = mm ? maple_find_vma(mm, pc) : NULL;
+	struct mapping mapping = {};
+	u64 site;
+	u32 text;
+
+	if (!vma || !has_user_stack(task))
+		return 0;
+	take_mapping(task, vma, &mapping);
+	text = mapping.exec ? known_text(&mapping.space) : 0;
+	if (!text)
+		return 0;
+	site = make_site(text, pc - mapping.start + mapping.offset);
+	return callers ? site : site & ~((1ULL << bin_shift) - 1);
+}
+
+/* The node of a wait whose callers are not known, + 1. */
+static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 place)
+{
+	u32 class = node_of_class(thread, wait_site(state, callers ? END_LATE : END_FLAT));
+	u32 node = class && place ? child_node(class, place, thread->owner | OWNER_QUIET) : 0;
+
+	return node ?: class;
+}
+
+/* The thread's state is what the scheduler says, unless one of its events is seen meanwhile. */
+static __always_inline void begin_waits(struct task_struct *task, struct follow *follow)
+{
+	struct thread_waits *thread = new_waits(task);
+	u64 word, fresh;
+	u32 state;
+
+	if (!thread)
+		return;
+	word = *(volatile u64 *)&thread->word;
+	thread->exec = task->se.sum_exec_runtime;
+	thread->cpu_base = thread->exec - thread->cpu_billed;
+	set_root(thread, task, follow);
+	state = scheduled_state(task, thread);
+	if (state > WAIT_RUNNING && state != WAIT_ENDED)
+		thread->node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
+	fresh = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+	if (__sync_val_compare_and_swap(&thread->word, word, fresh) == word && thread->node)
+		count_wait(thread);
+}
+
+/* Divides the time of the state at this moment; true: it lasts. */
+static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
+{
+	u64 before = *(volatile u64 *)&thread->word, ns = 0;
+	u32 state = state_of(before);
+
+	if (state == WAIT_OFF || state == WAIT_ENDED)
+		return false;
+	if (ends) {
+		state = state_of(change_state(thread, WAIT_OFF, bpf_ktime_get_ns(), &ns));
+	} else {
+		u64 word = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+
+		if (__sync_val_compare_and_swap(&thread->word, before, word) != before)
+			return false;
+		ns = word_distance(before, word);
+	}
+	add_time(thread, state, ns);
+	return true;
+}
+
+static __noinline struct caller_node *node_by_number(u32 number)
+{
+	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
+	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
+
+	return line ? &line->node[at % NODES_OF_LINE] : NULL;
+}
+
+/* Adds the site of a node to a walk, from the leaf on. Returns its parent; 0: there is none. */
+__noinline u32 copy_site(u32 slot, u32 node)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+	struct caller_node *from;
+
+	if (!walk || !node || node & NODE_IS_ROOT)
+		return 0;
+	from = node_by_number(node - 1);
+	if (!from || walk->nr >= WALK_FRAMES)
+		return 0;
+	put_site(walk, walk->nr, from->site);
+	walk->nr++;
+	return from->parent;
+}
+
+/* Enters the chain of an open wait in the half that its root is in. Returns the node + 1. */
+static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
+{
+	u32 slot = wait_walks + bpf_get_smp_processor_id(), i;
+	struct walk *walk;
+
+	slot += wait_copies;
+	walk = bpf_map_lookup_elem(&walks, &slot);
+	if (!walk)
+		return 0;
+	walk->nr = 0;
+	for (i = 0; i <= WALK_FRAMES && node; i++)
+		node = copy_site(slot, node);
+	return walk->nr ? enter_wait(slot, walk, thread) : 0;
+}
+
+/* An open wait goes on in the other half. If the thread begins another one meanwhile that is there already. */
+static __always_inline void move_wait(struct thread_waits *thread)
+{
+	u32 node = *(volatile u32 *)&thread->node, fresh;
+
+	if (!node || !thread->root || half_of(node) == (thread->root & 1))
+		return;
+	divide_time(thread, false);
+	fresh = copy_chain(thread, node);
+	__sync_val_compare_and_swap(&thread->node, node, fresh);
+}
+
+/* Text that was unknown when the wait began is announced; if the wait lasts, it is counted at its place. */
+static __always_inline void place_wait(struct task_struct *task, struct thread_waits *thread)
+{
+	u32 node = *(volatile u32 *)&thread->node, fresh, state;
+	u64 pc = thread->unknown_pc, word, place;
+	struct node_waits *from, *to;
+	struct caller_node *at;
+
+	if (!pc)
+		return;
+	thread->unknown_pc = 0;
+	place = place_of(task, pc);
+	word = *(volatile u64 *)&thread->word;
+	state = state_of(word);
+	at = node ? node_by_number(node - 1) : NULL;
+	if (!place || !at || site_text(at->site) != TEXT_WAIT || state < WAIT_BLOCKED ||
+	    wait_site_state(at->site) != state)
+		return;
+	fresh = node_at_place(thread, state, place);
+	if (fresh == node || __sync_val_compare_and_swap(&thread->node, node, fresh) != node)
+		return;
+	from = waits_of_node(node - 1);
+	to = fresh ? waits_of_node(fresh - 1) : NULL;
+	if (!from || !to)
+		return;
+	__sync_fetch_and_add(&from->count, -1ULL);
+	__sync_fetch_and_add(&to->count, 1);
+}
+
+static __always_inline void cut_waits(struct task_struct *task, struct thread_waits *thread,
+				      struct follow *follow)
+{
+	divide_time(thread, false);
+	bill_waits(thread, task, thread->root & 1);
+	if (follow->target == NO_TARGET) {
+		thread->root = 0;
+		return;
+	}
+	set_root(thread, task, follow);
+}
+
+static __always_inline void stop_waits(struct task_struct *task, struct thread_waits *thread)
+{
+	divide_time(thread, true);
+	bill_waits(thread, task, thread->root & 1);
+}
+
+/* The cgroup of a thread has changed, and perhaps its target: see profil_move. */
+static __always_inline void change_target(struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
+	u32 node;
+
+	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
+		return;
+	if (thread && thread->root) {
+		cut_waits(task, thread, follow);
+		node = *(volatile u32 *)&thread->node;
+		if (node && thread->root)
+			__sync_val_compare_and_swap(&thread->node, node, copy_chain(thread, node));
+	} else if (follow->target != NO_TARGET) {
+		begin_waits(task, follow);
+	}
+}
+
+static __always_inline void walk_waits(struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
+	u32 walk = waits_state.walk;
+
+	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
+		return;
+	if (walk == WAITS_BEGIN || ((!thread || !thread->root) && walk == WAITS_CUT)) {
+		if (follow->target != NO_TARGET)
+			begin_waits(task, follow);
+		return;
+	}
+	if (!thread || !thread->root)
+		return;
+	if (walk == WAITS_CUT)
+		cut_waits(task, thread, follow);
+	else if (walk == WAITS_MOVE)
+		move_wait(thread);
+	else if (walk == WAITS_PLACE)
+		place_wait(task, thread);
+	else
+		stop_waits(task, thread);
+}
+
+#endif

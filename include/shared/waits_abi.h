@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_WAITS_ABI_H
+#define BPFPROFIL_WAITS_ABI_H
+
+#include "shared/callers_abi.h"
+#include "shared/counters.h"
+#include "shared/types.h"
+
+/*
+ * The states of a thread with --waits, which host.bpf.c and the engine share. From WAIT_BLOCKED on a state is the class
+ * of a wait. A system call is WAIT_SYSCALL and its number, or with WAIT_COMPAT a number of the 32-bit table. The bit WAIT_IO
+ * says that the kernel had marked the thread as waiting for I/O.
+ */
+enum wait_state {
+	WAIT_OFF, /* not counted: before the start, or in a pause */
+	WAIT_RUNNING,
+	WAIT_RUNNABLE,
+	WAIT_ENDED,
+	WAIT_BLOCKED,
+	WAIT_FAULT =
+		WAIT_BLOCKED, /* no system call: a page fault, or work before the return to user mode */
+	WAIT_STOPPED,
+	WAIT_TRACED,
+	WAIT_FROZEN,
+	WAIT_VFORK,
+	WAIT_CORE_DUMP,
+	WAIT_IO_WORKER,
+	WAIT_KTHREAD,
+	WAIT_OTHER, /* only in profiles: there was no room for the class */
+	WAIT_SYSCALL = 16,
+	WAIT_COMPAT = 1 << 10,
+	WAIT_SYSCALL_MAX = WAIT_COMPAT - WAIT_SYSCALL - 1,
+	WAIT_IO = 1 << 11,
+	WAIT_STATE_BITS = 12,
+};
+
+/* A root of waits, beside END_FLAT. How a walk ended is in the site below it. */
+enum { END_WAIT = END_FLAT + 1 };
+
+/* The first site of each chain of waits: its class and how its walk ended, in a text of this number. */
+enum { WAIT_END_SHIFT = 16 };
+
+static inline __u64 wait_site(__u32 state, __u32 end)
+{
+	return (__u64)TEXT_WAIT << SITE_OFFSET_BITS | (__u64)end << WAIT_END_SHIFT | state;
+}
+
+static inline __u32 wait_site_state(__u64 site)
+{
+	return (__u32)site & ((1U << WAIT_STATE_BITS) - 1);
+}
+
+static inline __u32 wait_site_end(__u64 site)
+{
+	return (__u32)site >> WAIT_END_SHIFT;
+}
+
+/* The waits at a node. They are counted beside the nodes, which ticks use. */
+struct node_waits {
+	__u64 ns;
+	__u64 runnable_ns; /* from the end of the wait until the thread got a CPU */
+	__u64 count; /* waits that began */
+};
+
+/*
+ * The wall time of a followed thread. `word` is the time at which its state began, shifted left by WAIT_STATE_BITS, and
+ * the state, so that both change at once. Times are compared modulo 2^52 ns, which are 52 days.
+ */
+struct thread_waits {
+	__u64 word;
+	__u64 exec; /* the scheduler's runtime when the thread last got or left a CPU */
+	__u32 root; /* of its waits; 0: the thread is in no target now */
+	__u32 owner; /* of its process, + 1 */
+	__u32 node; /* of the wait, + 1; 0: there was no room */
+	__u32 target;
+	__u64 split;
+	__u64 unknown_pc; /* user space did not know the text of this pc when the wait began; 0: it did */
+	__u64 cpu_base; /* the runtime that the sums begin at */
+	/* Sums, and how much of each is in the root's already. */
+	__u64 on_cpu_ns; /* by the clock */
+	__u64 unaccounted_ns;
+	__u64 on_cpu_billed;
+	__u64 unaccounted_billed;
+	__u64 cpu_billed;
+	__u32 syscall; /* the last one that it waited in, which restart_syscall() continues */
+	__u32 pad;
+};
+
+/* The purpose of a walk over all threads. */
+enum waits_walk {
+	WAITS_BEGIN, /* time counts from here on */
+	WAITS_CUT, /* adds what has passed to the closed half, and moves the thread to the other one */
+	WAITS_MOVE, /* moves open waits to the other half */
+	WAITS_PLACE, /* announces text that was unknown, and finds the places of open waits in it */
+	WAITS_END, /* time does not count from here on */
+};
+
+/* Shared as global data. */
+struct waits_state {
+	__u32 on;
+	__u32 half; /* that threads count their waits in */
+	__u32 walk; /* enum waits_walk */
+	__u32 unknown; /* a wait began in text that user space did not know */
+	__u64 since_ns; /* when WAITS_BEGIN was last */
+	__u64 pad[5];
+};
+
+_Static_assert(sizeof(struct node_waits) == 24, "struct node_waits");
+_Static_assert(sizeof(struct thread_waits) == 104, "struct thread_waits");
+_Static_assert(sizeof(struct waits_state) == 64, "struct waits_state");
+
+#endif

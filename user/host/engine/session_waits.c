@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* With --waits: the programs' accounts of wall time, and their way to a profile. See bpf/waits.bpf.h. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/util.h"
+#include "host/engine/programs.h"
+#include "host/engine/session_state.h"
+#include "host/engine/session_waits.h"
+
+/* How often it is looked whether waits began in unknown text: soon after a start, and later. */
+#define SOON_NS 20000000ULL
+#define LATER_NS 250000000ULL
+enum { SOON_TIMES = 50 };
+
+/* A walk for unknown text takes at most 1/WALK_REST of the time. */
+enum { WALK_REST = 50 };
+
+static struct waits_state *state_of(const struct session *session)
+{
+	return &session->skel->bss->waits_state;
+}
+
+/* --- before and after load ----------------------------------------------------------------------- */
+
+static void choose_programs(struct session *session)
+{
+	const bool waits = session->options.waits;
+	struct host_bpf *skel = session->skel;
+
+	bpf_program__set_autoload(skel->progs.profil_switch, waits);
+	bpf_program__set_autoload(skel->progs.profil_wakeup, waits);
+	bpf_program__set_autoload(skel->progs.profil_waits_fork, waits);
+	bpf_program__set_autoload(skel->progs.profil_waits_move, waits && session->by_cgroup);
+	bpf_program__set_autoload(skel->progs.profil_waits_walk, waits);
+	bpf_program__set_autoattach(skel->progs.profil_waits_walk, false);
+}
+
+static int leave_maps_out(struct host_bpf *skel)
+{
+	struct bpf_map *const maps[] = { skel->maps.thread_waits, skel->maps.node_waits,
+					 skel->maps.waits_halves, skel->maps.unplaced_waits };
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		ret = ret ?: bpf_map__set_autocreate(maps[i], false);
+	return ret;
+}
+
+/* The walks, ranges and rules of waits come after those of ticks and, with callers, of exits. */
+int session_configure_waits(struct session *session, struct error *err)
+{
+	const uint32_t cpus = session->nr_cpus, first = (session->options.callers ? 2 : 1) * cpus;
+	struct host_bpf *skel = session->skel;
+	int ret;
+
+	choose_programs(session);
+	if (!session->options.waits) {
+		ret = leave_maps_out(skel);
+		return ret ? error_errno(err, ret, "leaving maps of waits out") : 0;
+	}
+	skel->rodata->waits = true;
+	skel->rodata->wait_walks = first;
+	skel->rodata->wait_copies = cpus;
+	ret = bpf_map__set_max_entries(skel->maps.walks, first + 2 * cpus);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, (first + cpus) * RANGES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.known_rules, (first + cpus) * KNOWN_RULES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.node_waits, 2 * session->halves.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.unplaced_waits, session->nr_targets);
+	return ret ? error_errno(err, ret, "sizing the maps of waits") : 0;
+}
+
+int session_bind_waits(struct session *session, struct error *err)
+{
+	struct session_waits *waits = &session->waits;
+	struct host_bpf *skel = session->skel;
+
+	if (!session->options.waits)
+		return 0;
+	session->halves.waits_base_fd = bpf_map__fd(skel->maps.node_waits);
+	session->halves.waits_outer_fd = bpf_map__fd(skel->maps.waits_halves);
+	waits->store = store_new_waits(session->options.bin_shift);
+	waits->accounts.unplaced = calloc(session->nr_targets + 1, sizeof(struct node_waits));
+	waits->accounts.nr_unplaced = session->nr_targets;
+	if (!waits->store || !waits->accounts.unplaced)
+		return error_no_memory(err, "waits");
+	return mapped_array_open(skel->maps.unplaced_waits, PROT_READ | PROT_WRITE,
+				 &waits->unplaced, err);
+}
+
+void session_free_waits(struct session *session)
+{
+	struct session_waits *waits = &session->waits;
+
+	mapped_array_close(&waits->unplaced);
+	store_free(waits->store);
+	free(waits->accounts.list);
+	free(waits->accounts.unplaced);
+}
+
+/* --- walks --------------------------------------------------------------------------------------- */
+
+static int walk(struct session *session, enum waits_walk kind, struct error *err)
+{
+	state_of(session)->walk = kind;
+	return programs_walk(session->skel->progs.profil_waits_walk, 0, err);
+}
+
+static void look_soon(struct session *session)
+{
+	session->waits.looks = SOON_TIMES;
+	session->waits.look_ns = monotonic_ns() + SOON_NS;
+}
+
+int session_begin_waits(struct session *session, bool has_threads, struct error *err)
+{
+	struct waits_state *state;
+
+	if (!session->options.waits)
+		return 0;
+	state = state_of(session);
+	state->since_ns = monotonic_ns();
+	__atomic_store_n(&state->on, true, __ATOMIC_RELEASE);
+	look_soon(session);
+	return has_threads ? walk(session, WAITS_BEGIN, err) : 0;
+}
+
+int session_end_waits(struct session *session, struct error *err)
+{
+	if (!session->options.waits)
+		return 0;
+	__atomic_store_n(&state_of(session)->on, false, __ATOMIC_RELEASE);
+	return walk(session, WAITS_END, err);
+}
+
+int session_cut_waits(struct session *session, struct error *err)
+{
+	if (!session->options.waits || session->times.stop_ns)
+		return 0;
+	__atomic_store_n(&state_of(session)->half, !halves_in_use(&session->halves),
+			 __ATOMIC_SEQ_CST);
+	return walk(session, WAITS_CUT, err);
+}
+
+int session_move_waits(struct session *session, struct error *err)
+{
+	int ret;
+
+	if (!session->options.waits || session->times.stop_ns)
+		return 0;
+	ret = walk(session, WAITS_MOVE, err);
+	if (ret)
+		return ret;
+	ret = grace_period_wait(&session->grace);
+	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
+}
+
+static void look_for_text(struct session *session, uint64_t now)
+{
+	struct session_waits *waits = &session->waits;
+	struct error ignored;
+	uint64_t took;
+
+	waits->look_ns = now + (waits->looks ? SOON_NS : LATER_NS);
+	waits->looks -= waits->looks > 0;
+	if (!__atomic_exchange_n(&state_of(session)->unknown, 0, __ATOMIC_ACQ_REL))
+		return;
+	walk(session, WAITS_PLACE, &ignored);
+	took = monotonic_ns() - now;
+	if (waits->look_ns < now + took * WALK_REST)
+		waits->look_ns = now + took * WALK_REST;
+	/* More of it may follow in the same program. */
+	if (!waits->looks)
+		waits->looks = 1;
+}
+
+/* Programs on the scheduler's events do not ask for room, so that is looked for here. */
+void session_poll_waits(struct session *session)
+{
+	const struct callers_state *callers = session->halves.state;
+	const uint64_t now = monotonic_ns();
+	struct session_waits *waits = &session->waits;
+	uint32_t half;
+
+	if (!session->options.waits || !session->times.start_ns || session->times.stop_ns)
+		return;
+	half = halves_in_use(&session->halves);
+	if (__atomic_load_n(&callers->elements[half], __ATOMIC_RELAXED) >
+	    callers->node_mask[half] / TURN_PART)
+		session->is_full = true;
+	if (now >= waits->look_ns)
+		look_for_text(session, now);
+	session_wake_at(session, waits->look_ns);
+}
+
+/* --- a closed half ------------------------------------------------------------------------------- */
+
+static int add_account(struct waits_accounts *accounts, const struct store_root *root)
+{
+	struct waits_account *account;
+
+	if (!root->on_cpu_ns && !root->cpu_ns && !root->unaccounted_ns)
+		return 0;
+	if (GROW(accounts->list, accounts->capacity, accounts->nr + 1))
+		return -ENOMEM;
+	account = &accounts->list[accounts->nr++];
+	*account = (struct waits_account){
+		.key = { .split = root->key.split, .target = root->key.target },
+		.on_cpu_ns = root->on_cpu_ns,
+		.cpu_ns = root->cpu_ns,
+		.unaccounted_ns = root->unaccounted_ns,
+	};
+	return 0;
+}
+
+static int compare_accounts(const void *left, const void *right)
+{
+	const struct waits_account *a = left, *b = right;
+
+	return compare_u64(a->key.target, b->key.target) ?: compare_u64(a->key.split, b->key.split);
+}
+
+/* Adds those up that belong to one split. */
+static void join_accounts(struct waits_accounts *accounts)
+{
+	struct waits_account *list = accounts->list;
+	size_t i, to = 0;
+
+	SORT(list, accounts->nr, compare_accounts);
+	for (i = 0; i < accounts->nr; i++) {
+		if (!to || compare_accounts(&list[to - 1], &list[i])) {
+			list[to++] = list[i];
+			continue;
+		}
+		list[to - 1].on_cpu_ns += list[i].on_cpu_ns;
+		list[to - 1].cpu_ns += list[i].cpu_ns;
+		list[to - 1].unaccounted_ns += list[i].unaccounted_ns;
+	}
+	accounts->nr = to;
+}
+
+static void take_unplaced(struct session *session)
+{
+	struct node_waits *from = session->waits.unplaced.at,
+			  *to = session->waits.accounts.unplaced;
+	uint32_t i;
+
+	for (i = 0; i < session->nr_targets; i++) {
+		to[i].ns += __atomic_exchange_n(&from[i].ns, 0, __ATOMIC_RELAXED);
+		to[i].runnable_ns += __atomic_exchange_n(&from[i].runnable_ns, 0, __ATOMIC_RELAXED);
+		to[i].count += __atomic_exchange_n(&from[i].count, 0, __ATOMIC_RELAXED);
+	}
+}
+
+/* What was added must not be added again, even if the half's ticks cannot be added now. */
+static void empty_half(struct session *session, const struct closed_half *closed,
+		       struct node_waits *nodes)
+{
+	const int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	size_t i;
+
+	memset(nodes, 0, closed->nr_nodes * sizeof(*nodes));
+	for (i = 0; i < closed->nr_roots; i++) {
+		const struct caller_root root = { .number = closed->roots[i].number };
+
+		if (closed->roots[i].key.target != NO_TARGET &&
+		    closed->roots[i].key.end == END_WAIT)
+			bpf_map_update_elem(fd, &closed->roots[i].key, &root, BPF_EXIST);
+	}
+}
+
+int session_add_waits(struct session *session, const struct closed_half *ticks)
+{
+	struct session_waits *waits = &session->waits;
+	struct closed_half closed = *ticks;
+	const size_t before = waits->accounts.nr;
+	struct mapped_array map = { 0 };
+	struct node_waits *nodes;
+	size_t i;
+	int ret;
+
+	if (!session->options.waits)
+		return 0;
+	ret = halves_map_waits(&session->halves, closed.half, &map, &nodes);
+	closed.waits = nodes;
+	for (i = 0; !ret && i < closed.nr_roots; i++)
+		if (closed.roots[i].key.target != NO_TARGET && closed.roots[i].key.end == END_WAIT)
+			ret = add_account(&waits->accounts, &closed.roots[i]);
+	ret = ret ?: store_add(waits->store, &closed);
+	if (ret)
+		waits->accounts.nr = before;
+	else
+		empty_half(session, &closed, nodes);
+	mapped_array_close(&map);
+	if (!ret) {
+		join_accounts(&waits->accounts);
+		take_unplaced(session);
+	}
+	return ret;
+}
+
+uint64_t session_waits_bytes(const struct session *session)
+{
+	return session->options.waits ? store_bytes(session->waits.store) : 0;
+}
+
+/* Where there is no room any more, only the classes stay. */
+void session_limit_waits(struct session *session, uint64_t limit)
+{
+	if (session_waits_bytes(session) <= limit)
+		return;
+	if (!store_drop_places(session->waits.store))
+		session->waits.dropped = true;
+}
+
+/* --- a profile ----------------------------------------------------------------------------------- */
+
+int session_fill_waits(struct session *session, struct seen_names *names,
+		       const struct kernel_modules *modules, struct profile *profile,
+		       struct error *err)
+{
+	struct session_waits *waits = &session->waits;
+	int ret;
+
+	if (!session->options.waits)
+		return 0;
+	ret = store_fill_waits(waits->store, &waits->accounts, names, modules, profile, err);
+	if (!ret && waits->dropped &&
+	    profile_note(profile, "where threads waited is not known for a part of the time: "
+				  "--memory had no room for it"))
+		ret = error_no_memory(err, "profile");
+	return ret;
+}
+
+void session_clear_waits(struct session *session)
+{
+	struct waits_accounts *accounts = &session->waits.accounts;
+
+	if (!session->options.waits)
+		return;
+	store_clear(session->waits.store);
+	accounts->nr = 0;
+	memset(accounts->unplaced, 0, accounts->nr_unplaced * sizeof(*accounts->unplaced));
+	session->waits.dropped = false;
+}
