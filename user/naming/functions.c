@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "profile/callers.h"
+#include "profile/waits.h"
 #include "naming/allowance.h"
 #include "naming/callers_hints.h"
 #include "naming/nameless.h"
@@ -55,6 +56,8 @@ struct resolver {
 	 */
 	uint64_t *sought;
 	uint32_t *order; /* histograms, sorted by object */
+	struct profile_site *sites; /* of chains and waits, likewise */
+	size_t nr_sites;
 	struct hits hits; /* of the current object */
 	struct symbol_wanted wanted;
 	size_t wanted_room; /* ranges */
@@ -398,7 +401,7 @@ static int find_wanted(struct resolver *resolver, const struct object_texts *tex
 					histogram->bytes_per_bin);
 	}
 	for (i = texts->sites; !ret && i < texts->sites_end; i++)
-		ret = want_text(resolver, resolver->profile->callers->sites[i].offset, 1);
+		ret = want_text(resolver, resolver->sites[i].offset, 1);
 	join_ranges(&resolver->wanted);
 	return ret;
 }
@@ -468,7 +471,7 @@ static int resolve_object(struct resolver *resolver, const struct object_texts *
 	for (i = texts->first; !ret && i < texts->end; i++)
 		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[i]]);
 	for (i = texts->sites; !ret && i < texts->sites_end; i++)
-		ret = add_site(resolver, &profile->callers->sites[i]);
+		ret = add_site(resolver, &resolver->sites[i]);
 	resolver->hits.nr =
 		COMBINE(resolver->hits.all, resolver->hits.nr, compare_function_hits, combine_hits);
 	if (!ret)
@@ -506,6 +509,32 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 	return 0;
 }
 
+static int compare_object_sites(const void *left, const void *right)
+{
+	const struct profile_site *a = left, *b = right;
+
+	return compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
+}
+
+/* Lists the places of chains and waits, by object. */
+static int order_sites(struct resolver *resolver)
+{
+	const struct profile_callers *callers = resolver->profile->callers;
+	const struct profile_waits *waits = resolver->profile->waits;
+	const size_t nr = callers ? callers->nr_sites : 0;
+	size_t i;
+
+	resolver->nr_sites = nr + (waits ? waits->nr_sites : 0);
+	resolver->sites = calloc(resolver->nr_sites + 1, sizeof(*resolver->sites));
+	if (!resolver->sites)
+		return -ENOMEM;
+	for (i = 0; i < resolver->nr_sites; i++)
+		resolver->sites[i] = i < nr ? callers->sites[i] : waits->sites[i - nr];
+	if (waits)
+		SORT(resolver->sites, resolver->nr_sites, compare_object_sites);
+	return 0;
+}
+
 static uint64_t ticks_of(const struct resolver *resolver, const struct object_texts *texts)
 {
 	const struct profile_histogram *histogram;
@@ -537,9 +566,7 @@ static int compare_urgency(const void *left, const void *right)
 static size_t list_texts(const struct resolver *resolver, size_t nr, struct object_texts *list)
 {
 	const struct profile *profile = resolver->profile;
-	const struct profile_callers *callers = profile->callers;
 	const struct object_opener *opener = resolver->opener;
-	const size_t nr_sites = callers ? callers->nr_sites : 0;
 	struct object_texts texts = { 0 };
 	size_t nr_list = 0;
 
@@ -549,8 +576,8 @@ static size_t list_texts(const struct resolver *resolver, size_t nr, struct obje
 		while (texts.end < nr &&
 		       profile->histograms[resolver->order[texts.end]].object == texts.object)
 			texts.end++;
-		while (texts.sites_end < nr_sites &&
-		       callers->sites[texts.sites_end].object == texts.object)
+		while (texts.sites_end < resolver->nr_sites &&
+		       resolver->sites[texts.sites_end].object == texts.object)
 			texts.sites_end++;
 		if ((texts.first == texts.end && texts.sites == texts.sites_end) ||
 		    (resolver->sought && !resolver->sought[texts.object]))
@@ -571,6 +598,8 @@ static int resolve_objects(struct resolver *resolver)
 	size_t nr, i;
 	int ret = list ? order_histograms(resolver, &nr) : -ENOMEM;
 
+	if (!ret)
+		ret = order_sites(resolver);
 	if (ret)
 		return ret;
 	nr = list_texts(resolver, nr, list);
@@ -614,6 +643,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	if (!ret && opener)
 		ret = nameless_note(&resolver.nameless, !opener->cache, profile);
 	free(resolver.order);
+	free(resolver.sites);
 	free(resolver.wanted.ranges);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
@@ -739,6 +769,7 @@ int functions_resolve_rest(struct profile *profile, const struct object_opener *
 		ret = note_again(profile);
 	free(resolver.sought);
 	free(resolver.order);
+	free(resolver.sites);
 	free(resolver.wanted.ranges);
 	free(resolver.hits.all);
 	allowance_free(&resolver.allowance);

@@ -8,26 +8,11 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_fold.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_notes.h"
 #include "profile/profile_splits.h"
-
-/* A list to fold. */
-struct folding {
-	void *list; /* address of the pointer to the list, of any type */
-	size_t *nr;
-	size_t size;
-	int (*compare)(const void *left, const void *right);
-	/*
-	 * Elements with different keys are ordered by these, without calling compare. May be NULL.
-	 */
-	void (*fill_key)(const void *element, uint64_t key[2]);
-	/*
-	 * Adds all others to the first element, and zeroes what it released. -ENOMEM: all elements
-	 * are still valid.
-	 */
-	int (*combine)(void *first, size_t nr);
-};
+#include "profile/waits.h"
 
 static char *list_of(const struct folding *folding)
 {
@@ -150,11 +135,7 @@ static void compact(const struct folding *folding, const bool *first, const uint
 	*folding->nr = to;
 }
 
-/*
- * Sorts the list and combines equal elements. ids, unless NULL, receives the new index of each
- * element by its old one. -ENOMEM: all elements are still there.
- */
-static int folding_fold(struct folding folding, uint32_t *ids)
+int folding_fold(struct folding folding, uint32_t *ids)
 {
 	cleanup_free uint32_t *was = calloc(*folding.nr + 1, sizeof(*was));
 	cleanup_free bool *first = calloc(*folding.nr + 1, sizeof(*first));
@@ -168,12 +149,6 @@ static int folding_fold(struct folding folding, uint32_t *ids)
 		compact(&folding, first, was, ids);
 	return ret;
 }
-
-#define FOLDING(owner, member, order, prefix, sum)                                                 \
-	{                                                                                          \
-		&(owner)->member, &(owner)->nr_##member, sizeof(*(owner)->member), order, prefix,  \
-			sum                                                                        \
-	}
 
 /* --- targets ------------------------------------------------------------------------------------ */
 
@@ -360,6 +335,26 @@ static int place_callers(const struct profile *profile, struct placed_object *pl
 	return 0;
 }
 
+static int place_waits(const struct profile *profile, struct placed_object *placed)
+{
+	const struct profile_waits *waits = profile->waits;
+	cleanup_free uint32_t *roots = waits ? profile_waits_roots(waits) : NULL;
+	size_t i;
+
+	if (!waits)
+		return 0;
+	if (!roots)
+		return -ENOMEM;
+	for (i = 0; i < waits->nr_nodes; i++) {
+		uint32_t site = waits->nodes[i].site, target = waits->roots[roots[i]].target;
+
+		if (site != PROFILE_SITE_KERNEL)
+			place_object(&placed[waits->sites[site].object],
+				     profile->targets[target].host);
+	}
+	return 0;
+}
+
 static int place_objects(const struct profile *profile, struct placed_object *placed)
 {
 	size_t i;
@@ -369,7 +364,7 @@ static int place_objects(const struct profile *profile, struct placed_object *pl
 	for (i = 0; i < profile->nr_histograms; i++)
 		place_object(&placed[profile->histograms[i].object],
 			     profile->targets[profile->histograms[i].target].host);
-	return place_callers(profile, placed);
+	return place_callers(profile, placed) ?: place_waits(profile, placed);
 }
 
 static int fold_objects(struct profile *profile, uint32_t *ids)
@@ -733,17 +728,17 @@ static void fold_levels(struct tree *tree)
 	}
 }
 
-static int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots)
+int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots, uint32_t *ids)
 {
 	size_t nr = callers->nr_nodes + 1;
 	size_t nr_counts = max_size(nr, max_size(callers->nr_sites, callers->nr_roots)) + 2;
-	cleanup_free uint32_t *ids = calloc(nr, 4 * sizeof(*ids));
+	cleanup_free uint32_t *keys = calloc(nr, 3 * sizeof(*keys));
 	cleanup_free uint32_t *counts = calloc(nr_counts, sizeof(*counts));
 	struct profile_node *sum = calloc(nr, sizeof(*sum)), *exact;
-	struct tree tree = { callers,	   sites,	 roots,	 ids, ids + nr,
-			     ids + 2 * nr, ids + 3 * nr, counts, sum, 0 };
+	struct tree tree = { callers,	sites,	       roots,  ids, keys,
+			     keys + nr, keys + 2 * nr, counts, sum, 0 };
 
-	if (!ids || !counts || !sum) {
+	if (!keys || !counts || !sum) {
 		free(sum);
 		return -ENOMEM;
 	}
@@ -755,21 +750,28 @@ static int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t
 	return 0;
 }
 
+int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids)
+{
+	const struct folding folding = { sites,		nr,	  sizeof(**sites),
+					 compare_sites, key_site, combine_sites };
+
+	return folding_fold(folding, ids);
+}
+
 int profile_callers_fold(struct profile_callers *callers)
 {
-	const struct folding sites =
-		FOLDING(callers, sites, compare_sites, key_site, combine_sites);
 	const struct folding roots =
 		FOLDING(callers, roots, compare_folded_roots, NULL, combine_roots);
 	cleanup_free uint32_t *site_ids = calloc(callers->nr_sites + 1, sizeof(*site_ids));
 	cleanup_free uint32_t *root_ids = calloc(callers->nr_roots + 1, sizeof(*root_ids));
-	int ret = site_ids && root_ids ? 0 : -ENOMEM;
+	cleanup_free uint32_t *node_ids = calloc(callers->nr_nodes + 1, sizeof(*node_ids));
+	int ret = site_ids && root_ids && node_ids ? 0 : -ENOMEM;
 
 	if (!ret)
-		ret = folding_fold(sites, site_ids);
+		ret = fold_sites(&callers->sites, &callers->nr_sites, site_ids);
 	if (!ret)
 		ret = folding_fold(roots, root_ids);
-	return ret ? ret : fold_nodes(callers, site_ids, root_ids);
+	return ret ? ret : fold_nodes(callers, site_ids, root_ids, node_ids);
 }
 
 /* --- the whole ---------------------------------------------------------------------------------- */
@@ -784,6 +786,10 @@ static void renumber_targets(struct profile *profile, const uint32_t *ids)
 		profile->splits[i].target = ids[profile->splits[i].target];
 	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++)
 		profile->callers->roots[i].target = ids[profile->callers->roots[i].target];
+	for (i = 0; profile->waits && i < profile->waits->nr_roots; i++)
+		profile->waits->roots[i].target = ids[profile->waits->roots[i].target];
+	for (i = 0; profile->waits && i < profile->waits->nr_accounts; i++)
+		profile->waits->accounts[i].target = ids[profile->waits->accounts[i].target];
 }
 
 static void renumber_objects(struct profile *profile, const uint32_t *ids)
@@ -796,6 +802,16 @@ static void renumber_objects(struct profile *profile, const uint32_t *ids)
 		profile->functions[i].object = ids[profile->functions[i].object];
 	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
 		profile->callers->sites[i].object = ids[profile->callers->sites[i].object];
+	for (i = 0; profile->waits && i < profile->waits->nr_sites; i++)
+		profile->waits->sites[i].object = ids[profile->waits->sites[i].object];
+}
+
+/* Folds the trees of callers and of waits. */
+static int fold_trees(struct profile *profile)
+{
+	int ret = profile->callers ? profile_callers_fold(profile->callers) : 0;
+
+	return ret || !profile->waits ? ret : profile_waits_fold(profile->waits);
 }
 
 int profile_fold(struct profile *profile)
@@ -830,7 +846,7 @@ int profile_fold(struct profile *profile)
 	renumber_objects(profile, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
-	return ret || !profile->callers ? ret : profile_callers_fold(profile->callers);
+	return ret ? ret : fold_trees(profile);
 }
 
 /* --- copies of a file --- */
@@ -917,8 +933,8 @@ int profile_join_copies(struct profile *profile)
 	ret = folding_fold(rest[0], NULL);
 	if (!ret)
 		ret = folding_fold(rest[1], NULL);
-	if (!ret && profile->callers)
-		ret = profile_callers_fold(profile->callers);
+	if (!ret)
+		ret = fold_trees(profile);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);
 	return ret;
 }

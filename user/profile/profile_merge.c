@@ -8,6 +8,7 @@
 #include "bpfprofil/version.h"
 #include "base/util.h"
 #include "profile/profile_head.h"
+#include "profile/waits.h"
 
 /*
  * Smaller sums, in bins of 16 bytes, are not folded. A thousand files of 18,000 bins need 2.7 s of
@@ -42,6 +43,13 @@ struct list {
 		LIST(into, from, sites), LIST(into, from, roots), LIST(into, from, nodes)          \
 	}
 #define NR_CALLER_LISTS 3
+
+#define WAIT_LISTS(into, from)                                                                     \
+	{                                                                                          \
+		LIST(into, from, classes), LIST(into, from, accounts), LIST(into, from, sites),    \
+			LIST(into, from, roots), LIST(into, from, nodes)                           \
+	}
+#define NR_WAIT_LISTS 5
 
 static void *pointer_at(const void *place)
 {
@@ -109,6 +117,12 @@ static void renumber_appended(struct profile *profile, uint32_t targets, uint32_
 		profile->callers->roots[i].target += targets;
 	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
 		profile->callers->sites[i].object += objects;
+	for (i = 0; profile->waits && i < profile->waits->nr_accounts; i++)
+		profile->waits->accounts[i].target += targets;
+	for (i = 0; profile->waits && i < profile->waits->nr_roots; i++)
+		profile->waits->roots[i].target += targets;
+	for (i = 0; profile->waits && i < profile->waits->nr_sites; i++)
+		profile->waits->sites[i].object += objects;
 }
 
 static int extend_callers(struct profile_callers *into, struct profile_callers *from)
@@ -146,6 +160,53 @@ static void append_callers(struct profile *profile, struct profile *other)
 	move_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
 }
 
+static int extend_waits(struct profile_waits *into, struct profile_waits *from)
+{
+	if (!into || !from)
+		return 0;
+	/* Indices must fit their types. */
+	if (into->nr_nodes + from->nr_nodes > INT32_MAX ||
+	    into->nr_roots + from->nr_roots > INT32_MAX ||
+	    into->nr_sites + from->nr_sites >= PROFILE_SITE_KERNEL)
+		return -ENOMEM;
+	return extend_lists((struct list[])WAIT_LISTS(into, from), NR_WAIT_LISTS);
+}
+
+static void renumber_wait_classes(struct profile_waits *waits, uint32_t classes)
+{
+	size_t i, j;
+
+	for (i = 0; i < waits->nr_roots; i++)
+		waits->roots[i].class += classes;
+	for (i = 0; i < waits->nr_accounts; i++)
+		for (j = 0; j < waits->accounts[i].nr_sums; j++)
+			waits->accounts[i].sums[j].class += classes;
+}
+
+static void append_waits(struct profile *profile, struct profile *other)
+{
+	struct profile_waits *into = profile->waits, *from = other->waits;
+	struct profile_wait_node *node;
+	size_t i;
+
+	if (!into) {
+		profile->waits = from;
+		other->waits = NULL;
+	}
+	if (!into || !from)
+		return;
+	renumber_wait_classes(from, (uint32_t)into->nr_classes);
+	for (i = 0, node = from->nodes; i < from->nr_nodes; i++, node++) {
+		if (node->parent < 0)
+			node->parent -= (int32_t)into->nr_roots;
+		else
+			node->parent += (int32_t)into->nr_nodes;
+		if (node->site != PROFILE_SITE_KERNEL)
+			node->site += (uint32_t)into->nr_sites;
+	}
+	move_lists((struct list[])WAIT_LISTS(into, from), NR_WAIT_LISTS);
+}
+
 int profile_append(struct profile *profile, struct profile *other)
 {
 	const struct list lists[] = {
@@ -156,11 +217,13 @@ int profile_append(struct profile *profile, struct profile *other)
 	};
 	const size_t nr = sizeof(lists) / sizeof(lists[0]);
 
-	if (extend_lists(lists, nr) || extend_callers(profile->callers, other->callers))
+	if (extend_lists(lists, nr) || extend_callers(profile->callers, other->callers) ||
+	    extend_waits(profile->waits, other->waits))
 		return -ENOMEM;
 	renumber_appended(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
 	move_lists(lists, nr);
 	append_callers(profile, other);
+	append_waits(profile, other);
 	return 0;
 }
 
@@ -336,6 +399,7 @@ static int join_heads(struct profile *sum, struct profile *part)
 size_t profile_elements(const struct profile *profile)
 {
 	const struct profile_callers *callers = profile->callers;
+	const struct profile_waits *waits = profile->waits;
 	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
 		       profile->nr_histograms + profile->nr_functions + profile->nr_notes +
 		       profile->nr_labels;
@@ -343,6 +407,9 @@ size_t profile_elements(const struct profile *profile)
 	nr *= 8;
 	if (callers)
 		nr += callers->nr_sites + 8 * callers->nr_roots + callers->nr_nodes;
+	if (waits)
+		nr += 8 * (waits->nr_accounts + waits->nr_roots) + waits->nr_sites +
+		      2 * waits->nr_nodes;
 	for (i = 0; i < profile->nr_histograms; i++)
 		nr += profile->histograms[i].nr_bins;
 	return nr;

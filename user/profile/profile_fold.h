@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_FOLD_H
+#define BPFPROFIL_PROFILE_FOLD_H
+
+#include "profile/profile.h"
+
+/* A list to fold. */
+struct folding {
+	void *list; /* address of the pointer to the list, of any type */
+	size_t *nr;
+	size_t size;
+	int (*compare)(const void *left, const void *right);
+	/*
+	 * Elements with different keys are ordered by these, without calling compare. May be NULL.
+	 */
+	void (*fill_key)(const void *element, uint64_t key[2]);
+	/*
+	 * Adds all others to the first element, and zeroes what it released. -ENOMEM: all elements
+	 * are still valid.
+	 */
+	int (*combine)(void *first, size_t nr);
+};
+
+#define FOLDING(owner, member, order, prefix, sum)                                                 \
+	{                                                                                          \
+		&(owner)->member, &(owner)->nr_##member, sizeof(*(owner)->member), order, prefix,  \
+			sum                                                                        \
+	}
+
+/*
+ * Sorts the list and combines equal elements. ids, unless NULL, receives the new index of each
+ * element by its old one. -ENOMEM: all elements are still there.
+ */
+int folding_fold(struct folding folding, uint32_t *ids);
+
+/* Orders places of calls, and drops duplicates. */
+int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids);
+
+/*
+ * Folds only the nodes of a tree, whose sites and roots have the new indices sites[] and roots[].
+ * ids receives the new index of each node. 0 or -ENOMEM.
+ */
+int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots, uint32_t *ids);
+
+/* Folds the waits of a profile, whose targets and objects have their new indices. 0 or -ENOMEM. */
+int profile_waits_fold(struct profile_waits *waits);
+
+#endif
