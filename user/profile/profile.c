@@ -213,8 +213,10 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 
 bool profile_target_chosen(const struct profile *profile, uint64_t chosen, uint32_t target)
 {
-	return chosen == PROFILE_ALL_TARGETS ? profile_target_counts(profile, target) :
-					       chosen == target;
+	if (chosen == PROFILE_ALL_TARGETS)
+		return profile_target_counts(profile, target);
+	return chosen ==
+	       (profile->targets[target].waits ? profile->targets[target].waits_of : target);
 }
 
 bool profile_is_partly_sampled(const struct profile *profile)

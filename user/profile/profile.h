@@ -42,6 +42,8 @@ struct profile_target {
 	bool cpu_known; /* else cpu_ns is 0, as for calls, and in old files */
 	uint64_t cpu_ns; /* scheduler's CPU time of its tasks while sampling */
 	uint64_t excess; /* sum of n (n - 1) over samples of n ticks; 0: all are single */
+	bool waits; /* in a view: its ticks are nanoseconds of waits */
+	uint32_t waits_of; /* then the id of the target that waited */
 	bool kernel_known; /* else kernel_ticks is 0, as for calls, and in old files */
 	uint64_t kernel_ticks; /* of its ticks, those in the kernel, wherever they count */
 	struct profile_account ticks;

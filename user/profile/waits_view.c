@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/waits_view.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/waits.h"
+
+#define OBJECT_PATH "[waits]"
+
+char *wait_class_name(const struct profile_wait_class *class)
+{
+	char *name;
+
+	return asprintf(&name, "%s%s", class->name, class->io ? " I/O" : "") < 0 ? NULL : name;
+}
+
+static bool has_match(const char *const *patterns, size_t nr,
+		      const struct profile_wait_class *class)
+{
+	cleanup_free char *full = wait_class_name(class);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!fnmatch(patterns[i], class->name, 0) ||
+		    (full && !fnmatch(patterns[i], full, 0)))
+			return true;
+	return false;
+}
+
+bool waits_choice_has(const struct waits_choice *choice, const struct profile_wait_class *class)
+{
+	if (!choice)
+		return true;
+	if (has_match(choice->without, choice->nr_without, class))
+		return false;
+	return !choice->nr_only || has_match(choice->only, choice->nr_only, class);
+}
+
+struct view_maker {
+	struct waits_view *view;
+	const struct profile *of;
+	const struct profile_waits *waits;
+	bool *chosen; /* by class */
+	uint32_t *sites; /* by site of waits: its number in the view, */
+	uint32_t *roots; /* likewise by root, */
+	uint32_t *nodes; /* and by node */
+	uint32_t first_target; /* of those of waits */
+	uint32_t first_class_site;
+};
+
+/* --- objects, functions and targets ------------------------------------------------------------- */
+
+static void *copied(const void *from, size_t nr, size_t more, size_t size)
+{
+	char *copy = calloc(nr + more + 1, size);
+
+	if (copy && nr)
+		memcpy(copy, from, nr * size);
+	return copy;
+}
+
+/* Names a class with and without brackets. */
+static int name_class(struct waits_view *view, const struct profile_wait_class *class)
+{
+	char *bare = wait_class_name(class), *name;
+
+	if (!bare || asprintf(&name, "[%s]", bare) < 0) {
+		free(bare);
+		return -ENOMEM;
+	}
+	view->names[view->nr_names] = name;
+	view->classes[view->nr_names++] = bare;
+	return 0;
+}
+
+static int add_classes(struct view_maker *maker)
+{
+	struct waits_view *view = maker->view;
+	struct profile *profile = &view->profile;
+	const size_t nr = maker->waits->nr_classes;
+	size_t i;
+
+	profile->objects =
+		copied(maker->of->objects, maker->of->nr_objects, 1, sizeof(*profile->objects));
+	profile->functions = copied(maker->of->functions, maker->of->nr_functions, nr,
+				    sizeof(*profile->functions));
+	view->names = calloc(nr + 1, sizeof(*view->names));
+	view->classes = calloc(nr + 1, sizeof(*view->classes));
+	if (!profile->objects || !profile->functions || !view->names || !view->classes)
+		return -ENOMEM;
+	view->object = (uint32_t)profile->nr_objects;
+	profile->objects[profile->nr_objects++] =
+		(struct profile_object){ .kind = PROFILE_KERNEL, .path = (char *)OBJECT_PATH };
+	for (i = 0; i < nr; i++) {
+		if (name_class(view, &maker->waits->classes[i]))
+			return -ENOMEM;
+		profile->functions[profile->nr_functions++] =
+			(struct profile_function){ .object = view->object,
+						   .name = view->names[i],
+						   .offset = i,
+						   .size = 1 };
+	}
+	return 0;
+}
+
+static int add_targets(struct view_maker *maker, bool with_cpu)
+{
+	struct profile *profile = &maker->view->profile;
+	const size_t nr = maker->of->nr_targets;
+	struct profile_target *target;
+	size_t i;
+
+	maker->first_target = with_cpu ? (uint32_t)nr : 0;
+	profile->targets =
+		copied(maker->of->targets, nr, with_cpu ? nr : 0, sizeof(*profile->targets));
+	if (!profile->targets)
+		return -ENOMEM;
+	profile->nr_targets = maker->first_target + nr;
+	for (i = 0; i < nr; i++) {
+		target = &profile->targets[maker->first_target + i];
+		*target = maker->of->targets[i];
+		target->waits = true;
+		target->waits_of = (uint32_t)i;
+		target->period_ns = 1;
+		target->cpu_known = target->kernel_known = false;
+		target->cpu_ns = target->kernel_ticks = target->excess = 0;
+		target->ticks = (struct profile_account){ 0 };
+	}
+	return 0;
+}
+
+/* --- histograms --------------------------------------------------------------------------------- */
+
+/* Waits of a target and split. JIT text alone does not make a split. */
+static int compare_owners(const void *left, const void *right)
+{
+	const struct profile_wait_root *const *x = left, *const *y = right;
+	const struct profile_wait_root *a = *x, *b = *y;
+	int order = compare_u64(a->target, b->target);
+
+	if (!order)
+		order = (a->pid > b->pid) - (a->pid < b->pid);
+	if (!order)
+		order = compare_text(a->process, b->process);
+	return order ? order : compare_text(a->cgroup, b->cgroup);
+}
+
+static int add_bins(const struct view_maker *maker, const uint64_t *sums,
+		    struct profile_histogram *histogram)
+{
+	struct profile *profile = &maker->view->profile;
+	struct profile_account *account = &profile->targets[histogram->target].ticks;
+	struct profile_bins bins = { 0 };
+	size_t i;
+
+	for (i = 0; i < maker->waits->nr_classes; i++) {
+		if (sums[i] && profile_bins_add(&bins, i, sums[i])) {
+			free(bins.list);
+			return -ENOMEM;
+		}
+		account->total = account->binned = add_saturating(account->total, sums[i]);
+		if (!maker->first_target)
+			profile->ticks.total = profile->ticks.binned =
+				add_saturating(profile->ticks.total, sums[i]);
+	}
+	histogram->bins = bins.list;
+	histogram->nr_bins = bins.nr;
+	return 0;
+}
+
+/* Adds a histogram for the roots of one owner. */
+static int add_owner(struct view_maker *maker, const struct profile_wait_root *const *roots,
+		     size_t nr, const uint64_t *by_root)
+{
+	const struct profile_wait_root *of = roots[0];
+	struct profile *profile = &maker->view->profile;
+	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
+	cleanup_free uint64_t *sums = calloc(maker->waits->nr_classes + 1, sizeof(*sums));
+	size_t i;
+
+	if (!sums)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		if (maker->chosen[roots[i]->class])
+			sums[roots[i]->class] += by_root[roots[i] - maker->waits->roots];
+	*histogram = (struct profile_histogram){ .target = maker->first_target + of->target,
+						 .object = maker->view->object,
+						 .pid = of->pid,
+						 .process = of->process,
+						 .cgroup = of->cgroup,
+						 .size = maker->waits->nr_classes,
+						 .width = 8,
+						 .scale = 131072,
+						 .bytes_per_bin = 1 };
+	profile->nr_histograms++;
+	return add_bins(maker, sums, histogram);
+}
+
+/* The nanoseconds below each root. */
+static void sum_roots(const struct profile_waits *waits, const uint32_t *root_of, uint64_t *by_root)
+{
+	size_t i;
+
+	for (i = 0; i < waits->nr_roots; i++)
+		by_root[i] = waits->roots[i].ns;
+	for (i = 0; i < waits->nr_nodes; i++)
+		by_root[root_of[i]] = add_saturating(by_root[root_of[i]], waits->nodes[i].ns);
+}
+
+static int add_histograms(struct view_maker *maker, const uint64_t *by_root, bool with_cpu)
+{
+	struct profile *profile = &maker->view->profile;
+	const struct profile_waits *waits = maker->waits;
+	cleanup_free const struct profile_wait_root **sorted =
+		calloc(waits->nr_roots + 1, sizeof(*sorted));
+	const size_t nr = with_cpu ? maker->of->nr_histograms : 0;
+	size_t i, end;
+	int ret = 0;
+
+	profile->histograms =
+		copied(maker->of->histograms, nr, waits->nr_roots, sizeof(*profile->histograms));
+	if (!sorted || !profile->histograms)
+		return -ENOMEM;
+	profile->nr_histograms = maker->view->histograms = nr;
+	for (i = 0; i < waits->nr_roots; i++)
+		sorted[i] = &waits->roots[i];
+	SORT(sorted, waits->nr_roots, compare_owners);
+	for (i = 0; !ret && i < waits->nr_roots; i = end) {
+		for (end = i + 1; end < waits->nr_roots; end++)
+			if (compare_owners(&sorted[i], &sorted[end]))
+				break;
+		ret = add_owner(maker, sorted + i, end - i, by_root);
+	}
+	return ret;
+}
+
+/* --- callers ------------------------------------------------------------------------------------ */
+
+static int compare_sites(const struct profile_site *a, const struct profile_site *b)
+{
+	return compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
+}
+
+/* Merges the places of calls of ticks and waits, both ascending. Classes come last. */
+static void merge_sites(struct view_maker *maker, const struct profile_callers *ticks,
+			uint32_t *of_ticks)
+{
+	const struct profile_waits *waits = maker->waits;
+	const size_t nr_ticks = ticks ? ticks->nr_sites : 0;
+	struct profile_callers *callers = &maker->view->callers;
+	size_t i = 0, j = 0, nr = 0;
+	int order;
+
+	while (i < nr_ticks || j < waits->nr_sites) {
+		order = i == nr_ticks	     ? 1 :
+			j == waits->nr_sites ? -1 :
+					       compare_sites(&ticks->sites[i], &waits->sites[j]);
+		callers->sites[nr] = order <= 0 ? ticks->sites[i] : waits->sites[j];
+		if (order <= 0)
+			of_ticks[i++] = (uint32_t)nr;
+		if (order >= 0)
+			maker->sites[j++] = (uint32_t)nr;
+		nr++;
+	}
+	maker->first_class_site = (uint32_t)nr;
+	for (i = 0; i < waits->nr_classes; i++)
+		callers->sites[nr++] = (struct profile_site){ maker->view->object, i };
+	callers->nr_sites = nr;
+}
+
+static void add_roots(struct view_maker *maker, const struct profile_callers *ticks)
+{
+	struct profile_callers *callers = &maker->view->callers;
+	const size_t nr = ticks ? ticks->nr_roots : 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		callers->roots[i] = ticks->roots[i];
+	for (i = 0; i < maker->waits->nr_roots; i++) {
+		const struct profile_wait_root *root = &maker->waits->roots[i];
+
+		callers->roots[nr + i] =
+			(struct profile_root){ .target = maker->first_target + root->target,
+					       .pid = root->pid,
+					       .process = root->process,
+					       .cgroup = root->cgroup,
+					       .end = root->end == WALK_END_COUNT ? END_COMPLETE :
+										    root->end };
+	}
+	callers->nr_roots = nr + maker->waits->nr_roots;
+}
+
+static void add_ticks(struct profile_callers *callers, const struct profile_callers *ticks,
+		      const uint32_t *sites)
+{
+	size_t i;
+
+	for (i = 0; ticks && i < ticks->nr_nodes; i++) {
+		callers->nodes[i] = ticks->nodes[i];
+		if (ticks->nodes[i].site != PROFILE_SITE_KERNEL)
+			callers->nodes[i].site = sites[ticks->nodes[i].site];
+	}
+	callers->nr_nodes = ticks ? ticks->nr_nodes : 0;
+}
+
+/* Adds the class as a callee of whatever waited in it. */
+static void add_leaf(struct view_maker *maker, int32_t parent, uint32_t class, uint64_t ns,
+		     uint64_t count)
+{
+	struct profile_callers *callers = &maker->view->callers;
+
+	if (!ns && !count)
+		return;
+	maker->view->counts[callers->nr_nodes] = count;
+	callers->nodes[callers->nr_nodes++] =
+		(struct profile_node){ .parent = parent,
+				       .site = maker->first_class_site + class,
+				       .ticks = ns };
+}
+
+static void add_waits(struct view_maker *maker, const uint32_t *root_of, size_t first_root)
+{
+	const struct profile_waits *waits = maker->waits;
+	struct profile_callers *callers = &maker->view->callers;
+	size_t i;
+
+	for (i = 0; i < waits->nr_nodes; i++) {
+		const struct profile_wait_node *node = &waits->nodes[i];
+		const int32_t parent = node->parent;
+
+		if (!maker->chosen[waits->roots[root_of[i]].class])
+			continue;
+		maker->nodes[i] = (uint32_t)callers->nr_nodes;
+		callers->nodes[callers->nr_nodes++] =
+			(struct profile_node){ .parent = parent < 0 ? parent - (int32_t)first_root :
+								      (int32_t)maker->nodes[parent],
+					       .site = node->site == PROFILE_SITE_KERNEL ?
+							       node->site :
+							       maker->sites[node->site] };
+	}
+	for (i = 0; i < waits->nr_nodes; i++) {
+		const uint32_t class = waits->roots[root_of[i]].class;
+
+		if (maker->chosen[class])
+			add_leaf(maker, (int32_t)maker->nodes[i], class, waits->nodes[i].ns,
+				 waits->nodes[i].count);
+	}
+	for (i = 0; i < waits->nr_roots; i++)
+		if (maker->chosen[waits->roots[i].class])
+			add_leaf(maker, -1 - (int32_t)(first_root + i), waits->roots[i].class,
+				 waits->roots[i].ns, waits->roots[i].count);
+}
+
+static int add_callers(struct view_maker *maker, const uint32_t *root_of, bool with_cpu)
+{
+	const struct profile_callers *ticks = with_cpu ? maker->of->callers : NULL;
+	const struct profile_waits *waits = maker->waits;
+	struct profile_callers *callers = &maker->view->callers;
+	const size_t nr_sites = ticks ? ticks->nr_sites : 0, nr_roots = ticks ? ticks->nr_roots : 0;
+	const size_t nr_nodes =
+		(ticks ? ticks->nr_nodes : 0) + 2 * waits->nr_nodes + waits->nr_roots + 1;
+	cleanup_free uint32_t *sites = calloc(nr_sites + 1, sizeof(*sites));
+
+	callers->sites =
+		calloc(nr_sites + waits->nr_sites + waits->nr_classes + 1, sizeof(*callers->sites));
+	callers->roots = calloc(nr_roots + waits->nr_roots + 1, sizeof(*callers->roots));
+	callers->nodes = calloc(nr_nodes, sizeof(*callers->nodes));
+	maker->view->counts = calloc(nr_nodes, sizeof(*maker->view->counts));
+	if (!sites || !callers->sites || !callers->roots || !callers->nodes || !maker->view->counts)
+		return -ENOMEM;
+	merge_sites(maker, ticks, sites);
+	add_roots(maker, ticks);
+	add_ticks(callers, ticks, sites);
+	add_waits(maker, root_of, nr_roots);
+	maker->view->profile.callers = callers;
+	return 0;
+}
+
+/* --- the view ----------------------------------------------------------------------------------- */
+
+static int make_view(struct view_maker *maker, const struct waits_choice *choice, bool with_cpu)
+{
+	const struct profile_waits *waits = maker->waits;
+	cleanup_free uint64_t *by_root = calloc(waits->nr_roots + 1, sizeof(*by_root));
+	cleanup_free uint32_t *root_of = profile_waits_roots(waits);
+	size_t i;
+	int ret;
+
+	if (!by_root || !root_of)
+		return -ENOMEM;
+	for (i = 0; i < waits->nr_classes; i++)
+		maker->chosen[i] = waits_choice_has(choice, &waits->classes[i]);
+	sum_roots(waits, root_of, by_root);
+	ret = add_classes(maker);
+	if (!ret)
+		ret = add_targets(maker, with_cpu);
+	if (!ret)
+		ret = add_histograms(maker, by_root, with_cpu);
+	return ret ? ret : add_callers(maker, root_of, with_cpu);
+}
+
+int waits_view_open(struct waits_view *view, const struct profile *profile,
+		    const struct waits_choice *choice, bool with_cpu)
+{
+	const struct profile_waits *waits = profile->waits;
+	cleanup_free bool *chosen = calloc(waits->nr_classes + 1, sizeof(*chosen));
+	cleanup_free uint32_t *sites = calloc(waits->nr_sites + 1, sizeof(*sites));
+	cleanup_free uint32_t *nodes = calloc(waits->nr_nodes + 1, sizeof(*nodes));
+	struct view_maker maker = { .view = view,
+				    .of = profile,
+				    .waits = waits,
+				    .chosen = chosen,
+				    .sites = sites,
+				    .nodes = nodes };
+
+	*view = (struct waits_view){ .profile = *profile,
+				     .of = profile,
+				     .has_chains = profile->callers };
+	view->profile.histograms = NULL;
+	view->profile.nr_histograms = 0;
+	view->profile.targets = NULL;
+	view->profile.objects = NULL;
+	view->profile.functions = NULL;
+	view->profile.callers = NULL;
+	if (!with_cpu) {
+		view->profile.splits = NULL;
+		view->profile.nr_splits = 0;
+		view->profile.ticks = (struct profile_account){ 0 };
+		view->profile.sampling.period_ns = 1;
+	}
+	return chosen && sites && nodes ? make_view(&maker, choice, with_cpu) : -ENOMEM;
+}
+
+void waits_view_close(struct waits_view *view)
+{
+	struct profile *profile = &view->profile;
+	size_t i;
+
+	for (i = view->histograms; profile->histograms && i < profile->nr_histograms; i++)
+		free(profile->histograms[i].bins);
+	for (i = 0; i < view->nr_names; i++) {
+		free(view->names[i]);
+		free(view->classes[i]);
+	}
+	free(view->names);
+	free(view->classes);
+	free(view->counts);
+	free(view->callers.sites);
+	free(view->callers.roots);
+	free(view->callers.nodes);
+	free(profile->objects);
+	free(profile->functions);
+	free(profile->targets);
+	free(profile->histograms);
+}
