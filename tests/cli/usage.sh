@@ -45,7 +45,7 @@ usage meant_stacks "bpfprofil: run: unknown option '-g'
 try: --callers" run -g true
 for word in off-cpu offcpu wall wall-clock; do
 	usage "meant_waits_$word" "bpfprofil: attach: unknown option '--$word'
-try: offcputime-bpfcc, because bpfprofil samples CPU time and not waits" attach --$word --all
+try: --waits" attach --$word --all
 done
 usage meant_event "bpfprofil: run: unknown option '--event'
 try: leaving it out for the CPU clock, or perf record for other events" run --event cycles true

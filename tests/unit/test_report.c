@@ -266,15 +266,15 @@ Test(report, waits)
 	cleanup_profile struct profile *profile = sample_profile();
 	cleanup_free char *busy = written(profile, all(REPORT_FUNCTIONS)), *idle, *host;
 
-	cr_expect(!strstr(busy, "waits are not sampled"));
+	cr_expect(!strstr(busy, "--waits shows where"));
 	profile->duration_ns = 26575000000;
 	idle = written(profile, all(REPORT_FUNCTIONS));
-	check_contains(idle, "note      it used 4.0 % of a CPU and waited for the rest: waits are "
-			     "not sampled");
+	check_contains(idle, "note      it used 4.0 % of a CPU and waited for the rest: --waits "
+			     "shows where");
 	free(profile->targets[0].kind);
 	profile->targets[0].kind = strdup("system");
 	host = written(profile, all(REPORT_FUNCTIONS));
-	cr_expect(!strstr(host, "waits are not sampled"));
+	cr_expect(!strstr(host, "--waits shows where"));
 }
 
 Test(report, limit)

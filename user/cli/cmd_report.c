@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "option/command.h"
 #include "cli/viewer.h"
@@ -10,11 +11,20 @@
 #include "report/annotate.h"
 #include "report/annotate_write.h"
 #include "report/html.h"
+#include "profile/waits.h"
+#include "profile/waits_view.h"
 #include "report/report.h"
+#include "report/waits_table.h"
 #include "naming/object_file.h"
 
 #define TEXT_ROWS 40
 #define MIN_PERCENT 0.5
+
+/* The values of an option that may repeat. */
+struct words {
+	const char **all;
+	size_t nr;
+};
 
 struct report_arguments {
 	unsigned int by; /* enum report_by */
@@ -22,8 +32,10 @@ struct report_arguments {
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
-	const char **objects;
-	size_t nr_objects;
+	struct words objects;
+	bool waits;
+	struct words classes;
+	struct words no_classes;
 	const char *comm;
 	const char *function;
 	uint64_t target;
@@ -48,18 +60,18 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 
 #define FIELD(member) offsetof(struct report_arguments, member)
 
-static int add_object(const struct opt *opt, const char *value, void *field, struct error *err)
+static int add_word(const struct opt *opt, const char *value, void *field, struct error *err)
 {
-	struct report_arguments *arguments = field;
+	struct words *words = field;
 	const char **grown;
 
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
-	grown = reallocarray(arguments->objects, arguments->nr_objects + 1, sizeof(*grown));
+	grown = reallocarray(words->all, words->nr + 1, sizeof(*grown));
 	if (!grown)
 		return error_errno(err, -ENOMEM, "--%s", opt->name);
-	arguments->objects = grown;
-	grown[arguments->nr_objects++] = value;
+	words->all = grown;
+	grown[words->nr++] = value;
 	return 0;
 }
 
@@ -129,13 +141,34 @@ static const struct opt tree_opts[] = {
 	{ 0 }
 };
 
+static const struct opt waits_opts[] = {
+	{ .name = "waits",
+	  .help = "show where threads waited instead of where they ran, by class: the system call, "
+		  "page fault, runnable and the like",
+	  .field = FIELD(waits) },
+	{ .name = "class",
+	  .arg = "PATTERN",
+	  .help = "only waits of this class, which may have * and ?; implies --waits; may repeat",
+	  .fallback = "all",
+	  .set = add_word,
+	  .field = FIELD(classes) },
+	{ .name = "no-class",
+	  .arg = "PATTERN",
+	  .help = "no waits of this class, such as epoll_wait of idle threads; implies --waits; may "
+		  "repeat",
+	  .set = add_word,
+	  .field = FIELD(no_classes) },
+	{ 0 }
+};
+
 static const struct opt filter_opts[] = {
 	{ .name = "object",
 	  .arg = "NAME",
 	  .help = "only this program or library, by its path or the last component of it, with or "
 		  "without its version; may repeat",
 	  .fallback = "all",
-	  .set = add_object },
+	  .set = add_word,
+	  .field = FIELD(objects) },
 	{ .name = "comm",
 	  .arg = "PATTERN",
 	  .help = "only processes or threads of this name, which may have * and ?; needs a profile "
@@ -192,6 +225,7 @@ static const struct opt annotate_opts[] = {
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
 	{ .title = "Callers, in a profile that has them", .opts = tree_opts },
+	{ .title = "Waits, in a profile that has them", .opts = waits_opts },
 	{ .title = "One function", .opts = annotate_opts },
 	PAGE_GROUP(FIELD(page)),
 	{ .title = "Filters and files", .opts = filter_opts },
@@ -207,16 +241,15 @@ static enum report_tree tree_of(const struct report_arguments *arguments)
 	return arguments->tree ? TREE_ALL : TREE_NONE;
 }
 
-static int write_table(const struct profile *profile, const struct report_arguments *arguments,
-		       FILE *out, struct error *err)
+static struct report_options table_options(const struct report_arguments *arguments)
 {
-	const struct report_options options = {
+	return (struct report_options){
 		.by = arguments->by,
 		.inlined = arguments->inlined,
 		.format = arguments->format,
 		.limit = arguments->limit,
-		.objects = arguments->objects,
-		.nr_objects = arguments->nr_objects,
+		.objects = arguments->objects.all,
+		.nr_objects = arguments->objects.nr,
 		.comm = arguments->comm,
 		.function = arguments->callers	       ?:
 				    arguments->callees ?:
@@ -234,8 +267,69 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
+}
+
+static int write_ticks(const struct profile *profile, const struct report_arguments *arguments,
+		       FILE *out, struct error *err)
+{
+	const struct report_options options = table_options(arguments);
 
 	return report_write(profile, &options, out, err);
+}
+
+/* -EINVAL: nothing waited in such a class. */
+static int check_classes(const struct profile_waits *waits, const struct words *classes,
+			 struct error *err)
+{
+	size_t i, j;
+
+	for (i = 0; i < classes->nr; i++) {
+		const struct waits_choice one = { .only = &classes->all[i], .nr_only = 1 };
+
+		for (j = 0; j < waits->nr_classes; j++)
+			if (waits_choice_has(&one, &waits->classes[j]))
+				break;
+		if (j == waits->nr_classes)
+			return error_with_hint(err, -EINVAL,
+					       "bpfprofil report --waits, which has all classes",
+					       "--class '%.256s': nothing waited in it",
+					       classes->all[i]);
+	}
+	return 0;
+}
+
+static int write_view(const struct profile *profile, const struct report_arguments *arguments,
+		      const struct waits_choice *choice, FILE *out, struct error *err)
+{
+	struct report_options options = table_options(arguments);
+	struct waits_view view;
+	int ret;
+
+	if (options.by >= REPORT_PROCESSES)
+		return report_wait_accounts(profile, &options, choice, out, err);
+	ret = waits_view_open(&view, profile, choice, false);
+	options.waits = &view;
+	ret = ret ? error_errno(err, ret, "report") :
+		    report_write(&view.profile, &options, out, err);
+	waits_view_close(&view);
+	return ret;
+}
+
+static int write_waits(const struct profile *profile, const struct report_arguments *arguments,
+		       FILE *out, struct error *err)
+{
+	const struct waits_choice choice = { arguments->classes.all, arguments->classes.nr,
+					     arguments->no_classes.all, arguments->no_classes.nr };
+
+	if (!profile->waits) {
+		error_set(err, -EINVAL, "--waits: the profile has no waits");
+		error_hint(err, "sudo bpfprofil %s --waits %s", rows_command(profile),
+			   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
+		return -EINVAL;
+	}
+	if (check_classes(profile->waits, &arguments->classes, err))
+		return -EINVAL;
+	return write_view(profile, arguments, &choice, out, err);
 }
 
 static int write_annotation(const struct profile *profile, const struct report_arguments *arguments,
@@ -252,8 +346,8 @@ static int write_annotation(const struct profile *profile, const struct report_a
 	};
 	const struct annotation_request request = {
 		.place = arguments->annotate,
-		.objects = arguments->objects,
-		.nr_objects = arguments->nr_objects,
+		.objects = arguments->objects.all,
+		.nr_objects = arguments->objects.nr,
 		.target = arguments->target,
 		.opener = &opener,
 		.look_in_roots = !arguments->symfs,
@@ -305,7 +399,9 @@ static int write_report(const struct profile *profile, struct report_arguments *
 	struct error err = { 0 };
 	int ret;
 
-	ret = (arguments->annotate ? write_annotation : write_table)(profile, arguments, out, &err);
+	ret = (arguments->annotate ? write_annotation :
+	       arguments->waits	   ? write_waits :
+				     write_ticks)(profile, arguments, out, &err);
 	if (ret)
 		print_error(&err);
 	return pager_end(&arguments->pager, out, ret, "report: standard output");
@@ -318,7 +414,7 @@ static bool check_filters(const struct report_arguments *arguments)
 						  { "--comm", arguments->comm },
 						  { 0 } };
 	const struct opt_given not_by_cpu[] = {
-		{ "--object", arguments->nr_objects },
+		{ "--object", arguments->objects.nr },
 		{ "--target", arguments->target != REPORT_ALL_TARGETS },
 		{ "--comm", arguments->comm },
 		{ 0 },
@@ -382,6 +478,21 @@ static bool check_tree(const struct report_arguments *arguments)
 	return false;
 }
 
+/* Waits have neither instructions nor CPUs, and only sums in time. */
+static bool check_waits(const struct report_arguments *arguments)
+{
+	const enum report_by by = arguments->by;
+
+	if (!arguments->waits || !(arguments->annotate || by == REPORT_BINS || by >= REPORT_CPUS))
+		return true;
+	if (arguments->annotate)
+		print_message("leaving one of them out", "report: --waits: takes no --annotate");
+	else
+		print_message("leaving one of them out", "report: --waits: not with --by %s",
+			      report_by_words[by]);
+	return false;
+}
+
 static bool check_arguments(const struct report_arguments *arguments)
 {
 	const struct opt_given of_place[] = { { "--hot", arguments->hot },
@@ -395,7 +506,7 @@ static bool check_arguments(const struct report_arguments *arguments)
 			      "report: --inline: only with --by functions");
 		return false;
 	}
-	if (!check_filters(arguments) || !check_tree(arguments))
+	if (!check_filters(arguments) || !check_tree(arguments) || !check_waits(arguments))
 		return false;
 	if (arguments->annotate || !option)
 		return true;
@@ -412,7 +523,7 @@ static bool check_page(const struct report_arguments *arguments)
 		{ "--hot", arguments->hot },
 		{ "--by", arguments->by },
 		{ "--format", arguments->format },
-		{ "--object", arguments->objects },
+		{ "--object", arguments->objects.nr },
 		{ "--comm", arguments->comm },
 		{ "--function", arguments->function },
 		{ "--target", arguments->target != REPORT_ALL_TARGETS },
@@ -425,6 +536,7 @@ static bool check_page(const struct report_arguments *arguments)
 		{ "--min", arguments->min >= 0 },
 		{ "--depth", arguments->depth },
 		{ "--inclusive", arguments->inclusive },
+		{ "--waits, --class or --no-class", arguments->waits },
 		{ 0 },
 	};
 	const char *option = opt_first_given(not_of_page), *why = "the page shows all";
@@ -443,8 +555,8 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 {
 	const enum report_tree tree = arguments->by == REPORT_TIME ? tree_of(arguments) : TREE_NONE;
 	const struct report_options filter = {
-		.objects = arguments->objects,
-		.nr_objects = arguments->nr_objects,
+		.objects = arguments->objects.all,
+		.nr_objects = arguments->objects.nr,
 		.comm = arguments->comm,
 		.function = tree ? arguments->callers : arguments->function,
 		.tree = tree,
@@ -453,6 +565,7 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 	struct profile *profile;
 	int status;
 
+	arguments->waits |= arguments->classes.nr || arguments->no_classes.nr;
 	if (!page_check("report", &arguments->page) ||
 	    !(arguments->page.file ? check_page : check_arguments)(arguments))
 		return EXIT_USAGE;
@@ -484,7 +597,9 @@ static int run(int argc, char **argv)
 
 	if (command_parse(&command_report, argc, argv, &arguments, &first, &status))
 		status = report(&arguments, argc - first, argv + first);
-	free(arguments.objects);
+	free(arguments.objects.all);
+	free(arguments.classes.all);
+	free(arguments.no_classes.all);
 	return status;
 }
 
@@ -497,6 +612,8 @@ static const struct command_example report_examples[] = {
 	  "bpfprofil report --by bins --format csv gzip.json >gzip.csv" },
 	{ "who called what, from main on, and who called memcpy",
 	  "bpfprofil report --tree\n  bpfprofil report --callers memcpy" },
+	{ "where it waited, without the threads that only wait for work",
+	  "bpfprofil report --waits --no-class 'epoll*'" },
 	{ "one function by instruction, with its source",
 	  "bpfprofil report --annotate longest_match gzip.json" },
 	{ "the hottest instructions of a source line's function",

@@ -27,7 +27,7 @@ static const struct meant meant_commands[] = {
 	{ 0 },
 };
 
-#define MEANT_WAITS "offcputime-bpfcc, because bpfprofil samples CPU time and not waits"
+#define MEANT_WAITS "--waits"
 #define MEANT_EVENTS "leaving it out for the CPU clock, or perf record for other events"
 
 static const struct meant meant_options[] = {

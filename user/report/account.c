@@ -268,10 +268,9 @@ void render_waits(const struct profile *profile, const struct report_options *op
 {
 	const double percent = share_of((double)profile->duration_ns, rows_ns(profile, options));
 
-	if (may_wait(profile) && percent < BUSY_PERCENT)
+	if (!profile->waits && may_wait(profile) && percent < BUSY_PERCENT)
 		fprintf(out,
-			"%sit used %.1f %% of a CPU and waited for the rest: waits are not "
-			"sampled (offcputime-bpfcc shows them)\n",
+			"%sit used %.1f %% of a CPU and waited for the rest: --waits shows where\n",
 			label, percent);
 }
 
@@ -486,6 +485,10 @@ void render_empty(const struct profile *profile, const struct report_options *op
 	uint64_t period = profile->sampling.period_ns;
 	double ns = rows_ns(profile, options);
 
+	if (options->waits) {
+		fprintf(out, "No wait that was chosen.\n");
+		return;
+	}
 	if (rows_account(profile, options)->total) {
 		fprintf(out, "No tick is in a bin that was chosen.\n");
 		return;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "profile/waits_view.h"
 #include "report/name_fit.h"
 #include "report/render.h"
 
@@ -49,6 +50,14 @@ static const char *chain_name(const struct report *report, const struct report_r
 	return place;
 }
 
+/* A class of waits, which is no text. */
+static bool is_class(const struct report *report, const struct report_row *row)
+{
+	const struct waits_view *waits = report->options->waits;
+
+	return waits && row->object == waits->object;
+}
+
 /* Adds the object if it differs from that of the row above, and there is room. */
 static void put_name(const struct report *report, const struct report_row *row,
 		     const struct report_row *above, size_t left, FILE *out)
@@ -63,7 +72,7 @@ static void put_name(const struct report *report, const struct report_row *row,
 	used = left > strlen(run) ? left - strlen(run) : left;
 	used = name_write(out, chain_name(report, row, place), used) + strlen(run);
 	fputs(run, out);
-	if (row->abstract || !row->name ||
+	if (row->abstract || !row->name || is_class(report, row) ||
 	    (above && !above->abstract && above->object == row->object))
 		return;
 	if (left && used + text_columns(object) + 3 > left)
@@ -73,15 +82,29 @@ static void put_name(const struct report *report, const struct report_row *row,
 	fprintf(out, ")%s", dim ? COLOR_END : "");
 }
 
+/* Ticks, or the seconds of waits, in nine columns. */
+static void put_amount(const struct report *report, uint64_t ticks, FILE *out)
+{
+	if (report->options->waits)
+		fprintf(out, "%9.3f", (double)ticks / 1e9);
+	else
+		fprintf(out, "%9" PRIu64, ticks);
+}
+
+static const char *amount_title(const struct report *report)
+{
+	return report->options->waits ? "WAIT" : "TICKS";
+}
+
 static void put_row(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const double percent = row_percent(report->whole_ns, row);
 	const char *color = report->options->color ? heat_color(percent) : "";
 	size_t used = 29;
 
-	fprintf(out, "%8.2f%% %9" PRIu64 " %s%6.2f%%%s  ",
-		share_of(report->whole_ns, row->inclusive_ns), row->inclusive_ticks, color, percent,
-		*color ? COLOR_END : "");
+	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive_ns));
+	put_amount(report, row->inclusive_ticks, out);
+	fprintf(out, " %s%6.2f%%%s  ", color, percent, *color ? COLOR_END : "");
 	used += put_branches(report->rows, row, columns_left(report->options->width, used), out);
 	put_name(report, row, row->depth ? &report->rows->rows[row->parent] : NULL,
 		 columns_left(report->options->width, used), out);
@@ -94,8 +117,9 @@ static void put_row(const struct report *report, const struct report_row *row, F
 static void put_neighbour(const struct report *report, const struct report_row *row,
 			  const char *label, FILE *out)
 {
-	fprintf(out, "%8.2f%% %9" PRIu64 "  %-11s", share_of(report->whole_ns, row->inclusive_ns),
-		row->inclusive_ticks, label);
+	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive_ns));
+	put_amount(report, row->inclusive_ticks, out);
+	fprintf(out, "  %-11s", label);
 	put_name(report, row, &report->rows->neighbours[report->rows->nr_callers],
 		 columns_left(report->options->width, 32), out);
 	fputc('\n', out);
@@ -132,8 +156,8 @@ static void put_peek(const struct report *report, FILE *out)
 	const bool dim = report->options->color;
 
 	fprintf(out, "%s%9s %9s  DIRECT CALLERS AND CALLEES (100%% is %.2f%% of the profile)%s\n",
-		dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS", share_of(report->ns, report->whole_ns),
-		dim ? COLOR_END : "");
+		dim ? COLOR_DIM : "", "INCLUSIVE", amount_title(report),
+		share_of(report->ns, report->whole_ns), dim ? COLOR_END : "");
 	put_neighbours(report, report->rows->neighbours, report->rows->nr_callers, "called by",
 		       out);
 	put_neighbour(report, function, "", out);
@@ -149,8 +173,8 @@ void render_tree(const struct report *report, FILE *out)
 
 	if (rows->nr_neighbours)
 		put_peek(report, out);
-	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE", "TICKS",
-		"SHARE");
+	fprintf(out, "%s%9s %9s %7s  FUNCTION", dim ? COLOR_DIM : "", "INCLUSIVE",
+		amount_title(report), "SHARE");
 	if (report->options->tree == TREE_CALLEES)
 		fprintf(out, " (100%% is %.2f%% of the profile)",
 			share_of(report->ns, report->whole_ns));
@@ -159,8 +183,12 @@ void render_tree(const struct report *report, FILE *out)
 		put_row(report, &rows->rows[i], out);
 	if (!rows->nr_cut)
 		return;
-	fprintf(out,
-		"\n%zu branch%s with %" PRIu64 " tick%s left out; --min 0 --limit 0%s shows all.\n",
-		rows->nr_cut, rows->nr_cut == 1 ? "" : "es", rows->cut_ticks,
-		rows->cut_ticks == 1 ? "" : "s", report->options->depth ? " --depth 0" : "");
+	fprintf(out, "\n%zu branch%s with ", rows->nr_cut, rows->nr_cut == 1 ? "" : "es");
+	if (report->options->waits)
+		fprintf(out, "%.3f s", (double)rows->cut_ticks / 1e9);
+	else
+		fprintf(out, "%" PRIu64 " tick%s", rows->cut_ticks,
+			rows->cut_ticks == 1 ? "" : "s");
+	fprintf(out, " left out; --min 0 --limit 0%s shows all.\n",
+		report->options->depth ? " --depth 0" : "");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "profile/waits_view.h"
 #include "report/context_tree.h"
 #include "report/row_marks.h"
 
@@ -48,6 +49,25 @@ static uint32_t frame_of_cut(void *of, enum walk_end end)
 	return (uint32_t)build->rows->nr + FRAME_CUT + end;
 }
 
+/* The object whose ticks they are: of waits, that of the text that waited. */
+static uint32_t object_of(const struct chains_build *build, const struct profile_row *row)
+{
+	const struct profile *profile = build->rows->from.profile;
+	const struct profile_callers *callers = profile->callers;
+	int32_t at = row->node == PROFILE_NO_NODE ? -1 : callers->nodes[row->node].parent;
+	uint32_t object = row->object, site;
+
+	for (; build->options->waits && at >= 0; at = callers->nodes[at].parent) {
+		site = callers->nodes[at].site;
+		if (site == PROFILE_SITE_KERNEL)
+			continue;
+		object = callers->sites[site].object;
+		if (profile->objects[object].kind != PROFILE_KERNEL)
+			break;
+	}
+	return object;
+}
+
 /*
  * Objects that were not chosen are not frames: their ticks are inclusive ticks of the last chosen
  * frame.
@@ -59,7 +79,9 @@ static void count_row(struct chains_build *build, const struct profile_row *row,
 	double ns, squares;
 
 	profile_rows_weigh(from, row, &ns, &squares);
-	if (object_chosen(from->profile, build->options, row->object)) {
+	if (build->options->waits && row->node != PROFILE_NO_NODE)
+		sum->waits += build->options->waits->counts[row->node];
+	if (object_chosen(from->profile, build->options, object_of(build, row))) {
 		sum->ticks += row->ticks;
 		sum->ns += ns;
 		sum->squares += squares;
@@ -144,7 +166,9 @@ int rows_chains_finish(const struct profile *profile, const struct report_option
 	find_rows(rows->marks, rows);
 	ret = count_chains(&build);
 	if (!ret)
-		ret = include_rows(&build.tree, rows);
+		ret = options->waits && !options->tree ?
+			      rows_by_class(options->waits, &build.tree, rows) :
+			      include_rows(&build.tree, rows);
 	if (ret)
 		error_errno(err, ret, "report");
 	else if (options->tree)

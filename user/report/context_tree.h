@@ -14,6 +14,7 @@ struct context_sum {
 	double inclusive_ns;
 	double squares, inclusive_squares; /* the variances of these times */
 	uint32_t recursion; /* depth of folded recursion; 0: none */
+	uint64_t waits; /* its own number of waits, in the tree of all chains */
 };
 
 /*
@@ -52,6 +53,10 @@ void context_tree_include(struct context_tree *tree);
  */
 int context_tree_sum(const struct context_tree *tree, const uint32_t *ids, size_t nr_ids,
 		     struct context_sum *sums);
+
+/* Replaces rows by one for each row and class that waited in it. 0 or -ENOMEM. */
+int rows_by_class(const struct waits_view *waits, const struct context_tree *tree,
+		  struct report_rows *rows);
 
 /* Replaces rows by those of the tree that the options select. */
 int rows_chains_view(const struct profile *profile, const struct report_options *options,

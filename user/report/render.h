@@ -36,6 +36,7 @@ struct report {
 	size_t nr;
 	struct callers_account walks; /* how walks ended, if there are callers */
 	const uint8_t *alike; /* by row: bits of enum alike; NULL: no rows look alike */
+	size_t class_columns; /* of the longest class of waits */
 };
 
 /* Rows of processes, cgroups, threads or their names, which have no object. */
@@ -93,6 +94,20 @@ void render_callers(const struct report *report, const char *label, FILE *out);
 
 /* Writes "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);
+
+/* Writes "1.234 ms" and the like, in nine columns, into text. */
+#define MEAN_BYTES 16
+void render_mean(uint64_t ns, uint64_t count, char text[MEAN_BYTES]);
+
+/*
+ * Writes one line: wall time = CPU + runnable + waits by class, of all targets or one. Writes
+ * nothing for a profile without waits.
+ */
+void render_wait_account(const struct profile *profile, uint64_t target, const char *label,
+			 FILE *out);
+
+/* Writes a line if most of the chosen waits are those of idle threads. */
+void render_idle_hint(const struct report *report, const char *label, FILE *out);
 
 /* Writes a line that waits are not sampled, if the target hardly ran. */
 void render_waits(const struct profile *profile, const struct report_options *options,

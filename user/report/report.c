@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "report/render.h"
 #include "report/timeline.h"
 #include "report/rows.h"
+#include "report/waits_table.h"
 
 #define SUMMARY_ROWS 10
 
@@ -69,6 +71,11 @@ static const char *needs_callers(const struct report_options *options)
 	return options->inclusive ? "--inclusive" : trees[options->tree];
 }
 
+static bool has_callers(const struct profile *profile, const struct report_options *options)
+{
+	return options->waits ? options->waits->has_chains : !!profile->callers;
+}
+
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
@@ -82,7 +89,7 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	struct report report;
 	int ret;
 
-	if (needs_callers(options) && !profile->callers) {
+	if (needs_callers(options) && !has_callers(profile, options)) {
 		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
 		if (options->timeline)
 			error_hint(err,
@@ -117,6 +124,39 @@ int report_tree(const struct profile *profile, const struct report_options *opti
 		render_tree(&report, out);
 	}
 	rows_free(&rows);
+	return ret;
+}
+
+static int put_wait_table(const struct profile *profile, const struct report_options *options,
+			  FILE *out, struct error *err)
+{
+	struct report_rows rows;
+	struct report report;
+	int ret = rows_build(profile, options, &rows, err);
+
+	if (!ret) {
+		report = make_report(profile, options, &rows);
+		render_wait_account(profile, options->target, "", out);
+		render_idle_hint(&report, "note: ", out);
+		if (rows.nr)
+			render_table(&report, out);
+	}
+	rows_free(&rows);
+	return ret;
+}
+
+int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err)
+{
+	struct report_options of_waits = *options;
+	struct waits_view view;
+	int ret = waits_view_open(&view, profile, NULL, false);
+
+	of_waits.waits = &view;
+	of_waits.callers = true;
+	ret = ret ? error_errno(err, ret, "report") :
+		    put_wait_table(&view.profile, &of_waits, out, err);
+	waits_view_close(&view);
 	return ret;
 }
 
@@ -250,6 +290,12 @@ static void row_fields(const struct report *report, const struct report_row *row
 		render_csv_line(out, row->file, row->line);
 }
 
+/* What rows count. */
+static const char *unit_of(const struct report *report)
+{
+	return report->options->waits ? "ns" : "ticks";
+}
+
 /* Columns of profiles with callers. */
 static void call_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
@@ -260,6 +306,14 @@ static void call_fields(const struct report *report, const struct report_row *ro
 		fprintf(out, ",%" PRIu32 ",%" PRIu32, row->depth, row->recursion ?: 1);
 	if (report->options->tree == TREE_CALLERS)
 		fputs(",tree", out);
+}
+
+static void class_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (!report->rows->by_class)
+		return;
+	fprintf(out, ",%" PRIu64, row->waits);
+	render_csv_field(out, row->wait_class);
 }
 
 /* Write all neighbours before the tree. A combined row would have no place. */
@@ -298,18 +352,22 @@ void render_csv(const struct report *report, FILE *out)
 	const char *names = timeline_of_callers(report->options->timeline) ?
 				    "started,duration_seconds,file,caller,caller_percent" :
 				    columns[report->options->by];
+	const char *unit = unit_of(report);
 	size_t i;
 
-	fprintf(out, "ticks,percent,%s%s%s%s%s,seconds\n",
-		report->rows->marks ? "inclusive_ticks,inclusive_percent," : "",
-		report->options->tree ? "depth,recursion," : "",
-		report->options->tree == TREE_CALLERS ? "relation," : "", names,
+	fprintf(out, "%s,percent,", unit);
+	if (report->rows->marks)
+		fprintf(out, "inclusive_%s,inclusive_percent,", unit);
+	fprintf(out, "%s%s%s%s%s,seconds\n", report->options->tree ? "depth,recursion," : "",
+		report->options->tree == TREE_CALLERS ? "relation," : "",
+		report->rows->by_class ? "count,class," : "", names,
 		report->options->inlined ? ",inlined" : "");
 	put_neighbours(report, out);
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
 			row_percent(report->whole_ns, &report->rows->rows[i]));
 		call_fields(report, &report->rows->rows[i], out);
+		class_fields(report, &report->rows->rows[i], out);
 		row_fields(report, &report->rows->rows[i], out);
 		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
 	}
@@ -380,7 +438,7 @@ static void call_json(const struct report *report, const struct report_row *row,
 {
 	if (!report->rows->marks)
 		return;
-	render_json_u64(out, "inclusive_ticks", row->inclusive_ticks);
+	fprintf(out, ", \"inclusive_%s\": %" PRIu64, unit_of(report), row->inclusive_ticks);
 	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive_ns));
 	if (!report->options->tree)
 		return;
@@ -415,9 +473,13 @@ static void place_json(const struct report *report, const struct report_row *row
 
 static void row_json(const struct report *report, const struct report_row *row, FILE *out)
 {
-	fprintf(out, "{ \"ticks\": %" PRIu64, row->ticks);
+	fprintf(out, "{ \"%s\": %" PRIu64, unit_of(report), row->ticks);
 	render_json_double(out, "percent", row_percent(report->whole_ns, row));
 	render_json_double(out, "seconds", row->ns / 1e9);
+	if (report->rows->by_class) {
+		render_json_u64(out, "count", row->waits);
+		render_json_text(out, "class", row->wait_class);
+	}
 	call_json(report, row, out);
 	if (row->part)
 		part_json(report, row, out);
@@ -455,7 +517,8 @@ static void put_notes(const struct report *report, FILE *out)
 	const char *separator = "";
 	size_t i;
 
-	if (cpu_time_compare(report->profile, report->options->target, &notes))
+	if (report->options->waits ||
+	    cpu_time_compare(report->profile, report->options->target, &notes))
 		notes.nr = 0;
 	for (i = 0; i < notes.nr; i++, separator = ", ") {
 		fputs(separator, out);
@@ -490,7 +553,7 @@ static void render_json_callers(const struct report *report, FILE *out)
 	if (!report->options->tree)
 		return;
 	render_json_u64(out, "left_out_rows", report->rows->nr_cut);
-	render_json_u64(out, "left_out_ticks", report->rows->cut_ticks);
+	fprintf(out, ", \"left_out_%s\": %" PRIu64, unit_of(report), report->rows->cut_ticks);
 }
 
 static void neighbours_json(const struct report *report, const char *name,
@@ -500,7 +563,7 @@ static void neighbours_json(const struct report *report, const char *name,
 
 	fprintf(out, ",\n  \"%s\": [", name);
 	for (i = 0; i < nr; i++) {
-		fprintf(out, "%s\n    { \"inclusive_ticks\": %" PRIu64, i ? "," : "",
+		fprintf(out, "%s\n    { \"inclusive_%s\": %" PRIu64, i ? "," : "", unit_of(report),
 			rows[i].inclusive_ticks);
 		render_json_double(out, "inclusive_percent",
 				   share_of(report->whole_ns, rows[i].inclusive_ns));
@@ -510,22 +573,53 @@ static void neighbours_json(const struct report *report, const char *name,
 	putc(']', out);
 }
 
-void render_json(const struct report *report, FILE *out)
+static void put_cpu(const struct report *report, FILE *out)
 {
-	const struct report_rows *rows = report->rows;
 	const double kernel = kernel_percent(report);
-	size_t i;
 
-	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ",
-		report->options->tree ? needs_callers(report->options) + 2 :
-					report_by_words[report->options->by]);
-	render_json_account(report->account, out);
-	render_json_callers(report, out);
 	if (is_cpu_known(report->profile, report->options))
 		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
 	if (kernel >= 0)
 		render_json_double(out, "kernel_percent", kernel);
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
+}
+
+/* Without memory, the sums are missing. */
+static void put_wall(const struct report *report, FILE *out)
+{
+	const struct profile *profile = report->options->waits->of;
+	struct wait_totals totals;
+	bool has_totals = wait_totals_begin(&totals, profile->waits);
+	size_t i;
+
+	for (i = 0; has_totals && i < profile->waits->nr_accounts; i++)
+		if (profile_target_chosen(profile, report->options->target,
+					  profile->waits->accounts[i].target))
+			wait_totals_add(&totals, &profile->waits->accounts[i]);
+	fputs("\"wall\": { ", out);
+	if (has_totals)
+		render_json_wait_totals(profile->waits, &totals, out);
+	fprintf(out, " },\n  \"ns\": %.0f", report->ns);
+	free(totals.classes);
+}
+
+void render_json(const struct report *report, FILE *out)
+{
+	const struct report_rows *rows = report->rows;
+	size_t i;
+
+	fprintf(out, "{ \"by\": \"%s\",\n  ",
+		report->options->tree ? needs_callers(report->options) + 2 :
+					report_by_words[report->options->by]);
+	if (report->options->waits) {
+		put_wall(report, out);
+	} else {
+		fputs("\"ticks\": ", out);
+		render_json_account(report->account, out);
+	}
+	render_json_callers(report, out);
+	if (!report->options->waits)
+		put_cpu(report, out);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", rows->nr);
 	put_notes(report, out);
 	putc(']', out);

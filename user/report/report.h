@@ -21,6 +21,13 @@ int report_write(const struct profile *profile, const struct report_options *opt
 int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
 		struct error *err);
 
+/*
+ * Writes the wall time of a profile with waits, and a table of these. The options may limit its
+ * rows and columns.
+ */
+int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err);
+
 /* Writes only the account: what was sampled, the identity, and notes. */
 void report_account(const struct profile *profile, FILE *out);
 

@@ -36,6 +36,7 @@ extern const char *const report_by_words[];
 
 struct timeline;
 struct report_row;
+struct waits_view;
 
 struct report_options {
 	enum report_by by;
@@ -61,6 +62,7 @@ struct report_options {
 	bool inclusive; /* rows are sorted by inclusive time */
 	const char *symfs; /* folder with the objects' files; NULL: their own paths */
 	bool hints_symfs; /* if a file is missing, a note says how to name another place */
+	const struct waits_view *waits; /* the profile is this view's, of waits; NULL: of ticks */
 	const struct timeline *timeline; /* the files of a sum; NULL: a single file */
 	bool brief; /* skip terms of the account that are 0 */
 	bool color;

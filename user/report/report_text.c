@@ -8,6 +8,7 @@
 #include "report/name_fit.h"
 #include "report/render.h"
 #include "base/text.h"
+#include "profile/waits_view.h"
 #include "report/timeline.h"
 #include "shared/counters.h"
 
@@ -16,6 +17,7 @@
 #define PLACE_COLUMNS 48 /* if nothing is cut; longer places shift the next column */
 #define FIGURE_COLUMNS 29 /* share, ticks and seconds */
 #define INCLUSIVE_COLUMNS 10
+#define CLASS_COLUMNS_MAX 24
 
 #define LOST_TEXT(id, key, text) { key, text },
 static const struct {
@@ -58,6 +60,8 @@ static int compare_shown(const void *left, const void *right)
 
 	if (!order)
 		order = compare_text(a->row->name, b->row->name);
+	if (!order)
+		order = compare_text(a->row->wait_class, b->row->wait_class);
 	/* Without a name, the offset is shown. */
 	return order || a->row->name ? order : compare_u64(a->row->offset, b->row->offset);
 }
@@ -137,6 +141,10 @@ static void place_object(const struct report *report, const struct report_row *r
 	const char *id = object->build_id ? object->build_id : "no build id";
 	int length;
 
+	if (row->abstract) {
+		snprintf(text, PLACE_MAX, "-");
+		return;
+	}
 	length = snprintf(text, PLACE_MAX, "%.960s",
 			  alike & ALIKE_PATH ? object->path : text_basename(object->path));
 	if (alike & ALIKE_BUILD)
@@ -272,6 +280,8 @@ static size_t place_columns(const struct report *report, const char *heading)
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
 	size_t figures = FIGURE_COLUMNS;
 
+	if (report->rows->by_class)
+		figures += 10 + report->class_columns + 2;
 	measure(report, &places, &details);
 	places = max_size(places, strlen(heading));
 	if (width) {
@@ -280,6 +290,24 @@ static size_t place_columns(const struct report *report, const char *heading)
 		limit = max_size(names / 3, names - (details < names ? details : names));
 	}
 	return places < limit ? places : limit;
+}
+
+/* Writes the figures after the shares. Returns their columns. */
+static size_t put_figures(const struct report *report, const struct report_row *row, FILE *out)
+{
+	char mean[MEAN_BYTES];
+	size_t used;
+
+	if (!report->rows->by_class)
+		return (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
+	render_mean(row->ticks, row->waits, mean);
+	used = (size_t)fprintf(out, " %9.3f %9" PRIu64 " %9s  ", row->ns / 1e9, row->waits, mean);
+	used += text_write(out, row->wait_class, CLASS_COLUMNS_MAX);
+	return used +
+	       (size_t)fprintf(out, "%*s  ",
+			       (int)(report->class_columns - min_size(text_columns(row->wait_class),
+								      report->class_columns)),
+			       "");
 }
 
 static void table_row(const struct report *report, const struct report_row *row, size_t columns,
@@ -295,7 +323,7 @@ static void table_row(const struct report *report, const struct report_row *row,
 	if (report->rows->marks)
 		used += (size_t)fprintf(out, " %8.2f%%",
 					share_of(report->whole_ns, row->inclusive_ns));
-	used += (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
+	used += put_figures(report, row, out);
 	place(report, row, text);
 	if (is_alone(report, row)) {
 		text_write_tail(out, text, columns_left(report->options->width, used));
@@ -325,8 +353,13 @@ static void put_table(const struct report *report, FILE *out)
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
 
-	fprintf(out, "%s%7s %s%9s %9s  ", dim ? COLOR_DIM : "", "SHARE",
-		report->rows->marks ? "INCLUSIVE " : "", "TICKS", "SECONDS");
+	fprintf(out, "%s%7s %s", dim ? COLOR_DIM : "", "SHARE",
+		report->rows->marks ? "INCLUSIVE " : "");
+	if (report->rows->by_class)
+		fprintf(out, "%9s %9s %9s  %-*s  ", "WAIT", "COUNT", "MEAN",
+			(int)report->class_columns, "CLASS");
+	else
+		fprintf(out, "%9s %9s  ", "TICKS", "SECONDS");
 	if (detail)
 		fprintf(out, "%-*s  %s", (int)columns, heading, detail);
 	else
@@ -334,6 +367,15 @@ static void put_table(const struct report *report, FILE *out)
 	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < report->nr; i++)
 		table_row(report, &report->rows->rows[i], columns, out);
+}
+
+static size_t class_columns(const struct report *report)
+{
+	size_t columns = strlen("CLASS"), i;
+
+	for (i = 0; report->rows->by_class && i < report->nr; i++)
+		columns = max_size(columns, text_columns(report->rows->rows[i].wait_class));
+	return min_size(columns, CLASS_COLUMNS_MAX);
 }
 
 void render_table(const struct report *report, FILE *out)
@@ -344,6 +386,7 @@ void render_table(const struct report *report, FILE *out)
 	struct report telling = *report;
 
 	telling.alike = alike;
+	telling.class_columns = class_columns(report);
 	put_table(&telling, out);
 }
 
@@ -415,10 +458,28 @@ static void heading_lost(const struct profile_account *account, FILE *out)
 	}
 }
 
-static void heading(const struct report *report, FILE *out)
+static void heading_notes(const struct report *report, FILE *out)
 {
 	const struct profile *profile = report->profile;
 	size_t i;
+
+	for (i = 0; i < profile->nr_notes; i++)
+		text_labelled(out, "note", profile->notes[i]);
+	for (i = 0; i < report->rows->nr_notes; i++)
+		text_labelled(out, "note", report->rows->notes[i]);
+	fputc('\n', out);
+}
+
+static void heading_waits(const struct report *report, FILE *out)
+{
+	render_wait_account(report->options->waits->of, report->options->target, "wall      ", out);
+	render_idle_hint(report, "note      ", out);
+	heading_notes(report, out);
+}
+
+static void heading(const struct report *report, FILE *out)
+{
+	const struct profile *profile = report->profile;
 
 	heading_command(report, out);
 	heading_target(profile, out);
@@ -428,6 +489,10 @@ static void heading(const struct report *report, FILE *out)
 	if (report->options->timeline && report->options->by != REPORT_TIME)
 		fprintf(out, "%-10s%zu, added up; --by time has a row for each\n", "files",
 			report->options->timeline->nr);
+	if (report->options->waits) {
+		heading_waits(report, out);
+		return;
+	}
 	fprintf(out, "%-10s", "sampled");
 	render_ticks(profile, report->options, out);
 	fprintf(out, ", mode ");
@@ -442,12 +507,9 @@ static void heading(const struct report *report, FILE *out)
 	if (!profile->complete)
 		text_labelled(out, "note", "the profile is incomplete: its writer was stopped");
 	render_waits(profile, report->options, "note      ", out);
+	render_wait_account(profile, report->options->target, "wall      ", out);
 	render_cpu_time(profile, report->options->target, "note      ", out);
-	for (i = 0; i < profile->nr_notes; i++)
-		text_labelled(out, "note", profile->notes[i]);
-	for (i = 0; i < report->rows->nr_notes; i++)
-		text_labelled(out, "note", report->rows->notes[i]);
-	fputc('\n', out);
+	heading_notes(report, out);
 }
 
 void render_text(const struct report *report, FILE *out)

@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "profile/profile.h"
+#include "profile/waits_view.h"
 #include "base/text.h"
 #include "report/row_marks.h"
 #include "naming/object_file.h"
@@ -128,6 +129,8 @@ bool object_named(const struct profile *profile, const struct report_options *op
 {
 	size_t i;
 
+	if (options->waits && object == options->waits->object)
+		return true;
 	for (i = 0; i < options->nr_objects; i++)
 		if (is_called(profile->objects[object].path, options->objects[i]))
 			return true;

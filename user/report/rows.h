@@ -40,6 +40,8 @@ struct report_row {
 	bool last; /* and this is the last of them */
 	bool abstract; /* not text: "[kernel]", "[cut: late]" */
 	uint32_t recursion; /* depth of folded recursion; 0: none */
+	const char *wait_class; /* of waits */
+	uint64_t waits; /* their number */
 };
 
 /* The rows of a view, hottest first, and notes to show with them. */
@@ -61,6 +63,7 @@ struct report_rows {
 	char **notes;
 	size_t nr_notes;
 	bool hints_symfs; /* see struct report_options */
+	bool by_class; /* rows are of a place and a class of waits */
 };
 
 void rows_free(struct report_rows *rows);
@@ -151,6 +154,9 @@ struct function_refusal {
 int rows_refuse_function(const struct profile *profile, const struct report_options *options,
 			 const struct function_refusal *refusal, struct report_rows *rows,
 			 struct error *err);
+
+/* -EINVAL: the profile was not split by these. */
+int rows_check_split(const struct profile *profile, enum report_by by, struct error *err);
 
 /* Whether a process or cgroup may be in the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,

@@ -8,6 +8,8 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
+#include "profile/waits.h"
+#include "profile/waits_view.h"
 #include "naming/object_file.h"
 
 /* --- by place ----------------------------------------------------------------------------------- */
@@ -65,12 +67,21 @@ static int rename_rows(const struct report_options *options, struct report_rows 
 	return 0;
 }
 
-static void by_objects(struct report_rows *rows)
+static bool is_class(const struct report_options *options, const struct report_row *row)
+{
+	return options->waits && row->object == options->waits->object;
+}
+
+/* Classes of waits stay apart by their offsets. */
+static void by_objects(const struct report_options *options, struct report_rows *rows)
 {
 	size_t i;
 
 	for (i = 0; i < rows->nr; i++)
 		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
+						     .offset = is_class(options, &rows->rows[i]) ?
+								       rows->rows[i].offset :
+								       0,
 						     .ticks = rows->rows[i].ticks,
 						     .ns = rows->rows[i].ns,
 						     .squares = rows->rows[i].squares,
@@ -99,7 +110,7 @@ static int by_place(const struct profile *profile, const struct report_options *
 	else if (options->by == REPORT_FUNCTIONS)
 		by_functions(rows);
 	else if (options->by == REPORT_OBJECTS)
-		by_objects(rows);
+		by_objects(options, rows);
 	else if (options->by == REPORT_LINES)
 		ret = rows_by_lines(profile, &opener, rows, err);
 	if (!ret && !separate && options->by == REPORT_FUNCTIONS)
@@ -118,6 +129,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 {
 	const char *split = profile->sampling.split;
 	bool by_thread = split && !strcmp(split, "thread");
+	const struct profile_waits *waits = profile->waits;
 	size_t i;
 
 	if ((by == REPORT_PROCESSES && by_thread) || (by == REPORT_THREADS && !by_thread))
@@ -130,6 +142,10 @@ static bool is_split(const struct profile *profile, enum report_by by)
 		if (by != REPORT_CGROUPS && profile_histogram_is_split(profile, histogram))
 			return true;
 	}
+	for (i = 0; waits && i < waits->nr_accounts; i++)
+		if (by == REPORT_CGROUPS ? !!waits->accounts[i].cgroup :
+					   !!waits->accounts[i].process)
+			return true;
 	return !profile->nr_histograms;
 }
 
@@ -233,20 +249,27 @@ static int name_cgroups(const struct profile *profile, struct report_rows *rows)
 	return 0;
 }
 
+int rows_check_split(const struct profile *profile, enum report_by by, struct error *err)
+{
+	const char *word = report_by_words[by], *command = rows_command(profile);
+
+	if (is_split(profile, by))
+		return 0;
+	error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
+	error_hint(err, "sudo bpfprofil %s --split %s %s", command,
+		   by == REPORT_COMMS ? "process" : word,
+		   strcmp(command, "run") ? "..." : "COMMAND");
+	return -EINVAL;
+}
+
 /* A part of a sum may not be split. */
 static int by_split(const struct profile *profile, const struct report_options *options, bool part,
 		    struct report_rows *rows, struct error *err)
 {
-	const char *word = report_by_words[options->by];
-	const char *command = rows_command(profile);
-	const char *split = options->by == REPORT_COMMS ? "process" : word;
+	int ret = part ? 0 : rows_check_split(profile, options->by, err);
 
-	if (!part && !is_split(profile, options->by)) {
-		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
-		error_hint(err, "sudo bpfprofil %s --split %s %s", command, split,
-			   strcmp(command, "run") ? "..." : "COMMAND");
-		return -EINVAL;
-	}
+	if (ret)
+		return ret;
 	if (add_rows(profile, options, rows))
 		return error_errno(err, -ENOMEM, "report");
 	rows_merge(rows, compare_splits);

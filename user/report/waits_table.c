@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The wall time of processes, threads, cgroups or names: a column for CPU, and for each class. */
+#include "report/waits_table.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "report/render.h"
+
+#define COLUMNS_MAX 6 /* for classes in text; others are in one column */
+#define COLUMN_WIDTH 9
+
+struct account_row {
+	int64_t pid; /* -1: none, or several */
+	const char *name; /* of the process, or the path of the cgroup */
+	const char *called; /* the cgroup's container; NULL: none */
+	struct wait_totals totals;
+};
+
+struct account_table {
+	const struct profile *profile;
+	const struct profile_waits *waits;
+	const struct report_options *options;
+	struct cgroup_names *cgroups;
+	struct account_row *rows;
+	size_t nr;
+	uint32_t *columns; /* classes that are shown, the one with the most time first, */
+	char **names; /* and their names */
+	size_t nr_columns;
+};
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+/* An account and what it is sorted by. */
+struct keyed_account {
+	const struct profile_wait_account *account;
+	int64_t pid;
+	const char *name;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct keyed_account *a = left, *b = right;
+	int order = (a->pid > b->pid) - (a->pid < b->pid);
+
+	return order ? order : compare_text(a->name, b->name);
+}
+
+static bool is_chosen(const struct profile *profile, const struct report_options *options,
+		      const struct profile_wait_account *account)
+{
+	if (!profile_target_chosen(profile, options->target, account->target))
+		return false;
+	return !options->comm || (account->process && !fnmatch(options->comm, account->process, 0));
+}
+
+static size_t find_accounts(const struct account_table *table, struct keyed_account *keyed)
+{
+	const enum report_by by = table->options->by;
+	size_t i, nr = 0;
+
+	for (i = 0; i < table->waits->nr_accounts; i++) {
+		const struct profile_wait_account *account = &table->waits->accounts[i];
+
+		if (!is_chosen(table->profile, table->options, account))
+			continue;
+		keyed[nr++] = (struct keyed_account){
+			.account = account,
+			.pid = by == REPORT_PROCESSES || by == REPORT_THREADS ? account->pid : -1,
+			.name = by == REPORT_CGROUPS ? account->cgroup : account->process,
+		};
+	}
+	SORT(keyed, nr, compare_keys);
+	return nr;
+}
+
+static int add_rows(struct account_table *table)
+{
+	const size_t room = table->waits->nr_accounts + 1;
+	cleanup_free struct keyed_account *keyed = calloc(room, sizeof(*keyed));
+	struct account_row *row;
+	size_t i, nr;
+
+	table->rows = calloc(room, sizeof(*table->rows));
+	table->cgroups = cgroup_names_new(table->profile);
+	if (!keyed || !table->rows || !table->cgroups)
+		return -ENOMEM;
+	nr = find_accounts(table, keyed);
+	for (i = 0; i < nr; i++) {
+		if (!i || compare_keys(&keyed[i - 1], &keyed[i])) {
+			row = &table->rows[table->nr];
+			row->pid = keyed[i].pid;
+			row->name = keyed[i].name;
+			if (table->options->by == REPORT_CGROUPS && row->name)
+				row->called = cgroup_names_find(table->cgroups, row->name);
+			if (!wait_totals_begin(&row->totals, table->waits))
+				return -ENOMEM;
+			table->nr++;
+		}
+		wait_totals_add(&table->rows[table->nr - 1].totals, keyed[i].account);
+	}
+	return 0;
+}
+
+/* If classes were chosen, rows with most of them come first; else those with most wall time. */
+static int compare_rows(const void *left, const void *right, void *of)
+{
+	const struct account_row *a = left, *b = right;
+	const struct account_table *table = of;
+	uint64_t x = a->totals.wall_ns, y = b->totals.wall_ns;
+	size_t i;
+
+	if (table->nr_columns < table->waits->nr_classes) {
+		for (i = x = y = 0; i < table->nr_columns; i++) {
+			x += a->totals.classes[table->columns[i]].ns;
+			y += b->totals.classes[table->columns[i]].ns;
+		}
+	}
+	if (x != y)
+		return compare_u64(y, x);
+	if (a->totals.cpu_ns != b->totals.cpu_ns)
+		return compare_u64(b->totals.cpu_ns, a->totals.cpu_ns);
+	return (a->pid > b->pid) - (a->pid < b->pid) ?: compare_text(a->name, b->name);
+}
+
+static int choose_columns(struct account_table *table, const struct waits_choice *choice)
+{
+	const size_t room = table->waits->nr_classes + 1;
+	cleanup_free struct profile_wait_sum *sums = calloc(room, sizeof(*sums));
+	uint32_t i;
+	size_t j;
+
+	table->columns = calloc(room, sizeof(*table->columns));
+	table->names = calloc(room, sizeof(*table->names));
+	if (!sums || !table->columns || !table->names)
+		return -ENOMEM;
+	for (i = 0; i < table->waits->nr_classes; i++)
+		sums[i].class = i;
+	for (i = 0; i < table->waits->nr_classes; i++)
+		for (j = 0; j < table->nr; j++)
+			sums[i].ns += table->rows[j].totals.classes[i].ns;
+	SORT(sums, table->waits->nr_classes, wait_sum_compare);
+	for (i = 0; i < table->waits->nr_classes; i++)
+		if (sums[i].ns && waits_choice_has(choice, &table->waits->classes[sums[i].class]))
+			table->columns[table->nr_columns++] = sums[i].class;
+	for (j = 0; j < table->nr_columns; j++) {
+		table->names[j] = wait_class_name(&table->waits->classes[table->columns[j]]);
+		if (!table->names[j])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- text --------------------------------------------------------------------------------------- */
+
+static const char *heading_of(enum report_by by)
+{
+	static const char *const headings[] = { [REPORT_PROCESSES] = "PID  PROCESS",
+						[REPORT_CGROUPS] = "CGROUP",
+						[REPORT_THREADS] = "TID  THREAD",
+						[REPORT_COMMS] = "COMM" };
+
+	return headings[by];
+}
+
+static size_t column_width(const char *name)
+{
+	return max_size(COLUMN_WIDTH, min_size(text_columns(name), 2 * COLUMN_WIDTH));
+}
+
+static void put_head(const struct account_table *table, size_t nr_columns, FILE *out)
+{
+	const bool dim = table->options->color;
+	size_t i, columns;
+
+	fprintf(out, "%s%9s %9s %9s", dim ? COLOR_DIM : "", "WALL", "CPU", "RUNNABLE");
+	for (i = 0; i < nr_columns; i++) {
+		columns = column_width(table->names[i]);
+		fprintf(out, " %*s",
+			(int)(columns - min_size(columns, text_columns(table->names[i]))), "");
+		text_write(out, table->names[i], columns);
+	}
+	fprintf(out, " %9s  %s%s\n", "OTHER", heading_of(table->options->by), dim ? COLOR_END : "");
+}
+
+static void put_text_row(const struct account_table *table, const struct account_row *row,
+			 size_t nr_columns, FILE *out)
+{
+	const struct wait_totals *totals = &row->totals;
+	uint64_t rest = totals->wall_ns - totals->cpu_ns - totals->runnable_ns;
+	size_t i;
+
+	fprintf(out, "%9.3f %9.3f %9.3f", (double)totals->wall_ns / 1e9,
+		(double)totals->cpu_ns / 1e9, (double)totals->runnable_ns / 1e9);
+	for (i = 0; i < nr_columns; i++) {
+		const uint64_t ns = totals->classes[table->columns[i]].ns;
+
+		fprintf(out, " %*.3f", (int)column_width(table->names[i]), (double)ns / 1e9);
+		rest -= ns;
+	}
+	fprintf(out, " %9.3f  ", (double)rest / 1e9);
+	if (row->pid >= 0)
+		fprintf(out, "%" PRId64 "  ", row->pid);
+	text_write(out, row->called ?: row->name ?: "-", 0);
+	fputc('\n', out);
+}
+
+static void put_text(const struct account_table *table, size_t nr, FILE *out)
+{
+	const size_t columns = min_size(table->nr_columns, COLUMNS_MAX);
+	size_t i;
+
+	render_wait_account(table->profile, table->options->target, "wall      ", out);
+	fputc('\n', out);
+	put_head(table, columns, out);
+	for (i = 0; i < nr; i++)
+		put_text_row(table, &table->rows[i], columns, out);
+	if (nr < table->nr)
+		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, table->nr);
+}
+
+/* --- CSV and JSON ------------------------------------------------------------------------------- */
+
+static void put_csv(const struct account_table *table, size_t nr, FILE *out)
+{
+	static const char *const names[] = { [REPORT_PROCESSES] = "pid,process",
+					     [REPORT_CGROUPS] = "cgroup,name",
+					     [REPORT_THREADS] = "tid,thread",
+					     [REPORT_COMMS] = "comm" };
+	const enum report_by by = table->options->by;
+	size_t i, j;
+
+	fputs("wall_ns,cpu_ns,runnable_ns,stolen_ns,unaccounted_ns,", out);
+	fputs(names[by], out);
+	for (i = 0; i < table->nr_columns; i++)
+		render_csv_field(out, table->names[i]);
+	fputc('\n', out);
+	for (i = 0; i < nr; i++) {
+		const struct account_row *row = &table->rows[i];
+		const struct wait_totals *totals = &row->totals;
+
+		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+			totals->wall_ns, totals->cpu_ns, totals->runnable_ns, totals->stolen_ns,
+			totals->unaccounted_ns);
+		if (by == REPORT_PROCESSES || by == REPORT_THREADS)
+			fputc(',', out);
+		if (row->pid >= 0)
+			fprintf(out, "%" PRId64, row->pid);
+		render_csv_field(out, row->name);
+		if (by == REPORT_CGROUPS)
+			render_csv_field(out, row->called);
+		for (j = 0; j < table->nr_columns; j++)
+			fprintf(out, ",%" PRIu64, totals->classes[table->columns[j]].ns);
+		fputc('\n', out);
+	}
+}
+
+void render_json_wait_totals(const struct profile_waits *waits, const struct wait_totals *totals,
+			     FILE *out)
+{
+	const char *separator = "";
+	size_t i;
+
+	fprintf(out, "\"wall_ns\": %" PRIu64, totals->wall_ns);
+	render_json_u64(out, "cpu_ns", totals->cpu_ns);
+	render_json_u64(out, "runnable_ns", totals->runnable_ns);
+	render_json_u64(out, "stolen_ns", totals->stolen_ns);
+	render_json_u64(out, "unaccounted_ns", totals->unaccounted_ns);
+	fputs(", \"classes\": [", out);
+	for (i = 0; i < waits->nr_classes; i++) {
+		const struct profile_wait_sum *sum = &totals->classes[i];
+
+		if (!sum->ns && !sum->count)
+			continue;
+		fprintf(out, "%s{ \"class\": ", separator);
+		json_text_string(out, waits->classes[sum->class].name);
+		fprintf(out, ", \"io\": %s", waits->classes[sum->class].io ? "true" : "false");
+		render_json_u64(out, "ns", sum->ns);
+		render_json_u64(out, "count", sum->count);
+		fputs(" }", out);
+		separator = ", ";
+	}
+	putc(']', out);
+}
+
+static void put_json_row(const struct account_table *table, const struct account_row *row,
+			 FILE *out)
+{
+	const enum report_by by = table->options->by;
+	static const char *const names[] = { [REPORT_PROCESSES] = "process",
+					     [REPORT_CGROUPS] = "cgroup",
+					     [REPORT_THREADS] = "thread",
+					     [REPORT_COMMS] = "comm" };
+	const char *id = by == REPORT_THREADS ? "tid" : "pid";
+
+	fputs("{ ", out);
+	render_json_wait_totals(table->waits, &row->totals, out);
+	if (row->pid >= 0)
+		render_json_u64(out, id, (uint64_t)row->pid);
+	else if (by == REPORT_THREADS || by == REPORT_PROCESSES)
+		fprintf(out, ", \"%s\": null", id);
+	render_json_text(out, names[by], row->name);
+	if (by == REPORT_CGROUPS)
+		render_json_text(out, "name", row->called);
+	fputs(" }", out);
+}
+
+static void put_json(const struct account_table *table, size_t nr, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "{ \"by\": \"%s\",\n  \"of\": %zu,\n  \"rows\": [",
+		report_by_words[table->options->by], table->nr);
+	for (i = 0; i < nr; i++) {
+		fputs(i ? ",\n    " : "\n    ", out);
+		put_json_row(table, &table->rows[i], out);
+	}
+	fputs(i ? "\n  ] }\n" : "] }\n", out);
+}
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
+int report_wait_accounts(const struct profile *profile, const struct report_options *options,
+			 const struct waits_choice *choice, FILE *out, struct error *err)
+{
+	static void (*const put[])(const struct account_table *table, size_t nr, FILE *out) = {
+		[REPORT_TEXT] = put_text,
+		[REPORT_CSV] = put_csv,
+		[REPORT_JSON] = put_json,
+	};
+	struct account_table table = { .profile = profile,
+				       .waits = profile->waits,
+				       .options = options };
+	size_t i;
+	int ret = rows_check(profile, options, err) ?: rows_check_split(profile, options->by, err);
+
+	if (ret)
+		return ret;
+	ret = add_rows(&table);
+	if (!ret)
+		ret = choose_columns(&table, choice);
+	if (!ret) {
+		qsort_r(table.rows, table.nr, sizeof(*table.rows), compare_rows, &table);
+		put[options->format](&table, report_limit(options, table.nr), out);
+	}
+	for (i = 0; i < table.nr; i++)
+		free(table.rows[i].totals.classes);
+	for (i = 0; table.names && i < table.nr_columns; i++)
+		free(table.names[i]);
+	cgroup_names_free(table.cgroups);
+	free(table.rows);
+	free(table.names);
+	free(table.columns);
+	return ret ? error_errno(err, ret, "report") : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_WAITS_TABLE_H
+#define BPFPROFIL_WAITS_TABLE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/waits.h"
+#include "profile/waits_view.h"
+#include "report/report_options.h"
+
+/* The wall time of one or several accounts. */
+struct wait_totals {
+	uint64_t wall_ns, cpu_ns, runnable_ns, stolen_ns, unaccounted_ns;
+	uint64_t blocked_ns; /* the sum of its classes */
+	struct profile_wait_sum *classes; /* by number; the owner frees it */
+};
+
+/* Makes room for all classes; false: out of memory. */
+bool wait_totals_begin(struct wait_totals *totals, const struct profile_waits *waits);
+void wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account);
+
+/* For qsort(): the class with the most time first. */
+int wait_sum_compare(const void *left, const void *right);
+
+/* Writes the members of a JSON object: "wall_ns": N, ..., "classes": [...]. */
+void render_json_wait_totals(const struct profile_waits *waits, const struct wait_totals *totals,
+			     FILE *out);
+
+/*
+ * Writes a table with the wall time of each process, thread, cgroup or name, by class. choice: the
+ * classes that have columns. -EINVAL: the profile was not split by them.
+ */
+int report_wait_accounts(const struct profile *profile, const struct report_options *options,
+			 const struct waits_choice *choice, FILE *out, struct error *err);
+
+#endif
