@@ -9,6 +9,7 @@
 #include "cli/viewer.h"
 #include "report/profile_file.h"
 #include "base/output.h"
+#include "profile/waits_view.h"
 #include "report/diff.h"
 #include "report/html.h"
 
@@ -31,6 +32,7 @@ struct diff_maps {
 struct diff_arguments {
 	unsigned int by; /* the first three of enum report_by, BY_CALLS or BY_DEFAULT */
 	bool inclusive;
+	bool waits;
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
@@ -74,6 +76,10 @@ static const struct opt diff_opts[] = {
 	  .help = "compare functions or objects with all that they called, in profiles with callers",
 	  .fallback = "each alone",
 	  .field = FIELD(inclusive) },
+	{ .name = "waits",
+	  .help = "compare where threads waited instead of where they ran: seconds and number of "
+		  "waits, by function and class",
+	  .field = FIELD(waits) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
 	  .help = "how to write the rows",
@@ -144,9 +150,9 @@ static int write_all(const struct diff *diff, const struct report_options *optio
 
 static int write_table(const struct diff *diff, const struct diff_arguments *arguments)
 {
-	const bool all = arguments->by == BY_DEFAULT && !arguments->inclusive &&
-			 arguments->format == REPORT_TEXT && diff->old->callers &&
-			 diff->new->callers;
+	const bool all = arguments->by == BY_DEFAULT && !arguments->waits &&
+			 !arguments->inclusive && arguments->format == REPORT_TEXT &&
+			 diff->old->callers && diff->new->callers;
 	const struct report_options options = {
 		.format = arguments->format,
 		.limit = arguments->limit != UINT64_MAX	  ? arguments->limit :
@@ -161,7 +167,9 @@ static int write_table(const struct diff *diff, const struct diff_arguments *arg
 	int ret = 0;
 
 	out = pager_begin(&pager);
-	if (all)
+	if (arguments->waits)
+		diff_write_waits(diff, &options, out);
+	else if (all)
 		ret = write_all(diff, &options, out);
 	else
 		diff_write(diff, &options, out);
@@ -216,7 +224,7 @@ static bool check_callers(const struct profile *old, const char *old_name,
 }
 
 static int compare(const struct profile *old, const struct profile *new, char *const *names,
-		   const struct diff_arguments *arguments)
+		   const struct waits_view views[2], const struct diff_arguments *arguments)
 {
 	const bool calls = arguments->by == BY_CALLS;
 	const struct diff_options options = { .by = arguments->by <= REPORT_LINES ?
@@ -227,12 +235,14 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 					      .maps = arguments->maps.maps,
 					      .nr_maps = arguments->maps.nr,
 					      .old_name = names[0],
-					      .new_name = names[1] };
+					      .new_name = names[1],
+					      .old_waits = views,
+					      .new_waits = views ? &views[1] : NULL };
 	struct error err = { 0 };
 	struct diff diff;
 	int status = EXIT_FAILURE;
 
-	if (options.inclusive && !check_callers(old, names[0], new, names[1]))
+	if (options.inclusive && !views && !check_callers(old, names[0], new, names[1]))
 		return EXIT_FAILURE;
 	if (diff_build(old, new, &options, &diff, &err))
 		print_error(&err);
@@ -240,6 +250,52 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 		status = write_diff(&diff, arguments);
 	diff_free(&diff);
 	return status;
+}
+
+/* Compares the waits of two profiles. */
+static int compare_waits(const struct profile *old, const struct profile *new, char *const *names,
+			 const struct diff_arguments *arguments)
+{
+	const struct profile *without = !old->waits ? old : !new->waits ? new : NULL;
+	struct waits_view views[2] = { 0 };
+	struct error err;
+	int status = EXIT_FAILURE;
+
+	if (without) {
+		print_message("sudo bpfprofil run --waits COMMAND, for both",
+			      "diff: %.200s: the profile has no waits", names[without != old]);
+		return EXIT_FAILURE;
+	}
+	if (arguments->inclusive && !check_callers(old, names[0], new, names[1]))
+		return EXIT_FAILURE;
+	if (waits_view_open(&views[0], old, NULL, false) ||
+	    waits_view_open(&views[1], new, NULL, false)) {
+		error_no_memory(&err, "diff");
+		print_error(&err);
+	} else {
+		status = compare(&views[0].profile, &views[1].profile, names, views, arguments);
+	}
+	waits_view_close(&views[0]);
+	waits_view_close(&views[1]);
+	return status;
+}
+
+/* Waits have no shares, and neither lines nor calls yet. */
+static bool check_waits(const struct diff_arguments *arguments)
+{
+	const struct opt_given not_of_waits[] = {
+		{ "html", arguments->page.file },
+		{ "fail-above", !isnan(arguments->fail_above) },
+		{ "by lines", arguments->by == REPORT_LINES },
+		{ "by calls", arguments->by == BY_CALLS },
+		{ 0 },
+	};
+	const char *option = opt_first_given(not_of_waits);
+
+	if (!arguments->waits || !option)
+		return true;
+	print_message("leaving it out", "diff: --waits: takes no --%s", option);
+	return false;
 }
 
 /* Whether the options make sense together. */
@@ -262,6 +318,8 @@ static bool check_arguments(const struct diff_arguments *arguments, int files)
 		print_message("leaving one of them out", "diff: --inclusive: not with --by lines");
 		return false;
 	}
+	if (!check_waits(arguments))
+		return false;
 	if (!arguments->page.file || !option)
 		return true;
 	print_message("leaving it out", "diff: --html: takes no --%s, the page shows all", option);
@@ -277,7 +335,8 @@ static int read_and_compare(char *const *names, const struct diff_arguments *arg
 	if (profile_of_name(names[0], &old, &err) || profile_of_name(names[1], &new, &err))
 		print_error(&err);
 	else
-		status = compare(old, new, names, arguments);
+		status = arguments->waits ? compare_waits(old, new, names, arguments) :
+					    compare(old, new, names, NULL, arguments);
 	profile_free(old);
 	profile_free(new);
 	return status;
@@ -310,6 +369,7 @@ static const struct command_example diff_examples[] = {
 	  "bpfprofil diff --map app-old=app-new before.json after.json" },
 	{ "which caller made it slower, in profiles with callers",
 	  "bpfprofil diff --by calls before.json after.json" },
+	{ "what waits longer than before", "bpfprofil diff --waits before.json after.json" },
 	{ "the same as a page to sort and search",
 	  "bpfprofil diff --html changes.html before.json after.json" },
 	{ 0 },

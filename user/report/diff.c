@@ -37,7 +37,10 @@ static double mean_unit(const struct report_rows *rows)
 
 static int load(struct diff_profile *side, enum report_by by, struct error *err)
 {
-	const struct report_options options = { .by = by, .target = REPORT_ALL_TARGETS };
+	const struct report_options options = { .by = by,
+						.target = REPORT_ALL_TARGETS,
+						.callers = side->waits,
+						.waits = side->waits };
 	int ret = rows_build(side->profile, &options, &side->rows, err);
 
 	if (ret)
@@ -107,6 +110,7 @@ static struct diff_row make_row(const struct diff_profile *side, const struct re
 		made.stem = side->one_build[row->object] ? strlen(made.name) : name_stem(made.name);
 	made.file = row->file;
 	made.line = row->line;
+	made.wait_class = row->wait_class;
 	return made;
 }
 
@@ -138,6 +142,7 @@ static void add_rows(struct diff *diff, const struct diff_profile *side, bool is
 		figures->ticks = inclusive ? row->inclusive_ticks : row->ticks;
 		figures->ns = inclusive ? row->inclusive_ns : row->ns;
 		figures->squares = inclusive ? row->inclusive_squares : row->squares;
+		figures->waits = row->waits;
 		figures->percent = share_of(side->ns, figures->ns);
 		made.own_change = row_percent(side->ns, of) * (is_new ? 1 : -1);
 		diff->rows[diff->nr++] = made;
@@ -164,6 +169,8 @@ int diff_compare_place(const void *left, const void *right)
 	if (!order)
 		order = (a->line > b->line) - (a->line < b->line);
 	if (!order)
+		order = compare_text(a->wait_class, b->wait_class);
+	if (!order)
 		order = compare_text(a->caller_object, b->caller_object);
 	if (!order)
 		order = compare_text(a->caller, b->caller);
@@ -181,6 +188,7 @@ static void add_side(struct diff_side *sum, const struct diff_side *side)
 	sum->percent += side->percent;
 	sum->ns += side->ns;
 	sum->squares += side->squares;
+	sum->waits += side->waits;
 }
 
 static void add_row(void *first, const void *equal)
@@ -366,6 +374,31 @@ static int note_total(struct diff *diff)
 		100 * fabs(change), change < 0 ? "less" : "more", of_row);
 }
 
+static int compare_time(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+	const double x = fabs(a->new.ns - a->old.ns), y = fabs(b->new.ns - b->old.ns);
+
+	return x != y ? (x < y) - (x > y) : diff_compare_place(left, right);
+}
+
+/* Waits are measured, not sampled. Therefore no change is noise. */
+static int finish_waits(struct diff *diff)
+{
+	int ret = diff_fill_rows(diff);
+	size_t i, kept = 0;
+
+	/* Callers alone have no time of their own. */
+	for (i = 0; i < diff->nr; i++)
+		if (diff->rows[i].old.ticks || diff->rows[i].new.ticks)
+			diff->rows[kept++] = diff->rows[i];
+	diff->nr = kept;
+	diff->total.old_ns = diff->text->old.ns;
+	diff->total.new_ns = diff->text->new.ns;
+	SORT(diff->rows, diff->nr, compare_time);
+	return ret;
+}
+
 int diff_build(const struct profile *old, const struct profile *new,
 	       const struct diff_options *options, struct diff *result, struct error *err)
 {
@@ -377,11 +410,17 @@ int diff_build(const struct profile *old, const struct profile *new,
 		return error_errno(err, -ENOMEM, "diff");
 	text->old.profile = old;
 	text->new.profile = new;
+	text->old.waits = options->old_waits;
+	text->new.waits = options->new_waits;
 	ret = load(&text->old, options->by, err);
 	if (!ret)
 		ret = load(&text->new, options->by, err);
 	if (!ret)
 		ret = diff_pair_objects(result, err);
+	if (!ret && options->old_waits) {
+		ret = finish_waits(result);
+		return ret ? error_errno(err, ret, "diff") : 0;
+	}
 	if (!ret && options->by == REPORT_LINES)
 		ret = diff_match_lines(result, err);
 	if (!ret && options->inclusive)

@@ -16,6 +16,7 @@ struct diff_side {
 	double percent; /* of the profile's time */
 	double ns; /* that time, and its variance */
 	double squares;
+	uint64_t waits; /* their number */
 };
 
 struct diff_row {
@@ -23,6 +24,7 @@ struct diff_row {
 	/* Function; NULL: all text without a symbol of one object, or a row of an object. */
 	const char *name;
 	size_t stem; /* bytes of the name that are compared */
+	const char *wait_class; /* for waits */
 	const char *caller, *caller_object; /* for rows of calls; or "[cut: late]", NULL */
 	const char *file; /* for rows of lines */
 	uint32_t line;
@@ -49,6 +51,8 @@ struct diff_options {
 	const struct diff_map *maps;
 	size_t nr_maps;
 	const char *old_name, *new_name; /* file names to show; or NULL */
+	/* The profiles are these views, of waits, whose time is compared, not their shares. */
+	const struct waits_view *old_waits, *new_waits;
 };
 
 /* All CPU time. If it is from the scheduler on both sides, it has no noise of sampling. */
@@ -90,6 +94,9 @@ const char *diff_word(const struct diff *diff);
 
 /* Uses these options: format, limit, color and width. */
 void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);
+
+/* Writes a comparison of waits. */
+void diff_write_waits(const struct diff *diff, const struct report_options *options, FILE *out);
 
 /*
  * Writes three tables as text: inclusive, by calls, and exclusive. The first two have only rows

@@ -10,6 +10,7 @@
 /* One side: a profile, and what its objects are compared with. */
 struct diff_profile {
 	const struct profile *profile;
+	const struct waits_view *waits; /* the profile is its; NULL: ticks are compared */
 	struct report_rows rows;
 	const struct profile_object **as; /* by object: its counterpart */
 	bool *one_build; /* by object: its counterpart is the same file */
