@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+KIND = "samples" # the type of values that are read
+
 
 def folded(path):
     for line in open(path, encoding="utf-8"):
@@ -30,7 +32,7 @@ def clickhouse(path):
         row = json.loads(line)
         assert len({len(row[key]) for key in ("Addresses", "FunctionNames", "FileNames", "LineNumbers",
                                               "MappingFileNames")}) == 1
-        if row["SampleType"] == "samples":
+        if row["SampleType"] == KIND:
             yield row["FunctionNames"][::-1], row["Values"][0]
 
 
@@ -76,7 +78,7 @@ def otlp(path):
     for of in request[1]:
         for profile in fields(fields(of)[2][0])[2]:
             profile = fields(profile)
-            if texts[fields(profile[1][0])[1][0]] == "samples":
+            if texts[fields(profile[1][0])[1][0]] == KIND:
                 for sample in map(fields, profile[2]):
                     yield stacks[sample[1][0]][::-1], next(numbers(sample[4][0]))
 
@@ -86,9 +88,10 @@ def pprof(data):
     texts = [text.decode() for text in tables[6]]
     functions = {of[1][0]: texts[of[2][0]] for of in map(fields, tables[5])}
     places = {of[1][0]: [functions[fields(line)[1][0]] for line in of[4]] for of in map(fields, tables[4])}
+    value = [texts[fields(of)[1][0]] for of in tables[1]].index(KIND)
     for sample in map(fields, tables[2]):
         stack = [name for packed in sample[1] for place in numbers(packed) for name in places[place]]
-        yield stack[::-1], next(numbers(sample[2][0]))
+        yield stack[::-1], list(numbers(sample[2][0]))[value]
 
 
 def push(path):

@@ -525,7 +525,8 @@ static enum MHD_Result send_profile(const struct listener *listener,
 				    const struct profile *profile, const char *target)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
-						.detail = listener->options.detail };
+						.detail = listener->options.detail,
+						.waits = true };
 	struct bytes body = { 0 };
 	struct samples samples;
 	struct error err;

@@ -14,7 +14,9 @@
 /* Pieces divide a service by function, whatever --detail is now. */
 static int load(struct requests *requests, enum export_detail detail)
 {
-	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
+						.detail = detail,
+						.waits = true };
 	struct error ignored;
 	int ret;
 

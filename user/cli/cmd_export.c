@@ -102,6 +102,10 @@ static const struct opt selection_opts[] = {
 	  .help = "folded, speedscope: begin each chain of callers with its program, even if there "
 		  "is only one",
 	  .field = FIELD(options.programs) },
+	{ .name = "waits",
+	  .help = "folded: where threads waited instead of where they ran, in nanoseconds, with the "
+		  "class of the wait as the last frame",
+	  .field = FIELD(options.waits) },
 	{ .name = "detail",
 	  .arg = "WHAT",
 	  .help = "otlp, clickhouse: how fine a place is: address, line or function",
@@ -139,11 +143,12 @@ static void list_formats(FILE *out)
 		fprintf(out, "  %-24s  %s\n", format->name, format->description);
 }
 
-static void say_note(const struct export_format *format, const struct profile *profile, char *note)
+static void say_note(const struct export_format *format, const struct profile *profile,
+		     const struct export_options *options)
 {
-	export_note_callers(format, profile, note);
-	if (note[0])
-		print_message(NULL, "export: %s", note);
+	export_note_missing(format, profile, options);
+	if (options->note[0])
+		print_message(NULL, "export: %s", options->note);
 }
 
 /* Writes the profile, or if it is NULL the text. */
@@ -172,7 +177,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	}
 	if (!ret) {
 		if (options)
-			say_note(arguments->format, profile, options->note);
+			say_note(arguments->format, profile, options);
 		return EXIT_SUCCESS;
 	}
 	/* With EPIPE the reader has left, and nobody needs a message. */
@@ -282,7 +287,7 @@ static void say_files(const struct export_files *files)
 			 files->without);
 	print_message(hint, "export: %zu file%s in %s%s", files->nr, files->nr == 1 ? "" : "s",
 		      files->folder, without);
-	say_note(files->format, files->profile, files->options.note);
+	say_note(files->format, files->profile, &files->options);
 }
 
 static int make_folder(const char *folder, struct error *err)
@@ -422,6 +427,8 @@ static const char *stray_option(const struct export_arguments *arguments)
 		return "--detail";
 	if (!(uses & EXPORT_USES_PROGRAMS) && arguments->options.programs)
 		return "--program-first";
+	if (!(uses & EXPORT_USES_WAITS) && arguments->options.waits)
+		return "--waits";
 	if (!arguments->format->ddl && arguments->ddl)
 		return "--ddl";
 	return NULL;
@@ -480,6 +487,8 @@ static const struct command_example export_examples[] = {
 	  "bpfprofil export --format callgrind -o callgrind.out.gzip gzip.json" },
 	{ "a flame graph of what is on top",
 	  "bpfprofil export --format folded | flamegraph.pl >profile.svg" },
+	{ "a flame graph of where threads waited",
+	  "bpfprofil export --format folded --waits | flamegraph.pl --countname ns >waits.svg" },
 	{ "a compressed copy of a profile",
 	  "bpfprofil export --format json -o gzip.json.gz gzip.json" },
 	{ "what profil() would have left in a buffer",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "export/export_impl.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "profile/profile_io.h"
@@ -17,6 +18,7 @@ static int export_json(const struct profile *profile, const struct export_option
 const struct export_format export_formats[] = {
 	{ .name = "json",
 	  .description = "the profile itself, as its JSON Schema has it",
+	  .has_waits = true,
 	  .write = export_json },
 	{ .name = "csv",
 	  .description = "a row for each bin, with a header",
@@ -28,7 +30,7 @@ const struct export_format export_formats[] = {
 	  .write = export_callgrind },
 	{ .name = "folded",
 	  .description = "a line for each function or chain, for flame graphs",
-	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS,
+	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS | EXPORT_USES_WAITS,
 	  .only_counts = true,
 	  .write = export_folded },
 	{ .name = "gmon",
@@ -46,22 +48,26 @@ const struct export_format export_formats[] = {
 	{ .name = "clickhouse",
 	  .description = "rows for the table otel_profiles of ClickHouse",
 	  .uses = USES_PLACES | EXPORT_USES_DETAIL,
+	  .has_waits = true,
 	  .ddl = clickhouse_ddl,
 	  .write = export_clickhouse },
 	{ .name = "otlp",
 	  .description = "OpenTelemetry's profiles, as a request carries them",
 	  .uses = USES_PLACES | EXPORT_USES_DETAIL,
+	  .has_waits = true,
 	  .binary = true,
 	  .write = export_otlp },
 	{ .name = "pprof",
 	  .description = "for go tool pprof, Pyroscope and Parca",
 	  .uses = USES_PLACES,
+	  .has_waits = true,
 	  .binary = true,
 	  .compressed = true,
 	  .write = export_pprof },
 	{ .name = "speedscope",
 	  .description = "for speedscope.app, by function or chain",
 	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS,
+	  .has_waits = true,
 	  .write = export_speedscope },
 	{ .name = "raw",
 	  .description = "the buffer that a call of profil() would have left",
@@ -72,11 +78,17 @@ const struct export_format export_formats[] = {
 	{ 0 }
 };
 
-void export_note_callers(const struct export_format *format, const struct profile *profile,
-			 char *note)
+void export_note_missing(const struct export_format *format, const struct profile *profile,
+			 const struct export_options *options)
 {
 	if (profile->callers && format->flat)
-		export_add_note(note, "%s leaves out the callers: %s", format->name, format->flat);
+		export_add_note(options->note, "%s leaves out the callers: %s", format->name,
+				format->flat);
+	if (profile->waits && !format->has_waits && !options->waits)
+		export_add_note(options->note, "%s leaves out the waits%s", format->name,
+				format->uses & EXPORT_USES_WAITS ?
+					": --waits writes them instead of ticks" :
+					"");
 }
 
 int export_write(const struct export_format *format, const struct profile *profile,
@@ -89,7 +101,10 @@ int export_write(const struct export_format *format, const struct profile *profi
 	options = options ? options : &defaults;
 	if (format->uses & EXPORT_USES_TARGET)
 		ret = export_check(profile, options, format->name, err);
-	if (!ret && format->only_counts)
+	if (!ret && options->waits && !profile->waits)
+		ret = error_with_hint(err, -EINVAL, "sudo bpfprofil run --waits COMMAND",
+				      "%s: --waits: the profile has no waits", format->name);
+	if (!ret && format->only_counts && !options->waits)
 		ret = export_one_period(profile, options, format->name, &period, err);
 	if (!ret)
 		ret = format->write(profile, options, stream, err);

@@ -38,6 +38,7 @@ struct export_options {
 	uint32_t file_object; /* the object to write, for formats with one file per object */
 	enum export_detail detail;
 	bool programs; /* stacks begin with their programs, even if there is one only */
+	bool waits; /* folded: waits instead of ticks; samples: waits, too */
 	bool binned_only; /* no samples of ticks outside of bins; one mapping without segments */
 	const struct export_call *call; /* NULL: no call */
 	char *note; /* receives text for the user, or "", in EXPORT_NOTE_BYTES; NULL: not wanted */
@@ -52,6 +53,7 @@ enum export_uses {
 	EXPORT_USES_CALL = 4, /* required */
 	EXPORT_USES_DETAIL = 8,
 	EXPORT_USES_PROGRAMS = 16,
+	EXPORT_USES_WAITS = 32, /* instead of ticks */
 };
 
 /* A format of export_write(). */
@@ -63,6 +65,7 @@ struct export_format {
 	bool compressed; /* with gzip, if written to a file */
 	bool reads_programs; /* reads the profiled programs, and fails without them */
 	const char *flat; /* why it lacks callers; NULL: it has them */
+	bool has_waits; /* beside ticks */
 	bool only_counts; /* has no time: it refuses targets with different periods */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
 	bool per_object; /* writes NAME.OBJECT.out for each object with export_has_file() */
@@ -83,9 +86,9 @@ const struct export_format *export_find(const char *name); /* NULL: no such form
 int export_write(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, FILE *stream, struct error *err);
 
-/* If the profile has callers that the format lacks, adds that to the note. */
-void export_note_callers(const struct export_format *format, const struct profile *profile,
-			 char *note);
+/* If the profile has callers or waits that the format lacks, adds that to the note. */
+void export_note_missing(const struct export_format *format, const struct profile *profile,
+			 const struct export_options *options);
 
 /* -EINVAL: there is no such object or target. The message starts with format. */
 int export_check(const struct profile *profile, const struct export_options *options,

@@ -206,6 +206,7 @@ static uint64_t hash_stack(const struct rows *rows, const struct sample *sample)
 
 static void put_json_row(struct rows *rows, const struct sample *sample, uint64_t value)
 {
+	const enum sample_value first = samples_first_value(rows->samples, rows->service);
 	const struct profile *profile = rows->samples->profile;
 
 	fprintf(rows->stream, "{\"Timestamp\":\"%" PRIu64 ".%09" PRIu64 "\"",
@@ -225,25 +226,26 @@ static void put_json_row(struct rows *rows, const struct sample *sample, uint64_
 	put_json_number(
 		rows, "Period",
 		(uint64_t)export_clamp(profile_target_period(profile, rows->service->target)));
-	put_json_string(rows, "PeriodType", "cpu");
+	put_json_string(rows, "PeriodType",
+			sample_value_names[first == SAMPLE_OFF_CPU ? first : SAMPLE_CPU].type);
 	put_json_string(rows, "PeriodUnit", "nanoseconds");
 	fputs("}\n", rows->stream);
 }
 
-static void put_json_rows(struct rows *rows, bool time)
+static void put_json_rows(struct rows *rows, enum sample_value which)
 {
 	const struct sample *sample = &rows->samples->all[rows->service->first];
 	uint8_t id[PROFILE_ID_BYTES];
 	uint64_t value;
 	size_t i;
 
-	rows->type = time ? "cpu" : "samples";
-	rows->unit = time ? "nanoseconds" : "count";
+	rows->type = sample_value_names[which].type;
+	rows->unit = sample_value_names[which].unit;
 	resource_profile_id(rows->samples, rows->service, rows->type, id);
 	for (i = 0; i < PROFILE_ID_BYTES; i++)
 		snprintf(rows->id + 2 * i, 3, "%02x", id[i]);
 	for (i = 0; i < rows->service->nr && !ferror(rows->stream); i++, sample++) {
-		value = time ? sample->ns : sample->ticks;
+		value = sample_number(sample, which);
 		if (value)
 			put_json_row(rows, sample, value);
 	}
@@ -251,12 +253,14 @@ static void put_json_rows(struct rows *rows, bool time)
 
 static int put_json_service(struct rows *rows)
 {
+	const enum sample_value first = samples_first_value(rows->samples, rows->service);
 	int ret = resource_of(&rows->resource, rows->samples, rows->service);
 
 	if (!ret) {
-		put_json_rows(rows, false);
-		if (rows->samples->profile->targets[rows->service->target].cpu_known)
-			put_json_rows(rows, true);
+		put_json_rows(rows, first);
+		if (first == SAMPLE_OFF_CPU ||
+		    rows->samples->profile->targets[rows->service->target].cpu_known)
+			put_json_rows(rows, first + 1);
 	}
 	resource_free(&rows->resource);
 	return ret;
@@ -266,13 +270,15 @@ int export_clickhouse(const struct profile *profile, const struct export_options
 		      FILE *stream, struct error *err)
 {
 	struct samples samples;
+	struct export_options all = *options;
 	struct rows rows = { .samples = &samples, .stream = stream };
 	size_t i;
 	int ret;
 
 	errno = 0;
 	rows.start = (uint64_t)export_start_ns(profile);
-	ret = samples_build(&samples, profile, options, err);
+	all.waits = true;
+	ret = samples_build(&samples, profile, &all, err);
 	for (i = 1; !ret && i < samples.nr_services; i++) {
 		rows.service = &samples.services[i];
 		if (put_json_service(&rows))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Writes OpenTelemetry's profiles: a resource for each service, with a profile of counts, and one
- * of CPU time if the scheduler's is known. They share the tables of one dictionary.
+ * of CPU time if the scheduler's is known; or of waits, one of their time and one of their number.
+ * They share the tables of one dictionary.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,12 +15,6 @@
 #include "export/samples.h"
 #include "profile/profile_weights.h"
 
-/* What the values of a profile are. */
-enum value {
-	COUNT,
-	TIME,
-};
-
 /* per sample */
 #define SAMPLE_ATTRIBUTES 2
 
@@ -29,7 +24,7 @@ struct otlp {
 	FILE *stream;
 	uint64_t start;
 	uint64_t duration;
-	Otlp__ValueType types[2]; /* by enum value */
+	Otlp__ValueType types[SAMPLE_VALUES];
 	struct otlp_attributes attributes;
 	struct chain_tree stacks; /* pairs of callers and a place, in the order of first use */
 	int error; /* -ENOMEM */
@@ -100,14 +95,14 @@ static void add_message(struct otlp *otlp, struct messages *messages, const stru
 	message->timestamps_unix_nano = &messages->times[i];
 }
 
-static void fill_messages(struct otlp *otlp, const struct sample_service *service, enum value value,
-			  struct messages *messages)
+static void fill_messages(struct otlp *otlp, const struct sample_service *service,
+			  enum sample_value value, struct messages *messages)
 {
 	const struct sample *sample = &otlp->samples->all[service->first];
 	size_t i;
 
 	for (i = 0; i < service->nr; i++, sample++) {
-		uint64_t of = value == COUNT ? sample->ticks : sample->ns;
+		uint64_t of = sample_number(sample, value);
 
 		if (of)
 			add_message(otlp, messages, sample, export_clamp(of));
@@ -155,19 +150,21 @@ static void put_profiles(struct otlp *otlp, struct resource *resource, Otlp__Pro
 	otlp_put(&part, otlp->stream);
 }
 
-static void set_profile(struct otlp *otlp, const struct sample_service *service, enum value value,
-			const struct messages *messages, uint8_t id[PROFILE_ID_BYTES],
-			Otlp__Profile *message)
+static void set_profile(struct otlp *otlp, const struct sample_service *service,
+			enum sample_value value, const struct messages *messages,
+			uint8_t id[PROFILE_ID_BYTES], Otlp__Profile *message)
 {
+	const bool of_waits = samples_first_value(otlp->samples, service) == SAMPLE_OFF_CPU;
+
 	otlp__profile__init(message);
 	message->sample_type = &otlp->types[value];
 	message->n_samples = messages->nr;
 	message->samples = messages->all;
 	message->time_unix_nano = otlp->start;
 	message->duration_nano = otlp->duration;
-	message->period_type = &otlp->types[TIME];
+	message->period_type = &otlp->types[of_waits ? SAMPLE_OFF_CPU : SAMPLE_CPU];
 	message->period = export_clamp(profile_target_period(otlp->profile, service->target));
-	resource_profile_id(otlp->samples, service, value == COUNT ? "samples" : "cpu", id);
+	resource_profile_id(otlp->samples, service, sample_value_names[value].type, id);
 	message->profile_id.len = PROFILE_ID_BYTES;
 	message->profile_id.data = id;
 }
@@ -176,18 +173,19 @@ static void set_profile(struct otlp *otlp, const struct sample_service *service,
 static void put_messages(struct otlp *otlp, const struct sample_service *service,
 			 struct resource *resource, struct messages messages[2])
 {
+	const enum sample_value first = samples_first_value(otlp->samples, service);
 	Otlp__Profile profiles[2], *all[2];
 	uint8_t ids[2][PROFILE_ID_BYTES];
-	enum value value;
+	enum sample_value value;
 	size_t nr = 0;
 
-	for (value = COUNT; value <= TIME; value++) {
-		if (value == TIME && !otlp->profile->targets[service->target].cpu_known)
+	for (value = first; value < first + 2; value++) {
+		if (value == SAMPLE_CPU && !otlp->profile->targets[service->target].cpu_known)
 			continue;
-		fill_messages(otlp, service, value, &messages[value]);
-		if (!messages[value].nr)
+		fill_messages(otlp, service, value, &messages[value - first]);
+		if (!messages[value - first].nr)
 			continue;
-		set_profile(otlp, service, value, &messages[value], ids[nr], &profiles[nr]);
+		set_profile(otlp, service, value, &messages[value - first], ids[nr], &profiles[nr]);
 		all[nr] = &profiles[nr];
 		nr++;
 	}
@@ -202,40 +200,50 @@ static int put_otlp_service(struct otlp *otlp, const struct sample_service *serv
 	int ret = resource_of(&resource, otlp->samples, service);
 
 	if (!ret)
-		ret = messages_new(&messages[COUNT], service->nr);
+		ret = messages_new(&messages[0], service->nr);
 	if (!ret)
-		ret = messages_new(&messages[TIME], service->nr);
+		ret = messages_new(&messages[1], service->nr);
 	if (!ret)
 		put_messages(otlp, service, &resource, messages);
-	messages_free(&messages[COUNT]);
-	messages_free(&messages[TIME]);
+	messages_free(&messages[0]);
+	messages_free(&messages[1]);
 	resource_free(&resource);
 	return ret;
 }
 
-static bool has_ticks(const struct samples *samples)
+/* Whether any sample has such a value. Periods of ticks have the type "cpu", too. */
+static bool has_value(const struct samples *samples, enum sample_value value)
 {
 	size_t i;
 
-	for (i = 0; i < samples->nr; i++)
-		if (samples->all[i].ticks)
+	for (i = 0; i < samples->nr; i++) {
+		const struct sample *sample = &samples->all[i];
+		const enum sample_value first =
+			samples_first_value(samples, &samples->services[sample->service]);
+
+		if (value == SAMPLE_CPU && first == SAMPLE_TICKS)
 			return true;
+		if (value - first < 2 && sample_number(sample, value))
+			return true;
+	}
 	return false;
 }
 
-/* Periods have the type "cpu", too, but a table must not have unused texts. */
+/* A table must not have unused texts. */
 static void name_types(struct otlp *otlp)
 {
 	struct texts *texts = &otlp->samples->texts;
+	enum sample_value value;
 
-	otlp__value_type__init(&otlp->types[COUNT]);
-	otlp__value_type__init(&otlp->types[TIME]);
-	if (has_ticks(otlp->samples)) {
-		otlp->types[COUNT].type_strindex = (int32_t)texts_add(texts, "samples");
-		otlp->types[COUNT].unit_strindex = (int32_t)texts_add(texts, "count");
+	for (value = 0; value < SAMPLE_VALUES; value++) {
+		const struct sample_value_name *name = &sample_value_names[value];
+
+		otlp__value_type__init(&otlp->types[value]);
+		if (!has_value(otlp->samples, value))
+			continue;
+		otlp->types[value].type_strindex = (int32_t)texts_add(texts, name->type);
+		otlp->types[value].unit_strindex = (int32_t)texts_add(texts, name->unit);
 	}
-	otlp->types[TIME].type_strindex = (int32_t)texts_add(texts, "cpu");
-	otlp->types[TIME].unit_strindex = (int32_t)texts_add(texts, "nanoseconds");
 }
 
 int samples_write_otlp(struct samples *samples, FILE *stream)
@@ -279,11 +287,13 @@ static bool has_too_many_frames(const struct samples *samples)
 int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err)
 {
+	struct export_options all = *options;
 	struct samples samples;
 	int ret;
 
 	errno = 0;
-	ret = samples_build(&samples, profile, options, err);
+	all.waits = true;
+	ret = samples_build(&samples, profile, &all, err);
 	if (!ret && has_too_many_frames(&samples))
 		ret = error_with_hint(err, -E2BIG, "--target or --object, or --format pprof",
 				      "otlp: more than %d frames in all stacks", STACK_FRAMES_MAX);

@@ -46,6 +46,9 @@ struct pprof_writer {
 	const char *target; /* of the current samples, in a file */
 	const struct resource *resource; /* of the current samples, if there are several */
 	const char *cgroup;
+	enum sample_value first; /* values in the file, */
+	size_t nr_values; /* and how many */
+	enum sample_value own; /* the first value of the current samples */
 	struct pprof_ids functions;
 	struct pprof_ids mappings;
 	struct pprof_ids places;
@@ -241,8 +244,11 @@ static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 	Pprof__Label all[LABELS_MAX], *labels[LABELS_MAX];
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
+	int64_t numbers[SAMPLE_VALUES] = { 0 };
 	size_t i;
+
+	for (i = pprof->own; i < pprof->own + 2; i++)
+		numbers[i - pprof->first] = export_clamp(sample_number(of, i));
 
 	for (i = 0; i < LABELS_MAX; i++)
 		labels[i] = &all[i];
@@ -256,7 +262,7 @@ static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 	add_label(pprof, &sample, "process", values->all[process->name]);
 	sample.n_location_id = pprof->nr_chain;
 	sample.location_id = pprof->chain;
-	sample.n_value = 2;
+	sample.n_value = pprof->nr_values;
 	sample.value = numbers;
 	part.n_sample = 1;
 	part.sample = &samples;
@@ -269,6 +275,7 @@ static int put_samples(struct pprof_writer *pprof, const struct sample_service *
 	size_t i;
 	int ret = 0;
 
+	pprof->own = samples_first_value(pprof->samples, service);
 	for (i = 0; !ret && !ferror(pprof->out.stream) && i < service->nr; i++, sample++) {
 		ret = add_locations(pprof, sample);
 		if (!ret)
@@ -291,13 +298,28 @@ static int put_named(struct pprof_writer *pprof, const struct sample_service *se
 	return ret;
 }
 
+/* A file of one service has its two values; else those of ticks, and of waits if there are any. */
+static void put_pprof_head(struct pprof_writer *pprof, const struct sample_service *service,
+			   uint64_t period_ns)
+{
+	const struct samples *samples = pprof->samples;
+	size_t i;
+
+	pprof->first = service ? samples_first_value(samples, service) : SAMPLE_TICKS;
+	pprof->nr_values = 2;
+	for (i = 1; !service && i < samples->nr_services; i++)
+		if (samples_first_value(samples, &samples->services[i]) == SAMPLE_OFF_CPU)
+			pprof->nr_values = SAMPLE_VALUES;
+	pprof_put_head(&pprof->out, samples->profile, period_ns, pprof->first, pprof->nr_values);
+}
+
 static int put_services(struct pprof_writer *pprof, const struct sample_service *service)
 {
 	const struct profile *profile = pprof->samples->profile;
 	size_t i;
 	int ret = 0;
 
-	pprof_put_head(&pprof->out, profile,
+	put_pprof_head(pprof, service,
 		       profile_target_period(profile, service ? service->target : 0));
 	if (profile_is_of_host(profile) && (!service || !service->cgroup))
 		pprof_put_host(&pprof->out, profile, ++pprof->mappings.last);
@@ -359,7 +381,7 @@ static int put_file(struct pprof_writer *pprof)
 	size_t i;
 	int ret = 0;
 
-	pprof_put_head(&pprof->out, samples->profile, samples->profile->sampling.period_ns);
+	put_pprof_head(pprof, NULL, samples->profile->sampling.period_ns);
 	put_comments(pprof);
 	if (profile_is_of_host(samples->profile))
 		pprof_put_host(&pprof->out, samples->profile, ++pprof->mappings.last);
@@ -413,6 +435,7 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 
 	exact.detail = EXPORT_ADDRESS;
 	exact.binned_only = true;
+	exact.waits = true;
 	ret = samples_build(&samples, profile, &exact, err);
 	if (!ret) {
 		errno = 0;

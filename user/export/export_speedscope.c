@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Writes speedscope's own format: a "sampled" profile for each target, process and cgroup of a
- * split. A sample has its frames, outermost first: its callers, or else its object. Weights are
+ * split, and another one for its waits. A sample has its frames, outermost first: its callers, or else its object. Weights are
  * nanoseconds.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "export/export_impl.h"
 #include "export/stacks.h"
+#include "profile/waits_view.h"
 
 #define FRAME_BYTES 11 /* a number and a comma */
 #define BARE_BYTES 64 /* a stack without callers, and its weight */
@@ -104,9 +105,10 @@ static char *name_group(const struct speedscope *speedscope,
 
 	if (by_process && histogram->pid >= 0)
 		snprintf(pid, sizeof(pid), " %" PRId64, histogram->pid);
-	if (asprintf(&name, "%s%s%s%s%s%s", *target->name ? target->name : target->kind,
+	if (asprintf(&name, "%s%s%s%s%s%s%s", *target->name ? target->name : target->kind,
 		     histogram->cgroup ? ", " : "", histogram->cgroup ? histogram->cgroup : "",
-		     by_process ? ", " : "", by_process ? process : "", pid) < 0)
+		     by_process ? ", " : "", by_process ? process : "", pid,
+		     target->waits ? ", waits" : "") < 0)
 		return NULL;
 	return name;
 }
@@ -168,6 +170,11 @@ static uint64_t put_speedscope_samples(const struct speedscope *speedscope, size
 	return total;
 }
 
+static bool is_of_waits(const struct speedscope *speedscope, const struct stack *stack)
+{
+	return speedscope->profile->targets[stack->histogram->target].waits;
+}
+
 static int put_group(const struct speedscope *speedscope, size_t first, size_t end, uint64_t *total)
 {
 	FILE *stream = speedscope->stream;
@@ -184,7 +191,7 @@ static int put_group(const struct speedscope *speedscope, size_t first, size_t e
 	return 0;
 }
 
-/* Stacks are sorted by group. The group with the most time is shown first. */
+/* Stacks are sorted by group. The group with the most CPU time is shown first. */
 static int put_speedscope_groups(const struct speedscope *speedscope)
 {
 	const struct stacks *stacks = speedscope->stacks;
@@ -199,7 +206,7 @@ static int put_speedscope_groups(const struct speedscope *speedscope)
 		       !stack_compare_groups(stacks, &stacks->all[first], &stacks->all[end]))
 			end++;
 		ret = put_group(speedscope, first, end, &total);
-		if (total > most) {
+		if (total > most && !is_of_waits(speedscope, &stacks->all[first])) {
 			most = total;
 			active = nr;
 		}
@@ -236,8 +243,8 @@ static uint64_t frame_size(const struct stacks *stacks, uint32_t frame)
 	return FRAME_BYTES;
 }
 
-int export_speedscope(const struct profile *profile, const struct export_options *options,
-		      FILE *stream, struct error *err)
+static int write_speedscope(const struct profile *profile, const struct export_options *options,
+			    FILE *stream, struct error *err)
 {
 	struct stacks stacks;
 	const struct speedscope speedscope = { .profile = profile,
@@ -250,5 +257,20 @@ int export_speedscope(const struct profile *profile, const struct export_options
 	if (!ret)
 		ret = put_speedscope(&speedscope, err);
 	stacks_free(&stacks);
+	return ret;
+}
+
+int export_speedscope(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err)
+{
+	struct waits_view view;
+	int ret;
+
+	if (!profile->waits)
+		return write_speedscope(profile, options, stream, err);
+	ret = waits_view_open(&view, profile, NULL, true);
+	ret = ret ? error_errno(err, ret, "speedscope") :
+		    write_speedscope(&view.profile, options, stream, err);
+	waits_view_close(&view);
 	return ret;
 }

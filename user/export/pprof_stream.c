@@ -110,20 +110,24 @@ void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, u
 	pprof_put(pprof, &part);
 }
 
-void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns)
+/* CPU time is shown first; without it, the time of waits. */
+void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns,
+		    enum sample_value first, size_t nr)
 {
-	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
-	Pprof__ValueType *types[] = { &samples, &cpu };
+	Pprof__ValueType values[SAMPLE_VALUES], *types[SAMPLE_VALUES];
 	Pprof__Profile part = PPROF__PROFILE__INIT;
+	size_t i;
 
-	samples.type = pprof_shared_text(pprof, "samples");
-	samples.unit = pprof_shared_text(pprof, "count");
-	cpu.type = pprof_shared_text(pprof, "cpu");
-	cpu.unit = pprof_shared_text(pprof, "nanoseconds");
-	part.n_sample_type = 2;
+	for (i = 0; i < nr; i++) {
+		types[i] = &values[i];
+		pprof__value_type__init(&values[i]);
+		values[i].type = pprof_shared_text(pprof, sample_value_names[first + i].type);
+		values[i].unit = pprof_shared_text(pprof, sample_value_names[first + i].unit);
+	}
+	part.n_sample_type = nr;
 	part.sample_type = types;
-	part.default_sample_type = cpu.type;
-	part.period_type = &cpu;
+	part.period_type = types[first == SAMPLE_TICKS];
+	part.default_sample_type = part.period_type->type;
 	part.period = export_clamp(period_ns);
 	part.time_nanos = export_start_ns(profile);
 	part.duration_nanos = export_clamp(profile->duration_ns);

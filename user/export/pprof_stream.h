@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "export/samples.h"
 #include "export/texts.h"
 #include "profile/profile.h"
 #include "symbol/string_set.h"
@@ -31,7 +32,8 @@ void pprof_stream_end(struct pprof_stream *pprof);
 void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part);
 
 /* Writes the types of values (samples and CPU time), the period, and the time of the profile. */
-void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns);
+void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns,
+		    enum sample_value first, size_t nr);
 
 /*
  * Writes a first mapping without text: pprof names a profile after the file of its first mapping,

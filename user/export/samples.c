@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "export/samples_impl.h"
+#include "profile/waits_view.h"
 
 void samples_fail(struct samples *samples)
 {
@@ -239,12 +240,33 @@ uint32_t samples_exact_place(struct samples *samples, const struct sample_place 
 
 void samples_add(struct samples *samples, const struct sample *sample)
 {
-	if (!sample->ticks && !sample->ns)
+	if (!sample->ticks && !sample->ns && !sample->waits)
 		return;
 	if (GROW(samples->all, samples->room, samples->nr + 1))
 		samples_fail(samples);
 	else
 		samples->all[samples->nr++] = *sample;
+}
+
+/* The OpenTelemetry specification has these names, too. */
+const struct sample_value_name sample_value_names[SAMPLE_VALUES] = {
+	[SAMPLE_TICKS] = { "samples", "count" },
+	[SAMPLE_CPU] = { "cpu", "nanoseconds" },
+	[SAMPLE_OFF_CPU] = { "off_cpu", "nanoseconds" },
+	[SAMPLE_WAITS] = { "waits", "count" },
+};
+
+enum sample_value samples_first_value(const struct samples *samples,
+				      const struct sample_service *service)
+{
+	return samples->profile->targets[service->target].waits ? SAMPLE_OFF_CPU : SAMPLE_TICKS;
+}
+
+uint64_t sample_number(const struct sample *sample, enum sample_value value)
+{
+	return value == SAMPLE_CPU   ? sample->ns :
+	       value == SAMPLE_WAITS ? sample->waits :
+				       sample->ticks;
 }
 
 static int compare_sample_labels(const void *left, const void *right)
@@ -286,6 +308,9 @@ int samples_begin(struct samples *samples, const struct profile *profile)
 
 void samples_free(struct samples *samples)
 {
+	if (samples->view)
+		waits_view_close(samples->view);
+	free(samples->view);
 	free(samples->labels);
 	free(samples->functions);
 	free(samples->lines);
@@ -331,6 +356,7 @@ static void add_up_samples(void *first, const void *equal)
 
 	sum->ticks = add_saturating(sum->ticks, sample->ticks);
 	sum->ns = add_saturating(sum->ns, sample->ns);
+	sum->waits = add_saturating(sum->waits, sample->waits);
 }
 
 void samples_settle(struct samples *samples)

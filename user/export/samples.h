@@ -60,6 +60,7 @@ struct sample {
 	uint32_t callers; /* a context of samples->callers; 0: unknown */
 	uint64_t ticks;
 	uint64_t ns; /* CPU time */
+	uint64_t waits; /* their number; of these, ticks and ns are their time */
 };
 
 /* A source for backends: a target, or one cgroup of a target. */
@@ -81,7 +82,8 @@ struct sample_index {
 };
 
 struct samples {
-	const struct profile *profile;
+	const struct profile *profile; /* of waits, a view with their targets */
+	struct waits_view *view; /* owns that; NULL: it is the profile of the caller */
 	const struct profile_label **labels; /* the profile's, sorted by cgroup */
 	struct texts texts; /* names of functions and files */
 	struct texts values; /* all other texts */
@@ -118,6 +120,22 @@ struct samples {
 /* Pyroscope's limit for a profile, which is one service. Others accept more. */
 #define SAMPLES_MOST 16000
 #define SAMPLES_BYTES ((size_t)4 << 20) /* as pprof, not compressed */
+
+/* What the values of a service are: ticks and CPU time, or the time and number of waits. */
+enum sample_value { SAMPLE_TICKS, SAMPLE_CPU, SAMPLE_OFF_CPU, SAMPLE_WAITS, SAMPLE_VALUES };
+
+struct sample_value_name {
+	const char *type, *unit;
+};
+
+extern const struct sample_value_name sample_value_names[SAMPLE_VALUES];
+
+/* The first of the two values of a service. */
+enum sample_value samples_first_value(const struct samples *samples,
+				      const struct sample_service *service);
+
+/* A sample's number for such a value. */
+uint64_t sample_number(const struct sample *sample, enum sample_value value);
 
 /*
  * Builds the samples that the options choose. With options->object, only that object's ticks,

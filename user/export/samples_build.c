@@ -7,6 +7,7 @@
 #include "export/export_impl.h"
 #include "export/place_lines.h"
 #include "export/samples_impl.h"
+#include "profile/waits_view.h"
 
 /* The numbers for a histogram; service 0: not looked up yet. */
 struct numbers {
@@ -97,6 +98,13 @@ static uint32_t make_place(struct build *build, const struct profile_row *row,
 	return samples_place(build->samples, &made, lines);
 }
 
+static uint64_t number_of_waits(const struct build *build, const struct profile_row *row)
+{
+	const struct waits_view *view = build->samples->view;
+
+	return view && row->node != PROFILE_NO_NODE ? view->counts[row->node] : 0;
+}
+
 static void put_row(struct build *build, const struct profile_row *row)
 {
 	const struct profile_histogram *histogram = row->histogram;
@@ -119,6 +127,7 @@ static void put_row(struct build *build, const struct profile_row *row)
 					    .callers = 1 + row->node, /* until settle_callers() */
 					    .ticks = row->ticks,
 					    .ns = profile_rows_next_ns(&build->rows, row),
+					    .waits = number_of_waits(build, row),
 				    });
 }
 
@@ -232,13 +241,13 @@ static int begin(struct build *build)
 	return build->numbers && build->called ? 0 : -ENOMEM;
 }
 
-int samples_build(struct samples *samples, const struct profile *profile,
-		  const struct export_options *options, struct error *err)
+static int build_samples(struct samples *samples, const struct profile *profile,
+			 const struct export_options *options)
 {
 	struct build build = { .samples = samples, .profile = profile, .options = options };
-	int ret = samples_begin(samples, profile);
+	int ret;
 
-	ret |= export_rows_begin(&build.rows, profile, options, PROFILE_ROWS_WITH_OWN_CALLERS);
+	ret = export_rows_begin(&build.rows, profile, options, PROFILE_ROWS_WITH_OWN_CALLERS);
 	if (!ret)
 		ret = begin(&build);
 	if (!ret)
@@ -255,5 +264,27 @@ int samples_build(struct samples *samples, const struct profile *profile,
 	profile_rows_end(&build.rows);
 	free(build.numbers);
 	free(build.called);
+	return ret;
+}
+
+/* Makes the view of waits and ticks. */
+static int open_view(struct samples *samples, const struct profile *profile)
+{
+	samples->view = calloc(1, sizeof(*samples->view));
+	if (!samples->view)
+		return -ENOMEM;
+	samples->profile = &samples->view->profile;
+	return waits_view_open(samples->view, profile, NULL, true);
+}
+
+int samples_build(struct samples *samples, const struct profile *profile,
+		  const struct export_options *options, struct error *err)
+{
+	int ret = samples_begin(samples, profile);
+
+	if (!ret && options->waits && profile->waits)
+		ret = open_view(samples, profile);
+	if (!ret)
+		ret = build_samples(samples, samples->profile, options);
 	return ret ? error_errno(err, ret, "samples") : 0;
 }

@@ -40,6 +40,7 @@ static uint32_t find_node(struct stack_tree *tree, const struct sample *sample, 
 		tree->nr = number;
 		tree->nodes[number] = (struct stack_node){ .sample = *sample };
 		tree->nodes[number].sample.ticks = tree->nodes[number].sample.ns = 0;
+		tree->nodes[number].sample.waits = 0;
 	}
 	return number;
 }
@@ -123,7 +124,7 @@ static void push_leaf(struct stack_tree *tree, uint32_t number)
 
 static bool has_cost(const struct sample *sample)
 {
-	return sample->ticks || sample->ns;
+	return sample->ticks || sample->ns || sample->waits;
 }
 
 /* Returns true if there is one stack less. If the caller had no ticks, it is a new stack. */
@@ -134,7 +135,8 @@ static bool fold_leaf(struct stack_tree *tree, uint32_t number)
 
 	parent->sample.ticks = add_saturating(parent->sample.ticks, node->sample.ticks);
 	parent->sample.ns = add_saturating(parent->sample.ns, node->sample.ns);
-	node->sample.ticks = node->sample.ns = 0;
+	parent->sample.waits = add_saturating(parent->sample.waits, node->sample.waits);
+	node->sample.ticks = node->sample.ns = node->sample.waits = 0;
 	parent->children--;
 	push_leaf(tree, node->parent);
 	return had_cost;

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What users see of waits: tables, trees, comparisons, sums, and exports, each of which has as much of
+# every class at every place as report. How waits are counted is in tests/live/test_waits.c.
+set -uo pipefail
+. tests/lib/cli.bash
+
+waits=$golden/waits.json
+
+# The same without callers: chains have only the place that waited.
+python3 - "$waits" >"$work/flat.json" <<'end'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+of, roots, nodes = doc["waits"], {}, {}
+del doc["callers"]
+def root(node):
+    return root(of["nodes"][node][0]) if node >= 0 else -1 - node
+def folded(old):
+    key = tuple(of["roots"][old][word] for word in ("pid", "class"))
+    return roots.setdefault(key, dict(of["roots"][old], ns=0, count=0))
+for old, part in enumerate(of["roots"]):
+    made = folded(old)
+    made.pop("end", None)
+    made["ns"] += part["ns"]
+    made["count"] += part["count"]
+order = list(roots)
+for number, (parent, site, ns, count) in enumerate(of["nodes"]):
+    part = of["roots"][root(parent)]
+    node = nodes.setdefault((order.index((part["pid"], part["class"])), site), [0, 0])
+    node[0] += ns
+    node[1] += count
+of["roots"] = list(roots.values())
+of["nodes"] = [[-1 - made, site, *sums] for (made, site), sums in sorted(nodes.items()) if any(sums)]
+json.dump(doc, sys.stdout)
+end
+
+for by in functions objects; do
+	same by_$by "$golden/waits-$by.txt" "$bin" report --waits --by $by "$waits"
+done
+same json "$golden/waits-functions.json" "$bin" report --waits --format json "$waits"
+same csv "$golden/waits-functions.csv" "$bin" report --waits --format csv "$waits"
+same tree "$golden/waits-tree.txt" "$bin" report --waits --tree "$waits"
+same callers "$golden/waits-of-write.txt" "$bin" report --waits --callers write "$waits"
+same by_process "$golden/waits-process.txt" "$bin" report --waits --by process "$waits"
+same flat "$golden/waits-flat.txt" "$bin" report --waits "$work/flat.json"
+
+# agree NAME PROFILE: each export with report
+agree() {
+	local name=$1 profile=$2 format kind
+
+	"$bin" report --waits --format json "$profile" >"$work/report"
+	"$bin" export --format folded --waits -o "$work/folded" "$profile"
+	for format in pprof otlp clickhouse speedscope; do
+		"$bin" export --format $format -o "$work/$format" "$profile" 2>"$work/err"
+	done
+	for format in folded pprof otlp clickhouse speedscope; do
+		for kind in off_cpu waits; do
+			# These have time alone.
+			[[ $format$kind =~ ^(folded|speedscope)waits$ ]] && continue
+			python3 tests/cli/waits.py report $kind "$work/report" |
+				grep -v " inclusive 0$" >"$work/wanted"
+			python3 tests/cli/waits.py $format $kind "$work/$format" >"$work/found"
+			# Without callers a place is its own and no one's callee.
+			grep -q inclusive "$work/wanted" || sed -i '/ inclusive /d' "$work/found"
+			[ -s "$work/wanted" ] && cmp -s "$work/wanted" "$work/found"
+			verdict $? "${name}_${format}_$kind" || diff "$work/wanted" "$work/found"
+		done
+	done
+}
+agree chains "$waits"
+agree places "$work/flat.json"
+
+# What ticks are is as without waits.
+python3 -c 'import json, sys; doc = json.load(open(sys.argv[1])); del doc["waits"]; json.dump(doc, sys.stdout)' \
+	"$waits" >"$work/ticks.json"
+for format in folded callgrind csv; do
+	"$bin" export --format $format "$work/ticks.json" >"$work/wanted" 2>/dev/null
+	"$bin" export --format $format "$waits" 2>"$work/err" | cmp -s - "$work/wanted" &&
+		grep -q "$format leaves out the waits" "$work/err"
+	verdict $? "${format}_leaves_waits_out"
+done
+"$bin" export --format gmon -o "$work/gmon" "$waits" 2>&1 | grep -q "gmon leaves out the waits"
+verdict $? gmon_leaves_waits_out
+
+# A sum has all of its parts, in any order, and the sum of a sum.
+"$bin" merge -o "$work/two.json" "$waits" "$work/flat.json" 2>"$work/err"
+[ $? -eq 1 ] # callers in one alone
+verdict $? merge_refuses_callers_of_one
+sed 's/"futex"/"epoll_wait2"/; s/"name": "read"}/"name": "zread"}/' "$waits" >"$work/other.json"
+"$bin" merge -o "$work/a.json" "$waits" "$work/other.json"
+"$bin" merge -o "$work/b.json" "$work/other.json" "$waits"
+cmp -s "$work/a.json" "$work/b.json"
+verdict $? merge_any_order
+"$bin" merge -o "$work/three.json" "$work/a.json" "$waits"
+"$bin" report --waits --format json "$work/three.json" >"$work/report"
+python3 - "$waits" "$work/report" "$work/three.json" <<'end'
+import collections, json, sys
+one, report, three = (json.load(open(path)) for path in sys.argv[1:])
+sums, found = collections.Counter(), collections.Counter()
+for account in one["waits"]["accounts"]:
+    for number, ns, count in account["classes"]:
+        of = one["waits"]["classes"][number]
+        name, io = of["name"], of.get("io", False)
+        sums[name, io] += 2 * ns
+        sums[{"futex": "epoll_wait2", "read": "read" if io else "zread"}.get(name, name), io] += ns
+for row in report["wall"]["classes"]:
+    found[row["class"], row["io"]] += row["ns"]
+assert sums == found, (sums, found)
+assert report["wall"]["wall_ns"] == 3 * sum(of["wall_ns"] for of in one["waits"]["accounts"])
+assert len(three["waits"]["sites"]) == len(one["waits"]["sites"])
+end
+verdict $? merge_adds_up
+
+# Comparisons are of time, not of shares.
+"$bin" diff --waits --format json "$waits" "$work/a.json" >"$work/diff"
+python3 - "$work/diff" <<'end'
+import json, sys
+rows = {(row["class"], row["function"]): row for row in json.load(open(sys.argv[1]))["rows"]}
+row = rows["read I/O", "write"]
+assert (row["old"], row["new"], row["change_ns"]) == ({"ns": 200000000, "count": 2}, {"ns": 400000000, "count": 4}, 200000000), row
+assert rows["epoll_wait2", "write"]["old"] == {"ns": 0, "count": 0}
+end
+verdict $? diff
+same diff_text "$golden/waits-diff.txt" "$bin" diff --waits --inclusive \
+	tests/golden/waits.json tests/golden/waits.json
+
+# Classes
+"$bin" report --waits --no-class '*' "$waits" | grep -q "^No wait that was chosen"
+verdict $? no_class
+[ "$("$bin" report --class read --format csv "$waits" | grep -c 'write')" -eq 2 ]
+verdict $? class_with_io
+[ "$("$bin" report --class 'read I/O' --format csv "$waits" | grep -c 'write')" -eq 1 ]
+verdict $? class_io_only
+expect no_such_class 1 "bpfprofil: report: --class 'nap': nothing waited in it
+try: bpfprofil report --waits, which has all classes" "$bin" report --class nap "$waits"
+expect without_waits 1 "bpfprofil: report: --waits: the profile has no waits
+try: sudo bpfprofil attach --waits ..." "$bin" report --waits "$golden/callers.json"
+expect diff_without_waits 1 "bpfprofil: diff: $golden/callers.json: the profile has no waits
+try: sudo bpfprofil run --waits COMMAND, for both" "$bin" diff --waits "$waits" "$golden/callers.json"
+expect export_without_waits 1 "bpfprofil: export: folded: --waits: the profile has no waits
+try: sudo bpfprofil run --waits COMMAND" "$bin" export --format folded --waits "$golden/callers.json"
+expect export_waits_of_pprof 2 "bpfprofil: export: --format pprof: takes no --waits
+try: another --format" "$bin" export --format pprof -o "$work/none" --waits "$waits"
+expect by_bins 2 "bpfprofil: report: --waits: not with --by bins
+try: leaving one of them out" "$bin" report --waits --by bins "$waits"
+expect flat_tree 1 "bpfprofil: report: --tree: the profile has no callers
+try: sudo bpfprofil attach --callers ..." "$bin" report --waits --tree "$work/flat.json"
+expect diff_html 2 "bpfprofil: diff: --waits: takes no --html
+try: leaving it out" "$bin" diff --waits --html "$work/page.html" "$waits" "$waits"
+
+exit $script_status
