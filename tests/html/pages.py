@@ -15,6 +15,7 @@ from browser import Browser, Failed
 
 GOLDEN = "tests/golden/profile.json"
 CALLERS = "tests/golden/callers.json" # a tree with cut chains and the kernel's frames
+WAITS = "tests/golden/waits.json" # the same tree, and waits
 SPLIT = "tests/golden/split.json" # with the CPU time of each process
 WINDOW = 1440, 3200 # high enough for all rows of a small profile
 
@@ -1017,12 +1018,40 @@ def large_flame_graph_draws_what_is_seen(site):
     quiet(site)
 
 
+def waits_have_a_switch(site):
+    site.open(CALLERS)
+    true(site.browser.run("document.querySelector('#kind').hidden"), "no switch without waits")
+    site.open(WAITS)
+    before = site.all("#table td.ticks")
+    site.browser.click("#kind [data-key=waits]")
+    rows = site.report("--waits", WAITS)["rows"]
+    wanted = {}
+    for row in rows:
+        wanted[f"[{row['class']}]"] = wanted.get(f"[{row['class']}]", 0) + row["ns"]
+    names, seconds = site.all("#table td.name"), site.all("#table td.seconds")
+    found = {name: text for name, text in zip(names, seconds, strict=True) if name[0] == "["}
+    same(found, {name: f"{ns / 1e9:.3f}" for name, ns in wanted.items()}, "classes")
+    times = site.browser.run("[...document.querySelectorAll('#account-sum .part')].map((of) => [of.dataset.class, Number(of.dataset.time)])")
+    same({f"[{name}]": ns for name, ns in times}, wanted, "the account")
+    spin = sum(row["inclusive_ns"] for row in rows if row["function"] == "spin")
+    title = next(title for name, title in zip(names, site.all("#table td.inclusive", "title"), strict=True) if name == "spin")
+    true(f": {spin / 1e9:.3f} s" in title, f"inclusive: {title}")
+    true(f"{sum(wanted.values()) / 1e9:.3f} s" in site.text("#calls-status"), "the flame graph")
+    site.browser.click("#kind [data-key=wall]")
+    times = dict(site.browser.run("[...document.querySelectorAll('#account-sum .part')].map((of) => [of.dataset.class, Number(of.dataset.time)])"))
+    same({f"[{name}]": ns for name, ns in times.items() if name != "CPU"}, wanted, "waits in wall time")
+    true(abs(times["CPU"] - site.report(WAITS)["cpu_ns"]) < 1e3, f"CPU time in wall time: {times['CPU']}")
+    site.browser.key("w")
+    same(site.all("#table td.ticks"), before, "CPU time is as before")
+    quiet(site)
+
+
 TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
          links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts, inclusive_ticks_are_the_reports, code_of_a_jit_is_one_function, flame_graph_is_the_tree, callers_stand_above_callees,
          flame_graph_zooms, programs_stand_apart, search_has_a_share_of_calls, recursion_folds, flame_graph_of_a_diff, diff_has_the_tables_of_calls, calls_of_one_side_only,
-         large_flame_graph_draws_what_is_seen]
+         large_flame_graph_draws_what_is_seen, waits_have_a_switch]
 
 
 def sample(site):

@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "report/render.h"
 #include "report/rows.h"
+#include "profile/waits_view.h"
 #include "shared/counters.h"
 #include "naming/allowance.h"
 #include "naming/object_file.h"
@@ -512,6 +513,27 @@ static void put_causes(FILE *data)
 	fprintf(data, ",\n\"causes\": { %s }", causes + 2);
 }
 
+/* Writes what became of wall time, in the report's words. */
+static int put_wall(const struct profile *profile, FILE *data)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return -ENOMEM;
+	render_wait_account(profile, REPORT_ALL_TARGETS, "", out);
+	if (fclose(out) || !line) {
+		free(line);
+		return -ENOMEM;
+	}
+	line[strcspn(line, "\n")] = 0;
+	if (*line)
+		render_json_text(data, "wall", line);
+	free(line);
+	return 0;
+}
+
 static int put_head(const struct profile *profile, FILE *data)
 {
 	size_t words = 0;
@@ -525,6 +547,8 @@ static int put_head(const struct profile *profile, FILE *data)
 	fputs(",\n\"command\": [", data);
 	put_strings(data, "", profile->command, words);
 	if (put_notes(profile, data))
+		return -ENOMEM;
+	if (put_wall(profile, data))
 		return -ENOMEM;
 	put_host(profile, data);
 	put_sampling(&profile->sampling, data);
@@ -547,6 +571,10 @@ static void put_targets(const struct profile *profile, FILE *data)
 		render_json_text(data, "kind", target->kind);
 		render_json_text(data, "name", target->name);
 		render_json_text(data, "host", target->host);
+		if (target->waits) {
+			fputs(", \"waits\": true", data);
+			render_json_u64(data, "waits_of", target->waits_of);
+		}
 		put_double(data, "ns", profile_target_time(profile, i));
 		fputs(", \"ticks\": ", data);
 		render_json_account(&target->ticks, data);
@@ -815,7 +843,8 @@ static int put_profile(const struct profile *profile, const uint64_t *bases,
 
 /* Writes the callers of a profile, or of a side of a comparison. Returns 0 or -ENOMEM. */
 static int put_callers(const char *name, const struct profile *profile,
-		       const struct diff_profile *side, const uint64_t *bases, FILE *out)
+		       const struct profile *walked, const struct diff_profile *side,
+		       const uint64_t *bases, FILE *out)
 {
 	FILE *data = html_data_begin(name, HTML_NO_NUMBER, out);
 	int ret, end;
@@ -823,15 +852,16 @@ static int put_callers(const char *name, const struct profile *profile,
 	if (!data)
 		return -ENOMEM;
 	ret = side ? html_diff_callers(side, bases, data) :
-		     html_callers(profile, bases, false, data);
+		     html_callers(profile, walked, bases, false, data);
 	end = html_data_end(data, out);
 	return ret ? ret : end;
 }
 
-int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
-		struct error *err)
+/* shown: the profile, or a view of it with its waits, whose first objects and functions it has. */
+static int put_report(const struct profile *profile, const struct profile *shown,
+		      const struct html_options *options, FILE *out, struct error *err)
 {
-	cleanup_free uint64_t *bases = html_object_bases(profile);
+	cleanup_free uint64_t *bases = html_object_bases(shown);
 	struct html_inlined *inlined = NULL;
 	const char *rest;
 	int ret = bases ? 0 : error_errno(err, -ENOMEM, "html");
@@ -840,9 +870,9 @@ int html_report(const struct profile *profile, const struct html_options *option
 		ret = html_inlined_new(profile, options, &inlined, err);
 	if (!ret) {
 		begin_page(html_report_page, out, &rest);
-		ret = put_profile(profile, bases, options->timeline, inlined, out);
-		if (!ret && profile->callers)
-			ret = put_callers("callers", profile, NULL, bases, out);
+		ret = put_profile(shown, bases, options->timeline, inlined, out);
+		if (!ret && shown->callers)
+			ret = put_callers("callers", shown, profile, NULL, bases, out);
 		ret = ret ? error_errno(err, ret, "html") :
 			    html_code(profile, options, bases, out, err);
 		fputs(rest, out);
@@ -851,11 +881,26 @@ int html_report(const struct profile *profile, const struct html_options *option
 	return ret;
 }
 
+int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
+		struct error *err)
+{
+	struct waits_view view;
+	int ret;
+
+	if (!profile->waits)
+		return put_report(profile, profile, options, out, err);
+	ret = waits_view_open(&view, profile, NULL, true);
+	ret = ret ? error_errno(err, ret, "html") :
+		    put_report(profile, &view.profile, options, out, err);
+	waits_view_close(&view);
+	return ret;
+}
+
 static int put_side(const char *name, const struct diff_profile *side, FILE *out)
 {
 	cleanup_free uint64_t *bases = html_object_bases(side->profile);
 
-	return bases ? put_callers(name, side->profile, side, bases, out) : -ENOMEM;
+	return bases ? put_callers(name, side->profile, NULL, side, bases, out) : -ENOMEM;
 }
 
 static int put_diff(const char *name, const struct diff *diff, FILE *out)

@@ -21,6 +21,7 @@ struct chain_sum {
 /* The chains of a profile, as contexts of frames. */
 struct page_chains {
 	const struct profile *profile;
+	const struct profile *walked; /* whose walks the page shows: without waits */
 	struct profile_rows rows;
 	struct chain_tree tree;
 	struct report_rows places; /* text outside functions, by place */
@@ -210,7 +211,7 @@ static int put_callers(struct page_chains *page, const uint64_t *bases, bool cou
 	if (!ret) {
 		put_words(data);
 		put_places(&page->places, bases, data);
-		ret = put_walks(page->profile, data);
+		ret = put_walks(page->walked, data);
 	}
 	if (!ret)
 		ret = put_chains(page, counted, data);
@@ -226,11 +227,12 @@ static bool is_in_page(const struct profile *profile, const void *of,
 	return html_has_bins(histogram);
 }
 
-int html_callers(const struct profile *profile, const uint64_t *bases, bool counted, FILE *data)
+int html_callers(const struct profile *profile, const struct profile *walked, const uint64_t *bases,
+		 bool counted, FILE *data)
 {
 	const struct profile_choice choice = { .chosen = is_in_page,
 					       .callers = PROFILE_ROWS_WITH_CALLERS };
-	struct page_chains page = { .profile = profile };
+	struct page_chains page = { .profile = profile, .walked = walked };
 	int ret = profile_rows_begin(&page.rows, profile, &choice);
 
 	if (!ret)
@@ -296,7 +298,7 @@ int html_diff_callers(const struct diff_profile *side, const uint64_t *bases, FI
 	ret = put_texts(side, data);
 	fputs(",\n\"callers\": ", data);
 	if (!ret)
-		ret = html_callers(side->profile, bases, true, data);
+		ret = html_callers(side->profile, side->profile, bases, true, data);
 	fputs(" }", data);
 	return ret;
 }

@@ -27,7 +27,8 @@ static inline bool html_has_bins(const struct profile_histogram *histogram)
  *
  * bases are subtracted from each object's offsets. Returns 0 or -ENOMEM.
  */
-int html_callers(const struct profile *profile, const uint64_t *bases, bool counted, FILE *data);
+int html_callers(const struct profile *profile, const struct profile *walked, const uint64_t *bases,
+		 bool counted, FILE *data);
 
 /*
  * The same for a side of a comparison, with what the comparison needs: all time, the average time

@@ -49,16 +49,44 @@ function showBar(account) {
 	});
 }
 
+const CLASSES_SHOWN = 6;
+
+// Time as the sum of CPU time and of classes of waits.
+function showTime(model) {
+	const classes = model.classTimes(), rest = classes.slice(CLASSES_SHOWN).reduce((sum, [, time]) => sum + time, 0);
+	const waits = classes.reduce((sum, [, time]) => sum + time, 0);
+	const parts = [['CPU', model.time - waits], ...classes.slice(0, CLASSES_SHOWN), ['other', rest]].filter(([, time]) => time > 0.5);
+	const bar = byId('account-bar'), sum = byId('account-sum');
+
+	bar.replaceChildren();
+	sum.replaceChildren(make('b', '', ticksOf(model.time)), ' = ');
+	parts.forEach(([name, time], i) => {
+		const kind = name === 'CPU' && !i ? 'cpu' : i % CLASSES_SHOWN, piece = make('i', `part-wait-${kind}`), term = make('span', `part part-wait-${kind}`);
+
+		piece.style.flexGrow = String(time / model.time);
+		piece.title = `${visible(name)}: ${ticksOf(time)}, ${percent(time / model.time)}`;
+		bar.append(piece);
+		term.dataset.class = name;
+		term.dataset.time = time;
+		term.append(make('i'), `${ticksOf(time)} ${visible(name)}`);
+		sum.append(i ? ' + ' : '', term);
+	});
+}
+
 function showAccount(model) {
 	const { profile, account, time } = model;
 	const list = byId('notes');
 	const seconds = make('span', 'seconds', ` · ${(time / 1e9).toFixed(3)} s of CPU time`);
 
-	showBar(account);
-	byId('account-sum').append(seconds);
+	if (model.countsTime()) {
+		showTime(model);
+	} else {
+		showBar(account);
+		byId('account-sum').append(seconds);
+	}
 	list.replaceChildren();
 	for (const [cause, ticks] of Object.entries(account.lost))
-		if (ticks) {
+		if (ticks && !model.countsTime()) {
 			const item = make('li', 'lost', `${ticksOf(ticks)} lost by ${visible(cause)}: ${profile.causes[cause] || 'not known here'}`);
 
 			item.dataset.cause = cause;
@@ -67,6 +95,8 @@ function showAccount(model) {
 		}
 	if (!profile.complete)
 		list.append(make('li', '', 'The profile is incomplete: its writer was stopped.'));
+	if (profile.wall && model.filter.target === null)
+		list.append(make('li', '', `wall time: ${visible(profile.wall)}`));
 	if (model.walks && model.filter.target === null)
 		list.append(make('li', '', `callers: ${visible(model.walks)}`));
 	for (const note of [...profile.notes, ...(profile.inlined_notes || [])])

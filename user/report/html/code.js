@@ -179,7 +179,7 @@ class Code {
 
 		if (ticks) {
 			share.textContent = percent(ticks / this.total);
-			figure.textContent = count(ticks);
+			figure.textContent = amount(ticks);
 			share.classList.add(`h${heat(ticks, 1, most)}`);
 		}
 		row.append(share, figure);
@@ -188,7 +188,7 @@ class Code {
 	showRows(ticks) {
 		const { rows, lines } = this.code;
 		const most = ticks.reduce((a, b) => Math.max(a, b), 0);
-		const headings = [['share', 'Share'], ['ticks', 'Ticks'], ['address', 'Address'],
+		const headings = [['share', 'Share'], ['ticks', amountTitle()], ['address', 'Address'],
 			['instruction', 'Instruction']];
 
 		this.view = 'rows';
@@ -266,7 +266,7 @@ class Code {
 
 	showLines(ofRows) {
 		const { rows, lines } = this.code, ticks = new Float64Array(lines.length);
-		const table = this.table('lines', [['share', 'Share'], ['ticks', 'Ticks'], ['source', 'Source']]);
+		const table = this.table('lines', [['share', 'Share'], ['ticks', amountTitle()], ['source', 'Source']]);
 
 		this.view = 'lines';
 		rows.forEach((row, i) => {
@@ -287,7 +287,7 @@ class Code {
 	}
 
 	showBins(bins) {
-		const table = this.table('bins', [['share', 'Share'], ['ticks', 'Ticks'], ['address', 'Address'], ['instruction', 'Bytes']]);
+		const table = this.table('bins', [['share', 'Share'], ['ticks', amountTitle()], ['address', 'Address'], ['instruction', 'Bytes']]);
 		const most = bins.reduce((a, bin) => Math.max(a, bin.ticks), 0), body = table.createTBody();
 
 		bins.slice(0, CODE_BINS).forEach((bin, i) => {

@@ -31,7 +31,8 @@ class Model {
 		this.readBins();
 		if (callers)
 			this.readCallers(callers);
-		this.filter = { target: null, process: null, comm: null, cgroup: null };
+		this.hasWaits = profile.targets.some((of) => of.waits);
+		this.filter = { kind: 'cpu', target: null, process: null, comm: null, cgroup: null };
 		this.choose({});
 	}
 
@@ -112,7 +113,7 @@ class Model {
 						groups.set(key, { program, firsts: names.map((name) => this.first(name)), entries: [] });
 					ofH.set(program, groups.get(key).entries);
 				}
-				ofH.get(program).push(context, ticks, time);
+				ofH.get(program).push(context, this.countsTime() ? time : ticks, time);
 			});
 		}
 		return [...groups.values()];
@@ -146,7 +147,9 @@ class Model {
 
 			at = this.readHistogram(h, at);
 			return {
-				from, to: at, object: h.object, target: h.target, size: h.bytes_per_bin,
+				from, to: at, object: h.object, size: h.bytes_per_bin,
+				target: this.profile.targets[h.target].waits_of ?? h.target,
+				waits: Boolean(this.profile.targets[h.target].waits),
 				...namesOf(h),
 				weight: h.weight, own: h.own,
 				counts: this.profile.targets[h.target].counts,
@@ -226,11 +229,17 @@ class Model {
 		return id;
 	}
 
-	// change: those of target, process, name and cgroup that are to be others; null lets in all.
-	choose(change) {
-		const { target, process, comm, cgroup } = Object.assign(this.filter, change);
+	// Ticks are CPU time; with waits, time itself is counted.
+	countsTime() {
+		return this.filter.kind !== 'cpu';
+	}
 
-		const fits = (of) => (target === null ? of.counts : of.target === target) &&
+	// change: those of kind, target, process, name and cgroup that are to be others; null lets in all.
+	choose(change) {
+		const { kind, target, process, comm, cgroup } = Object.assign(this.filter, change);
+
+		setCountsTime(this.countsTime());
+		const fits = (of) => (kind === 'wall' || Boolean(of.waits) === (kind === 'waits')) && (target === null ? of.counts : of.target === target) &&
 			(process === null || of.process === process) &&
 			(comm === null || of.comm === comm) &&
 			(cgroup === null || of.cgroup === cgroup);
@@ -242,13 +251,29 @@ class Model {
 		this.time = process === null && comm === null && cgroup === null ? this.timeOf(target) : this.binned.time;
 	}
 
+	// The time of each chosen class of waits, the longest first.
+	classTimes() {
+		const sums = new Map();
+
+		for (const h of this.chosen)
+			for (let i = h.from; h.waits && i < h.to; i++)
+				sums.set(this.owners[i], (sums.get(this.owners[i]) || 0) + this.counts[i]);
+		return [...sums].map(([owner, time]) => [this.functions[owner].name.slice(1, -1), time]).sort((a, b) => b[1] - a[1]);
+	}
+
 	// CPU time of the account in nanoseconds, what no tick stands for too.
 	timeOf(target) {
+		const { kind } = this.filter, waits = this.classTimes().reduce((sum, [, time]) => sum + time, 0);
+
+		return waits + (kind === 'waits' ? 0 : this.cpuTimeOf(target));
+	}
+
+	cpuTimeOf(target) {
 		const { targets, ticks, sampling } = this.profile;
 
 		if (target !== null)
 			return targets[target].ns;
-		const counted = targets.filter((of) => of.counts);
+		const counted = targets.filter((of) => of.counts && !of.waits);
 		const elsewhere = counted.reduce((left, of) => left - of.ticks.total, ticks.total);
 
 		return counted.reduce((time, of) => time + of.ns, Math.max(0, elsewhere) * sampling.period_ns);
@@ -262,22 +287,23 @@ class Model {
 
 		this.binned = { ticks: 0, time: 0 };
 		for (const h of this.chosen) {
+			const unit = this.countsTime() ? h.weight : 1; // of what is counted
 			let ticks = 0;
 
 			for (let i = h.from; i < h.to; i++) {
-				functions.ticks[this.owners[i]] += this.counts[i];
+				functions.ticks[this.owners[i]] += this.counts[i] * unit;
 				functions.time[this.owners[i]] += this.counts[i] * h.weight;
 				if (sources.ticks.length) {
-					sources.ticks[this.source(i)] += this.counts[i];
+					sources.ticks[this.source(i)] += this.counts[i] * unit;
 					sources.time[this.source(i)] += this.counts[i] * h.weight;
 				}
 				ticks += this.counts[i];
 			}
-			objects.ticks[h.object] += ticks;
+			objects.ticks[h.object] += ticks * unit;
 			objects.time[h.object] += ticks * h.weight;
-			this.binned.ticks += ticks;
+			this.binned.ticks += ticks * unit;
 			this.binned.time += ticks * h.weight;
-			Model.addSplit(splits, h, ticks, ticks * h.own);
+			Model.addSplit(splits, h, ticks * unit, ticks * h.own);
 		}
 		for (const r of this.chosenRests)
 			Model.addSplit(splits, r, 0, r.ns);
@@ -296,6 +322,8 @@ class Model {
 	// What functions called counts for them too.
 	includeCalls(functions) {
 		this.own = this.calls.own(this.chosen.map((h) => h.chains));
+		if (this.countsTime())
+			this.own[0] = this.own[1];
 		this.apart = this.readApart();
 		const { calls, own } = this.apart || this;
 
@@ -379,7 +407,7 @@ class Model {
 			if (h.object === object)
 				for (let i = h.from; i < h.to; i++)
 					bins.push({ offset: this.offsets[i], size: h.size,
-						ticks: this.counts[i], owner: this.owners[i] });
+						ticks: this.counts[i] * (this.countsTime() ? h.weight : 1), owner: this.owners[i] });
 		bins.sort((a, b) => a.offset - b.offset || a.size - b.size);
 		return bins.filter((bin, i) => {
 			const last = i && bins[i - 1];

@@ -30,6 +30,7 @@ class Page {
 		this.time = new TimeMap(this.model, { open: (id) => this.openFunction(id, false, true) });
 		this.flame = new Flame({ tell: (place, of) => this.tellCalls(place, of), paint: (place, frame) => this.paintCalls(frame),
 			open: (frame, go) => this.openFrame(frame, go), look: (frame) => this.look(frame) });
+		this.objectsOfCpu = this.model.rows.objects;
 		this.centre = null; // whose callers and callees are shown: a frame
 		this.mapView = this.model.calls ? 'flame' : this.time.parts.length ? 'time' : 'functions';
 		this.table = new Table(byId('table'), { label: 'Ticks', columns: this.columns(),
@@ -47,6 +48,8 @@ class Page {
 		document.addEventListener('keydown', (event) => this.key(event));
 		for (const of of document.querySelectorAll('#keys .of-calls'))
 			of.hidden = !callers;
+		for (const of of document.querySelectorAll('#keys .of-waits'))
+			of.hidden = !this.model.hasWaits;
 		byId('table').classList.toggle('of-calls', Boolean(callers));
 		byId('text-calls').addEventListener('click', () => this.look(this.of.id));
 		byId('help').addEventListener('click', () => byId('keys').showModal());
@@ -116,6 +119,8 @@ class Page {
 			{ title: 'Seconds', name: 'seconds', down: true, value: (row) => row.time,
 			  fill: (cell, row) => cell.append(model.seconds(row).toFixed(3)) },
 		];
+		if (model.countsTime())
+			figures.splice(1, 1);
 		const path = (row) => model.objects[this.by === 'objects' ? row.id : row.of.object].path;
 		const named = (title, name, full, value = full) => ({ title, name, value, text: value,
 			fill: (cell, row) => fillName(cell, value(row), full(row)) });
@@ -187,6 +192,9 @@ class Page {
 	changed() {
 		this.skip = 0;
 		showAccount(this.model);
+		if (this.kind !== this.model.filter.kind)
+			this.table.setColumns(this.columns());
+		this.kind = this.model.filter.kind;
 		this.showMap();
 		this.showTable();
 		this.showText();
@@ -231,7 +239,9 @@ class Page {
 
 	// The objects with the most time have colours of their own; what is in no object, and all others, is grey.
 	showObjects() {
-		const rows = this.model.rows.objects.slice(0, FLAME_HUES.length);
+		// Waits are in their classes. Their callers keep the colours that they have for CPU time.
+		const more = this.kind === 'waits' ? this.objectsOfCpu : [];
+		const rows = [...this.model.rows.objects, ...more].slice(0, FLAME_HUES.length);
 
 		this.hues = new Map(rows.map((row, i) => [row.id, FLAME_HUES[i]]));
 		byId('calls-legend').replaceChildren(...rows.slice(0, LEGEND_OBJECTS).flatMap((row) => {
@@ -259,7 +269,7 @@ class Page {
 		words.push(`${(time[node] / 1e9).toFixed(3)} s`);
 		if (tree.self[node] && tree !== this.flame.up)
 			words.push(`itself ${ticksOf(tree.self[node])}`);
-		return words.join(' · ');
+		return [...new Set(words)].join(' · ');
 	}
 
 	openFrame(frame, go) {
@@ -373,11 +383,12 @@ class Page {
 		const row = model.rows[of ? 'functions' : 'objects'].find((r) => r.id === (of ? of.id : this.textObject));
 		const facts = byId('text-facts'), words = [];
 
-		words.push(row ? `${ticksOf(row.ticks)} · ${percent(model.share(row))} · ${model.seconds(row).toFixed(3)} s` : 'no tick that the filters let in');
+		words.push(...(row ? [ticksOf(row.ticks), percent(model.share(row)), `${model.seconds(row).toFixed(3)} s`] :
+			[model.countsTime() ? 'it does not wait itself' : 'no tick that the filters let in']));
 		if (of)
 			words.push(`${model.address(of.object, of.offset)}, ${bytes(of.size)}`);
 		words.push(object.kind, object.build_id ? `build id ${short(object.build_id, 12)}` : '');
-		facts.replaceChildren(words.filter(Boolean).join(' · '));
+		facts.replaceChildren([...new Set(words.filter(Boolean))].join(' · '));
 		const code = of && this.code.read(of.id);
 
 		if (code && code.rows.length && code.lines.length) {
@@ -433,6 +444,8 @@ class Page {
 			this.showFlame();
 		else if (key === 'c' && this.of)
 			this.look(this.of.id);
+		else if (key === 'w')
+			this.filters.turn();
 		else if (key === 't')
 			byId('theme').click();
 		else if (key === 'n' || key === 'p')

@@ -30,7 +30,25 @@ function count(n) {
 	return grouped.format(n);
 }
 
+// With waits, what is counted are nanoseconds.
+let countsTime = false;
+
+function setCountsTime(is) {
+	countsTime = is;
+}
+
+function amountTitle() {
+	return countsTime ? 'Seconds' : 'Ticks';
+}
+
+// The same without a unit, for a column.
+function amount(n) {
+	return countsTime ? (n / 1e9).toFixed(3) : count(n);
+}
+
 function ticksOf(n) {
+	if (countsTime)
+		return `${(n / 1e9).toFixed(3)} s`;
 	return `${count(n)} ${n === 1 ? 'tick' : 'ticks'}`;
 }
 
