@@ -25,6 +25,7 @@
 /* Limits for a function's callers, as in report. */
 #define CALLERS_ROWS 40
 #define CALLERS_MIN 0.5
+#define WAITS_ROWS 100
 
 struct callers_page {
 	const struct report_options *options;
@@ -127,11 +128,27 @@ static int flush(struct error *err)
 	return error_errno(err, -errno, "top: standard output");
 }
 
+/* Writes where threads waited, below the other table. */
+static int put_plain_waits(struct profile *profile, void *of, struct error *err)
+{
+	const struct top_loop *loop = of;
+	const struct report_options options = { .target = REPORT_ALL_TARGETS,
+						.limit = loop->plain.limit,
+						.width = (unsigned int)loop->plain.width };
+	int ret = profile->waits ? report_waits(profile, &options, stdout, err) : 0;
+
+	if (!ret && profile->waits)
+		putchar('\n');
+	return ret;
+}
+
 static int show_interval(struct top_loop *loop, struct error *err)
 {
 	if (loop->terminal)
 		return draw(loop, err);
 	if (top_plain_interval(&loop->plain, &loop->model, loop->ended, stdout))
+		return error_no_memory(err, "top");
+	if (put_plain_waits(loop->symbolizer.last.profile, loop, err))
 		return error_no_memory(err, "top");
 	return flush(err);
 }
@@ -220,6 +237,44 @@ static int put_callers(struct profile *profile, void *of, struct error *err)
 	return report_tree(profile, page->options, page->out, err);
 }
 
+static int put_waits(struct profile *profile, void *of, struct error *err)
+{
+	const struct callers_page *page = of;
+
+	return report_waits(profile, page->options, page->out, err);
+}
+
+/* Shows where threads waited so far, like report --waits. */
+static int open_waits(struct top_loop *loop, struct error *err)
+{
+	const struct report_options options = { .target = REPORT_ALL_TARGETS,
+						.limit = WAITS_ROWS,
+						.color = true,
+						.width = (unsigned int)loop->screen.columns };
+	struct callers_page page = { .options = &options };
+	struct error why = { 0 };
+	char *text = NULL;
+	size_t size;
+
+	loop->ui.wants_waits = false;
+	if (!loop->symbolizer.last.profile || !loop->symbolizer.last.profile->waits) {
+		snprintf(loop->ui.message, sizeof(loop->ui.message),
+			 "No waits were counted: begin with --waits.");
+		return 0;
+	}
+	page.out = open_memstream(&text, &size);
+	if (!page.out)
+		return error_no_memory(err, "top");
+	if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put_waits, &page, &why))
+		text_write(page.out, why.text, 0);
+	if (fclose(page.out)) {
+		free(text);
+		return error_no_memory(err, "top");
+	}
+	top_page_open(&loop->ui.page, text, NULL);
+	return 0;
+}
+
 /* Shows the callers in all counts, like report --callers. */
 static int open_callers(struct top_loop *loop, struct error *err)
 {
@@ -286,6 +341,8 @@ static int read_keys(struct top_loop *loop, struct error *err)
 		if (loop->ui.wants_page && open_annotation(loop, err))
 			return -ENOMEM;
 		if (loop->ui.wants_callers && open_callers(loop, err))
+			return -ENOMEM;
+		if (loop->ui.wants_waits && open_waits(loop, err))
 			return -ENOMEM;
 		if (loop->ui.wants_file)
 			save_file(loop);
@@ -384,6 +441,9 @@ static int show_end(struct top_loop *loop, struct error *err)
 	int ret;
 
 	if (top_plain_overall(&loop->plain, &loop->model, stdout))
+		return error_no_memory(err, "top");
+	if (loop->symbolizer.last.profile && loop->symbolizer.last.profile->waits &&
+	    kept_show(&loop->kept, &loop->symbolizer.last.profile, put_plain_waits, loop, err))
 		return error_no_memory(err, "top");
 	ret = flush(err);
 	if (loop->save) {

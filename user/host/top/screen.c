@@ -499,6 +499,7 @@ static const char *const help_lines[] = {
 	"Enter a      instructions of the function;",
 	"             H: hottest first, Esc: back",
 	"C            its callers, with --callers",
+	"W            where threads wait, with --waits",
 	"w            write a profile, for report",
 	"h ?          this help",
 	"q ^C         quit",

@@ -166,6 +166,8 @@ bool top_ui_key(struct top_ui *ui, uint32_t key)
 		ui->wants_page = ui->choice.by == TOP_FUNCTIONS && top_ui_row(ui);
 	} else if (key == 'C') {
 		ui->wants_callers = ui->choice.by == TOP_FUNCTIONS && top_ui_row(ui);
+	} else if (key == 'W') {
+		ui->wants_waits = true;
 	} else if (key == 'w') {
 		ui->wants_file = true;
 	} else if (key == 's') {

@@ -44,6 +44,7 @@ struct top_ui {
 	struct top_page page;
 	bool wants_page; /* show a page of the selected function; the reader of keys opens it */
 	bool wants_callers; /* the same with its callers */
+	bool wants_waits; /* show a page of all waits */
 	bool wants_file; /* save all counts in a file; the reader of keys writes it */
 	char message[512]; /* shown in place of the keys until the next key */
 };
