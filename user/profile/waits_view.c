@@ -12,7 +12,7 @@
 
 #define OBJECT_PATH "[waits]"
 
-char *wait_class_name(const struct profile_wait_class *class)
+char *wait_class_full_name(const struct profile_wait_class *class)
 {
 	char *name;
 
@@ -22,7 +22,7 @@ char *wait_class_name(const struct profile_wait_class *class)
 static bool has_match(const char *const *patterns, size_t nr,
 		      const struct profile_wait_class *class)
 {
-	cleanup_free char *full = wait_class_name(class);
+	cleanup_free char *full = wait_class_full_name(class);
 	size_t i;
 
 	for (i = 0; i < nr; i++)
@@ -67,7 +67,7 @@ static void *copied(const void *from, size_t nr, size_t more, size_t size)
 /* Names a class with and without brackets. */
 static int name_class(struct waits_view *view, const struct profile_wait_class *class)
 {
-	char *bare = wait_class_name(class), *name;
+	char *bare = wait_class_full_name(class), *name;
 
 	if (!bare || asprintf(&name, "[%s]", bare) < 0) {
 		free(bare);

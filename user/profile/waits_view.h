@@ -43,7 +43,7 @@ struct waits_choice {
 bool waits_choice_has(const struct waits_choice *choice, const struct profile_wait_class *class);
 
 /* The name of a class, like "futex" and "read I/O"; the caller frees it. NULL: out of memory. */
-char *wait_class_name(const struct profile_wait_class *class);
+char *wait_class_full_name(const struct profile_wait_class *class);
 
 /*
  * Makes the view. with_cpu: it also has all ticks and the account of these; their targets come

@@ -75,7 +75,7 @@ static void put_part(uint64_t ns, const char *name, FILE *out)
 
 static void put_class(const struct profile_wait_class *class, FILE *out)
 {
-	cleanup_free char *name = wait_class_name(class);
+	cleanup_free char *name = wait_class_full_name(class);
 
 	text_write(out, name ?: class->name, 0);
 }

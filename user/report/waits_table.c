@@ -150,7 +150,7 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 		if (sums[i].ns && waits_choice_has(choice, &table->waits->classes[sums[i].class]))
 			table->columns[table->nr_columns++] = sums[i].class;
 	for (j = 0; j < table->nr_columns; j++) {
-		table->names[j] = wait_class_name(&table->waits->classes[table->columns[j]]);
+		table->names[j] = wait_class_full_name(&table->waits->classes[table->columns[j]]);
 		if (!table->names[j])
 			return -ENOMEM;
 	}
