@@ -15,7 +15,7 @@ static __always_inline void mark_dirty(struct call *call, u32 slot)
 {
 	if (call->dirty || __sync_lock_test_and_set(&call->dirty, 1))
 		return;
-	if (!tell(CALL_DIRTY, slot, call->serial))
+	if (!send_record(CALL_DIRTY, slot, call->serial))
 		call->dirty = 0;
 }
 

@@ -83,7 +83,7 @@ static long leave_out(u32 i, void *data)
 {
 	struct inherited_run *run = data;
 	struct counter_page *page = run->own ? page_at(run->own - 1) : NULL;
-	bool pcs = run->child->flags & CALL_TAKES_PCS;
+	bool pcs = run->child->flags & CALL_STORES_PCS;
 	u64 at = run->at + i; /* no ++ in memory, because the verifier would track its value */
 
 	if (page && pcs)
@@ -139,7 +139,7 @@ static __always_inline void leave_out_of_page(const struct page_copy *copy, u64 
 		.own = own,
 		.inherited = inherited,
 	};
-	u64 counters = copy->child->flags & CALL_TAKES_PCS ? CALL_PAGE_PCS : PAGE_COUNTERS;
+	u64 counters = copy->child->flags & CALL_STORES_PCS ? CALL_PAGE_PCS : PAGE_COUNTERS;
 
 	run.at = (index & ~CALL_PAGE_INHERITED) * counters;
 	run.end = run.at + counters;
@@ -171,9 +171,9 @@ static long copy_page(u32 i, void *data)
 		return 1;
 	/* Where counters stay in the kernel, the child continues the parent's. */
 	if (!(info->index & CALL_PAGE_INHERITED) &&
-	    copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS))
+	    copy->child->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS))
 		own = copy_to(copy, info->index, from);
-	if (!(copy->child->flags & CALL_TAKES_PCS))
+	if (!(copy->child->flags & CALL_STORES_PCS))
 		inherited = copy_to(copy, info->index | CALL_PAGE_INHERITED, from);
 	if (own || inherited)
 		leave_out_of_page(copy, info->index, own, inherited);

@@ -6,7 +6,7 @@
 #include "call_maps.bpf.h"
 
 /* False when the ring buffer is full; `missed` then tells user space to look at all calls. */
-static __always_inline bool tell(u32 type, u32 slot, u32 serial)
+static __always_inline bool send_record(u32 type, u32 slot, u32 serial)
 {
 	struct call_record *record = bpf_ringbuf_reserve(&call_records, sizeof(*record), 0);
 
@@ -42,10 +42,10 @@ static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
 }
 
 /* Sends one request, and no other until user space has answered it. */
-static __always_inline void ask_to_grow(void)
+static __always_inline void request_growth(void)
 {
-	if (!__sync_lock_test_and_set(&globals.asked, 1) && !tell(CALL_GROW, 0, 0))
-		globals.asked = 0;
+	if (!__sync_lock_test_and_set(&globals.room_requested, 1) && !send_record(CALL_GROW, 0, 0))
+		globals.room_requested = 0;
 }
 
 /*
@@ -83,10 +83,11 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	owner = bpf_map_lookup_elem(&call_owners, &at);
 	if (!owner)
 		return 0;
-	if (!call_share_take(&owner->pages, owner->page_limit, &globals.pages, globals.page_limit))
+	if (!call_share_acquire(&owner->pages, owner->page_limit, &globals.pages,
+				globals.page_limit))
 		return 0;
 	at = unused_page(&free_pages, true, &globals.next_page, globals.page_limit,
-			 &globals.page_low, ask_to_grow);
+			 &globals.page_low, request_growth);
 	info = bpf_map_lookup_elem(&call_page_infos, &at); /* fails for NO_PAGE */
 	if (!info)
 		goto give_back;
@@ -94,7 +95,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	held = index & CALL_PAGE_INHERITED ? number : enter_page(call, slot, index, number);
 	if (held != number) {
 		bpf_map_push_elem(&free_pages, &at, 0);
-		call_share_give(&owner->pages, &globals.pages);
+		call_share_release(&owner->pages, &globals.pages);
 		return held;
 	}
 	info->call.slot = slot;
@@ -104,7 +105,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	return number;
 
 give_back:
-	call_share_give(&owner->pages, &globals.pages);
+	call_share_release(&owner->pages, &globals.pages);
 	return 0;
 }
 

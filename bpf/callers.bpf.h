@@ -48,7 +48,7 @@ static __always_inline void begin_chain(struct walk *walk, u32 generation)
 __noinline u32 enter_chain(u32 cpu, u32 target)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
-	u32 i, nr, generation = *(volatile u32 *)&callers_state.generation;
+	u32 i, nr, generation = *(volatile u32 *)&table_state.generation;
 
 	if (!walk)
 		return 0;

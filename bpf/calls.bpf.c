@@ -55,7 +55,7 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 		return;
 	}
 	pc = user ? arch_pc(ctx) : arch_return_pc(task);
-	if (call->flags & CALL_TAKES_PCS)
+	if (call->flags & CALL_STORES_PCS)
 		store_pcs(call, ref->slot, pc, n);
 	else
 		count_pc(call, ref->slot, pc, n);
@@ -111,7 +111,7 @@ static __always_inline void release(struct call *call, u32 slot)
 
 	if (call->first_page || __sync_val_compare_and_swap(&call->known, CALL_UNKNOWN,
 							    CALL_RELEASED) != CALL_UNKNOWN) {
-		tell(CALL_GONE, slot, call->serial);
+		send_record(CALL_GONE, slot, call->serial);
 		return;
 	}
 	spec = bpf_map_lookup_elem(&call_specs, &number);
@@ -120,7 +120,7 @@ static __always_inline void release(struct call *call, u32 slot)
 	if (!spec || !owner)
 		return;
 	__sync_fetch_and_sub(&spec->calls, 1);
-	call_share_give(&owner->calls, &globals.calls);
+	call_share_release(&owner->calls, &globals.calls);
 	call->phase = CALL_FREE;
 	bpf_map_push_elem(&free_calls, &slot, 0);
 }
@@ -199,11 +199,12 @@ static __always_inline bool admit(const struct call *parent, u32 *slot)
 	u32 at = parent->owner;
 	struct call_owner *owner = bpf_map_lookup_elem(&call_owners, &at);
 
-	if (!owner || !call_share_take(&owner->calls, owner->call_limit, &globals.calls, max_calls))
+	if (!owner ||
+	    !call_share_acquire(&owner->calls, owner->call_limit, &globals.calls, max_calls))
 		return false;
 	if (!bpf_map_pop_elem(&free_calls, slot))
 		return true;
-	call_share_give(&owner->calls, &globals.calls);
+	call_share_release(&owner->calls, &globals.calls);
 	return false;
 }
 
@@ -246,7 +247,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	__sync_fetch_and_add(&spec->calls, 1);
 	copy.child = call;
 	copy.slot = ref.slot;
-	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
+	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS)))
 		bpf_loop(CALL_FORK_PAGES, copy_page, &copy, 0);
 	call->born_until_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);

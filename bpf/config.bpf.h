@@ -23,10 +23,10 @@ const volatile __u32 system_target = NO_TARGET;
 const volatile bool cgroup_wanted = false;
 
 /* With SPLIT_CGROUP: user space decides for each cgroup, and the ticks of some are left out. */
-const volatile bool choosing = false;
+const volatile bool filter_cgroups = false;
 
 /* Ticks are counted with their callers too: see callers.bpf.h. */
-const volatile bool callers = false;
+const volatile bool with_callers = false;
 
 /* Waits are counted too: see waits.bpf.h. */
 const volatile bool waits = false;

@@ -9,7 +9,7 @@
 /* Counts the ticks of an exec that failed after the old image was gone. */
 static __always_inline void give_up_exec(struct follow *follow)
 {
-	u32 target = follow->exec.target, n = follow->exec.count ? take(&follow->exec) : 0;
+	u32 target = follow->exec.target, n = follow->exec.count ? drain(&follow->exec) : 0;
 	struct target_account *account;
 
 	if (!n)
@@ -53,7 +53,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	walk_up(slot);
 	follow->exit_target = follow->target;
 	/* Read before: if the tree is another one by then, the chain is in neither. */
-	follow->exit_generation = *(volatile u32 *)&callers_state.generation;
+	follow->exit_generation = *(volatile u32 *)&table_state.generation;
 	follow->exit_split = split_id();
 	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
 	return 0;
@@ -69,7 +69,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 
 	if (without_text(task))
 		return 0;
-	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: make_follow(task);
 	if (!follow)
 		return 0;
 	/* profil_free settles the rest some time later. */
@@ -83,10 +83,10 @@ static __always_inline int begin_exit(struct task_struct *task)
 		return 0;
 	settle_all(follow);
 	/* Without ticks none falls on what is left of it. */
-	if (cpu_time.muted)
+	if (cpu_time.paused)
 		return 0;
 	remember_exit_place(follow);
-	return callers ? remember_exit_chain(follow) : 0;
+	return with_callers ? remember_exit_chain(follow) : 0;
 }
 
 #endif

@@ -57,7 +57,7 @@ static __always_inline void weigh_from(struct weight *weight, struct task_struct
  * Makes a record for a thread that has none: by its place, or, for a worker of a followed process,
  * by its process. NULL: the thread is nobody's.
  */
-static __noinline struct follow *adopt(struct task_struct *task)
+static __noinline struct follow *make_follow(struct task_struct *task)
 {
 	struct follow *leader = bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
 	struct follow fresh = {};
@@ -108,7 +108,7 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
  * Finds a thread's target anew. A thread that is followed itself changes its cgroup but not its
  * target.
  */
-static __always_inline void find_again(struct task_struct *task, struct follow *follow)
+static __always_inline void update_target(struct task_struct *task, struct follow *follow)
 {
 	/* Without groups no place has a target of its own. */
 	if (cgroup_wanted || split != SPLIT_NONE)
@@ -123,12 +123,12 @@ static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 						     struct follow *follow, struct tick *tick)
 {
 	if (!follow)
-		follow = adopt(task);
+		follow = make_follow(task);
 	if (!follow) {
 		tick->n = 1;
 		return bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
 	}
-	find_again(task, follow);
+	update_target(task, follow);
 	return follow->target == NO_TARGET ? NULL : follow;
 }
 
@@ -167,7 +167,7 @@ static __always_inline void defer_exec(struct follow *follow, struct target_acco
 }
 
 /* Takes the ticks out of a slot; the caller files them or counts them as lost by cause. */
-static __always_inline u32 take(struct pending_ticks *slot)
+static __always_inline u32 drain(struct pending_ticks *slot)
 {
 	u32 target = slot->target, n;
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
@@ -191,15 +191,15 @@ static __noinline u64 site_in(const struct mapping *mapping, u64 pc)
 /* Counts ticks that were put off, at their place; 0: it is no text. Their callers are not known any more. */
 static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
 {
-	u32 target = slot->target, n = take(slot);
+	u32 target = slot->target, n = drain(slot);
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
 	if (site)
-		return count_site(target, callers ? end : END_FLAT, site, n);
+		return count_site(target, with_callers ? end : END_FLAT, site, n);
 	if (account)
 		__sync_fetch_and_add(&account->outside, n);
 	spend_unbinned(target, n);
-	return callers ? count_rootless(target, end, n) : 0;
+	return with_callers ? count_rootless(target, end, n) : 0;
 }
 
 /*

@@ -95,7 +95,7 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
 
 	if (follow && follow->exit_node && follow->exit_target == target &&
-	    follow->exit_generation == callers_state.generation && follow->exit_split == split_id())
+	    follow->exit_generation == table_state.generation && follow->exit_split == split_id())
 		walk->base = follow->exit_node;
 }
 
@@ -145,7 +145,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
  * Counts the chain of a tick that is in a bin or outside of all text, for which `counted` is the target
  * + 1. The registers of the frame that it fell in are in the walk.
  */
-static __noinline int with_callers(void *ctx, const struct tick *tick, u32 counted)
+static __noinline int count_callers(void *ctx, const struct tick *tick, u32 counted)
 {
 	u32 cpu = bpf_get_smp_processor_id(), target = counted - 1;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -177,7 +177,7 @@ static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx,
 		return 0;
 	arch_frame(ctx, &walk->at);
 	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, tick_of(walk));
-	return with_callers(ctx, tick_of(walk), counted);
+	return count_callers(ctx, tick_of(walk), counted);
 }
 
 SEC("?perf_event")
@@ -207,7 +207,7 @@ static __always_inline int on_sched_callers(void *ctx, struct hrtimer *timer, bo
 	arch_saved_frame(regs, &walk->at);
 	counted =
 		on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, tick_of(walk));
-	with_callers(ctx, tick_of(walk), counted);
+	count_callers(ctx, tick_of(walk), counted);
 	return watch_end(walk->begun, true);
 }
 
@@ -225,7 +225,7 @@ int BPF_PROG(profil_sched_callers_cgroup, struct hrtimer *timer)
 
 static __always_inline bool is_text_wanted(struct task_struct *task)
 {
-	return (u32)task->tgid == callers_state.preloaded_by || follow_of(task) ||
+	return (u32)task->tgid == table_state.preloaded_by || follow_of(task) ||
 	       place_target(task) != NO_TARGET;
 }
 
@@ -242,9 +242,9 @@ int profil_texts(struct bpf_iter__task_vma *ctx)
 
 	if (!task || !vma || !BPF_CORE_READ(vma, vm_file) || !is_text_wanted(task))
 		return 0;
-	take_mapping(task, vma, &mapping);
+	announce_mapping(task, vma, &mapping);
 	if (mapping.exec && !bpf_map_lookup_elem(&spaces, &mapping.space))
-		callers_state.texts_untold++;
+		table_state.texts_unannounced++;
 	return 0;
 }
 
@@ -367,7 +367,7 @@ int profil_walk(struct bpf_iter__task *ctx)
 
 	if (!task || without_text(task))
 		return 0;
-	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: make_follow(task);
 	if (!follow)
 		return 0;
 	if (follow->flags & FOLLOW_EXITING)
@@ -379,20 +379,20 @@ int profil_walk(struct bpf_iter__task *ctx)
 		weigh_from(&follow->weight, task, follow->spent);
 		return 0;
 	}
-	if (cpu_time.kind == WALK_MUTE || cpu_time.kind == WALK_UNMUTE) {
+	if (cpu_time.kind == WALK_PAUSE || cpu_time.kind == WALK_RESUME) {
 		weigh_around(&follow->weight, task, cpu_time.period_ns, runtime_lag,
-			     cpu_time.kind == WALK_MUTE);
+			     cpu_time.kind == WALK_PAUSE);
 		return 0;
 	}
 	settle_runtime(task, follow);
-	find_again(task, follow);
+	update_target(task, follow);
 	return 0;
 }
 
 /*
  * What a thread runs from here on belongs to the cgroup that it was moved to. The kernel reports
  * only the first thread of a process; the others are recognised by the time of the move, see
- * adopt().
+ * make_follow().
  */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
@@ -400,11 +400,11 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
 
 	if (follow) {
-		find_again(task, follow);
+		update_target(task, follow);
 		follow->moved_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	follow = adopt(task);
+	follow = make_follow(task);
 	if (!follow)
 		return 0;
 	follow->moved_ns = bpf_ktime_get_ns();
@@ -467,7 +467,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	settle(&follow->exec, arch_return_pc(task), END_COMPLETE);
 	if (waits)
 		start_command(task, follow);
-	return callers || waits ? announce_image(task) : 0;
+	return with_callers || waits ? announce_image(task) : 0;
 }
 
 /*

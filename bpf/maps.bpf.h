@@ -14,7 +14,7 @@
  * 1 it is set before load.
  */
 
-/* Files, processes and cgroups that user space has been told of: enum told. */
+/* Files, processes and cgroups that user space has been told of: enum space_state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -121,6 +121,6 @@ struct {
 
 /* Ticks read the first cache line of both. */
 struct cpu_time cpu_time __attribute__((aligned(64))) = {};
-struct callers_state callers_state __attribute__((aligned(64))) = {};
+struct table_state table_state __attribute__((aligned(64))) = {};
 
 #endif

@@ -54,36 +54,36 @@ struct {
 
 /* Roots of each half, and with how many of them user space is asked to make room. Set before load. */
 const volatile __u32 max_roots = 0;
-const volatile __u32 roots_short = 0;
+const volatile __u32 roots_low = 0;
 
 /* Those of split 0 are there from the start, so that there is one for each tick. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
-	__type(key, struct caller_root_key);
-	__type(value, struct caller_root);
-} caller_roots SEC(".maps");
+	__type(key, struct table_root_key);
+	__type(value, struct table_root);
+} table_roots SEC(".maps");
 
 static __always_inline u32 half_in_use(void)
 {
-	return *(volatile u32 *)&callers_state.generation & 1;
+	return *(volatile u32 *)&table_state.generation & 1;
 }
 
 /* Makes a root of a split that has none; no number: there is no room. */
-static __always_inline u32 new_root(const struct caller_root_key *key)
+static __always_inline u32 new_root(const struct table_root_key *key)
 {
-	u32 half = key->tree & 1, *next = &callers_state.next_root[half];
-	struct caller_root fresh = {}, *root;
+	u32 half = key->half & 1, *next = &table_state.next_root[half];
+	struct table_root fresh = {}, *root;
 
 	/* Numbers are as few as roots, but for those that two CPUs took for one root. */
 	if (*next >= max_roots)
 		return NO_ROOT_NUMBER;
 	fresh.number = 2 * __sync_fetch_and_add(next, 1) + half;
-	if (fresh.number / 2 >= roots_short)
-		ask_for_room();
-	bpf_map_update_elem(&caller_roots, key, &fresh, BPF_NOEXIST);
-	root = bpf_map_lookup_elem(&caller_roots, key);
+	if (fresh.number / 2 >= roots_low)
+		request_room();
+	bpf_map_update_elem(&table_roots, key, &fresh, BPF_NOEXIST);
+	root = bpf_map_lookup_elem(&table_roots, key);
 	return root ? root->number : NO_ROOT_NUMBER;
 }
 
@@ -94,34 +94,34 @@ static __always_inline u32 new_root(const struct caller_root_key *key)
 __noinline u32 root_of(u32 target, u32 end)
 {
 	u32 half = half_in_use(), number = NO_ROOT_NUMBER;
-	struct caller_root_key key = { .target = target, .end = end, .tree = half };
-	struct caller_root *root;
+	struct table_root_key key = { .target = target, .end = end, .half = half };
+	struct table_root *root;
 
 	if (split != SPLIT_NONE) {
 		key.split = split_id();
-		root = key.split ? bpf_map_lookup_elem(&caller_roots, &key) : NULL;
+		root = key.split ? bpf_map_lookup_elem(&table_roots, &key) : NULL;
 		if (root)
 			number = root->number;
 		else if (key.split && tick_split(target))
 			number = new_root(&key);
 	}
 	if (number == NO_ROOT_NUMBER)
-		number = root_for_good(target, end, half);
+		number = fixed_root(target, end, half);
 	return number | NODE_IS_ROOT;
 }
 
 /* Counts n ticks that have no frame at all. */
 __noinline int count_rootless(u32 target, u32 end, u32 n)
 {
-	struct caller_root_key key = { .target = target, .end = end };
-	struct caller_root *root;
+	struct table_root_key key = { .target = target, .end = end };
+	struct table_root *root;
 
-	key.tree = root_of(target, end) & 1;
+	key.half = root_of(target, end) & 1;
 	key.split = split_id();
-	root = bpf_map_lookup_elem(&caller_roots, &key);
+	root = bpf_map_lookup_elem(&table_roots, &key);
 	if (!root) {
 		key.split = 0;
-		root = bpf_map_lookup_elem(&caller_roots, &key);
+		root = bpf_map_lookup_elem(&table_roots, &key);
 	}
 	if (root)
 		__sync_fetch_and_add(&root->ticks, n);
@@ -139,7 +139,7 @@ static __always_inline u64 node_hash(u64 site, u32 parent)
 
 static __always_inline u32 node_mask(u32 half)
 {
-	return *(volatile u32 *)&callers_state.node_mask[half & 1];
+	return *(volatile u32 *)&table_state.node_mask[half & 1];
 }
 
 /*
@@ -178,8 +178,8 @@ static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 si
 
 	if (!owner || site == SITE_OF_OTHER)
 		return owner;
-	if (!element_admitted(node_mask(half) + 1, callers_state.elements[half],
-			      owner->elements[half], last))
+	if (!node_admitted(node_mask(half) + 1, table_state.nodes_used[half],
+			   owner->nodes_used[half], last))
 		return NULL;
 	return owner;
 }
@@ -188,7 +188,7 @@ static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 si
  * Makes an empty node one of a site below a parent; what it holds else: another CPU was first. ~0: it may not. It is
  * global, so that the verifier checks it once and not in each turn of the loop that calls it.
  */
-__noinline u64 claim_node(struct caller_node *node, u64 site, u32 parent, u32 owner_number)
+__noinline u64 claim_node(struct table_node *node, u64 site, u32 parent, u32 owner_number)
 {
 	u32 half = half_of(parent);
 	struct owner *owner = admitted_owner(owner_number & ~OWNER_QUIET, half, site);
@@ -200,11 +200,11 @@ __noinline u64 claim_node(struct caller_node *node, u64 site, u32 parent, u32 ow
 	if (held)
 		return held;
 	node->parent = parent;
-	__sync_fetch_and_add(&owner->elements[half], 1);
+	__sync_fetch_and_add(&owner->nodes_used[half], 1);
 	if (owner_number & OWNER_QUIET)
-		__sync_fetch_and_add(&callers_state.elements[half], 1);
+		__sync_fetch_and_add(&table_state.nodes_used[half], 1);
 	else
-		note_used(&callers_state.elements[half], node_mask(half) / TURN_PART);
+		note_used(&table_state.nodes_used[half], node_mask(half) / SWAP_PART);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 	u32 half = half_of(parent), mask = node_mask(half), line, i, j;
 	u64 hash = node_hash(site, parent), held;
 	struct node_line *nodes_of;
-	struct caller_node *node;
+	struct table_node *node;
 
 	for (i = 0; i < NODE_LINES; i++) {
 		line = node_line(hash, i, mask);
@@ -256,7 +256,7 @@ static __noinline int carry(u32 number)
 	return 0;
 }
 
-static __always_inline bool count_in(struct caller_node *node, u32 n)
+static __always_inline bool count_in(struct table_node *node, u32 n)
 {
 	u32 before = __sync_fetch_and_add(&node->count, n);
 
@@ -290,7 +290,7 @@ static __always_inline u64 coarse_site(u64 site)
  */
 __noinline int count_unplaced(u32 target, u32 n)
 {
-	u32 root = root_for_good(target, callers ? END_FULL : END_FLAT, half_in_use());
+	u32 root = fixed_root(target, with_callers ? END_FULL : END_FLAT, half_in_use());
 	u32 node = child_node(root | NODE_IS_ROOT, SITE_OF_OTHER, OWNER_ROOT + 1);
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 

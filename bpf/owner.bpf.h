@@ -94,9 +94,9 @@ static __always_inline u32 unused_owner(void)
 
 	if (!bpf_map_pop_elem(&free_owners, &number))
 		return number;
-	if (callers_state.next_owner >= OWNERS_MAX)
+	if (table_state.next_owner >= OWNERS_MAX)
 		return 0;
-	number = __sync_fetch_and_add(&callers_state.next_owner, 1);
+	number = __sync_fetch_and_add(&table_state.next_owner, 1);
 	return number < OWNERS_MAX ? number : 0;
 }
 

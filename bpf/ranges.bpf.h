@@ -67,7 +67,7 @@ struct tick {
 	u16 n; /* how many ticks the sample stands for */
 	bool kernel; /* pc is in the kernel */
 	bool in_kernel; /* it fell in the kernel, whichever pc it is billed to */
-	bool unjudged; /* it is not known yet whether its cgroup is wanted */
+	bool unclassified; /* it is not known yet whether its cgroup is wanted */
 	u16 owner; /* of the process, + 1, if it is to be walked; 0: not looked up yet */
 };
 
@@ -81,7 +81,7 @@ static __always_inline u32 range_slot(u32 cpu, u32 who, u64 pc, u32 shift)
 static __always_inline bool range_covers(const struct text_range *range, u32 who, u64 pc)
 {
 	return range->who == who && (pc - range->start) >> TEXT_PAGE_SHIFT < range->pages &&
-	       range->epoch == *(volatile u32 *)&callers_state.epoch;
+	       range->epoch == *(volatile u32 *)&table_state.epoch;
 }
 
 /* Gives a range whose stamp is old the current one, if its text is still there. A function of its own, for its stack. */
@@ -136,7 +136,7 @@ static __always_inline struct text_range *range_place_for(u32 cpu, u32 who, u64 
 	struct text_range *far = range_at(cpu, who, pc, RANGE_FAR);
 
 	if (!stamps_ranges() || !far ||
-	    (far->who == who && far->epoch == callers_state.epoch &&
+	    (far->who == who && far->epoch == table_state.epoch &&
 	     (pc - far->start) >> TEXT_PAGE_SHIFT >= far->pages))
 		return range_at(cpu, who, pc, RANGE_NEAR);
 	return far;
@@ -183,7 +183,7 @@ static __always_inline void range_of_text(const struct mapping *mapping, u32 tex
 					  struct text_range *range)
 {
 	/* Text that could not be announced to user space, or has no number, is looked up again. */
-	range->epoch = text && mapping->exec & MAPPING_TOLD ? epoch : epoch - 1;
+	range->epoch = text && mapping->exec & MAPPING_ANNOUNCED ? epoch : epoch - 1;
 	if (!text)
 		text = TEXT_OTHER;
 	range->start = mapping->start;
@@ -214,7 +214,7 @@ static __always_inline u64 range_site(const struct text_range *range, u64 pc)
 {
 	u64 site = pc + range->to_site;
 
-	return callers ? site : site & ~((1ULL << bin_shift) - 1);
+	return with_callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
 static __always_inline u64 range_place(const struct text_range *range, u64 pc)

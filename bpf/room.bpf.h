@@ -6,15 +6,15 @@
 #include "maps.bpf.h"
 
 /* Sends one request, and no other until user space has answered it. */
-static __noinline int ask_for_room(void)
+static __noinline int request_room(void)
 {
 	struct record *record;
 
-	if (callers_state.asked || __sync_lock_test_and_set(&callers_state.asked, 1))
+	if (table_state.room_requested || __sync_lock_test_and_set(&table_state.room_requested, 1))
 		return 0;
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record) {
-		callers_state.asked = 0;
+		table_state.room_requested = 0;
 		return 0;
 	}
 	record->type = RECORD_FULL;
@@ -26,7 +26,7 @@ static __noinline int ask_for_room(void)
 static __always_inline void note_used(u32 *used, u32 many)
 {
 	if (__sync_fetch_and_add(used, 1) >= many)
-		ask_for_room();
+		request_room();
 }
 
 #endif

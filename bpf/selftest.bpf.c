@@ -66,7 +66,7 @@ static __always_inline void set_mapping(struct mapping *mapping)
 SEC("raw_tp")
 int selftest_range(void *ctx)
 {
-	u32 epoch = callers_state.epoch;
+	u32 epoch = table_state.epoch;
 	struct text_range range = {};
 	struct mapping mapping = {};
 

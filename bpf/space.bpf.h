@@ -12,7 +12,7 @@
 
 enum { ENOENT = 2, EBUSY = 16 };
 /* TOLD: user space knows of its text. */
-enum { MAPPING_EXEC = 4 /* VM_EXEC */, MAPPING_TOLD = 1 << 16 };
+enum { MAPPING_EXEC = 4 /* VM_EXEC */, MAPPING_ANNOUNCED = 1 << 16 };
 
 /* The mapping around a pc. `offset` is where `start` is in the space. */
 struct mapping {
@@ -87,25 +87,25 @@ static __always_inline void read_path(struct file *file, struct record *record)
 }
 
 /* Notes that the space is told now; false: it was before, and is not to be told again. */
-static __always_inline bool tell(const struct space *space)
+static __always_inline bool mark_announced(const struct space *space)
 {
-	u32 told = SPACE_TOLD, *before = bpf_map_lookup_elem(&spaces, space);
+	u32 state = SPACE_ANNOUNCED, *before = bpf_map_lookup_elem(&spaces, space);
 
 	if (before)
-		return __sync_val_compare_and_swap(before, SPACE_UNOPENED, SPACE_TOLD) ==
+		return __sync_val_compare_and_swap(before, SPACE_UNOPENED, SPACE_ANNOUNCED) ==
 		       SPACE_UNOPENED;
-	return !bpf_map_update_elem(&spaces, space, &told, BPF_NOEXIST);
+	return !bpf_map_update_elem(&spaces, space, &state, BPF_NOEXIST);
 }
 
 /*
  * Whether user space was told of a space. A file that it could not open is told again by the next tick in
  * it, which may be another process's.
  */
-static __always_inline bool is_told(const struct space *space)
+static __always_inline bool is_announced(const struct space *space)
 {
-	u32 *told = bpf_map_lookup_elem(&spaces, space);
+	u32 *state = bpf_map_lookup_elem(&spaces, space);
 
-	return told && *told != SPACE_UNOPENED;
+	return state && *state != SPACE_UNOPENED;
 }
 
 /*
@@ -118,7 +118,7 @@ static __always_inline struct record *new_record(const struct space *space,
 	struct record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record)
 		return NULL;
-	if (!tell(space)) {
+	if (!mark_announced(space)) {
 		bpf_ringbuf_discard(record, 0);
 		return NULL;
 	}
@@ -151,7 +151,7 @@ static __always_inline bool announce(const struct mapping *mapping, struct task_
 	struct space space = mapping->space;
 	struct record *record;
 
-	if (is_told(&space))
+	if (is_announced(&space))
 		return true;
 	if (!number_text(&space, task))
 		return false;
@@ -217,13 +217,13 @@ read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mappin
 	return file;
 }
 
-static __always_inline void take_mapping(struct task_struct *task, struct vm_area_struct *vma,
-					 struct mapping *mapping)
+static __always_inline void announce_mapping(struct task_struct *task, struct vm_area_struct *vma,
+					     struct mapping *mapping)
 {
 	struct file *file = read_mapping(task, vma, mapping);
 
 	if (mapping->exec && (mapping->space.kind == SPACE_VDSO || announce(mapping, task, file)))
-		mapping->exec |= MAPPING_TOLD;
+		mapping->exec |= MAPPING_ANNOUNCED;
 }
 
 /*
@@ -260,7 +260,7 @@ __noinline int find_mapping(struct mapping *mapping, u64 pc)
 		if (ret)
 			return ret;
 	}
-	take_mapping(task, (struct vm_area_struct *)vma, mapping);
+	announce_mapping(task, (struct vm_area_struct *)vma, mapping);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct ta
 	else
 		bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), task->comm);
 	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST))
-		note_used(&callers_state.splits_used, callers_state.splits_short);
+		note_used(&table_state.splits_used, table_state.splits_low);
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 

@@ -86,7 +86,7 @@ static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 	struct space space;
 
 	cgroup_space(id, &space);
-	if (is_told(&space))
+	if (is_announced(&space))
 		return 0;
 	record = new_record(&space, task);
 	if (!record)

@@ -42,9 +42,9 @@ static __always_inline u32 unused_text(void)
 	if (!bpf_map_pop_elem(&free_texts, &number))
 		return number;
 	/* It is tested first, so that the count never wraps. */
-	if (callers_state.next_text >= max_texts)
+	if (table_state.next_text >= max_texts)
 		return 0;
-	number = __sync_fetch_and_add(&callers_state.next_text, 1);
+	number = __sync_fetch_and_add(&table_state.next_text, 1);
 	return number < max_texts ? number : 0;
 }
 
@@ -53,7 +53,7 @@ __noinline int may_number(u32 number)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
 
-	return owner && text_admitted(max_texts, callers_state.texts, owner->texts);
+	return owner && text_admitted(max_texts, table_state.texts, owner->texts);
 }
 
 /* An unused number that is charged to an owner; 0: there is none, or none for this owner. */
@@ -67,7 +67,7 @@ __noinline u32 charge_text(u32 number)
 		return 0;
 	place->owner = number;
 	__sync_fetch_and_add(&owner->texts, 1);
-	__sync_fetch_and_add(&callers_state.texts, 1);
+	__sync_fetch_and_add(&table_state.texts, 1);
 	return text;
 }
 
@@ -78,7 +78,7 @@ __noinline int free_text(u32 text, u32 number)
 
 	if (owner)
 		__sync_fetch_and_sub(&owner->texts, 1);
-	__sync_fetch_and_sub(&callers_state.texts, 1);
+	__sync_fetch_and_sub(&table_state.texts, 1);
 	return bpf_map_push_elem(&free_texts, &text, BPF_ANY);
 }
 
@@ -117,11 +117,12 @@ static __always_inline u32 known_text(const struct space *space)
  */
 static __always_inline u32 number_late(const struct space *space)
 {
-	u32 number = new_text(space, bpf_get_current_task_btf()), *told;
+	u32 number = new_text(space, bpf_get_current_task_btf()), *state;
 
-	told = number ? bpf_map_lookup_elem(&spaces, space) : NULL;
-	if (told && __sync_val_compare_and_swap(told, SPACE_TOLD, SPACE_UNOPENED) == SPACE_TOLD)
-		__sync_fetch_and_add(&callers_state.epoch, 1);
+	state = number ? bpf_map_lookup_elem(&spaces, space) : NULL;
+	if (state &&
+	    __sync_val_compare_and_swap(state, SPACE_ANNOUNCED, SPACE_UNOPENED) == SPACE_ANNOUNCED)
+		__sync_fetch_and_add(&table_state.epoch, 1);
 	return number;
 }
 

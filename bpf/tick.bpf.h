@@ -56,7 +56,7 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 	mapping->end = mapping->start + (1ULL << KERNEL_RANGE_SHIFT);
 	mapping->offset = mapping->start & SITE_OFFSET_MASK;
 	mapping->space.kind = SPACE_KERNEL;
-	mapping->exec = MAPPING_EXEC | MAPPING_TOLD;
+	mapping->exec = MAPPING_EXEC | MAPPING_ANNOUNCED;
 }
 
 /* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
@@ -131,7 +131,7 @@ static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
  */
 static __noinline int look_range_up(const struct tick *tick, struct text_range *range)
 {
-	u32 epoch = *(volatile u32 *)&callers_state.epoch;
+	u32 epoch = *(volatile u32 *)&table_state.epoch;
 	struct mapping mapping = {};
 	int ret = 0;
 
@@ -177,7 +177,7 @@ static __always_inline u64 exit_site(struct follow *follow, struct target_accoun
 	if (!text)
 		return SITE_OF_OTHER;
 	site = make_site(text, follow->exit.offset);
-	return callers ? site : site & ~((1ULL << bin_shift) - 1);
+	return with_callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
 /* The owner of the process of a range, + 1. */
@@ -214,7 +214,7 @@ static __noinline bool count_at(struct text_range *range, u64 site, u32 n)
 {
 	u32 root = range->root, i;
 	struct node_line *line = first_line(root, site);
-	struct caller_node *node;
+	struct table_node *node;
 
 	for (i = 0; line && i < NODES_OF_LINE; i++) {
 		node = &line->node[i];
@@ -250,11 +250,11 @@ static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 	range.target = follow->target;
 	range.owner = 0;
 	tick->site = range_place(&range, tick->pc);
-	if (!callers) {
+	if (!with_callers) {
 		range.root = root_of(follow->target, END_FLAT);
 		counted = count_at(&range, tick->site, tick->n);
 	}
-	if (!tick->unjudged && cgroup_holds(tick, bpf_get_current_task_btf())) {
+	if (!tick->unclassified && cgroup_holds(tick, bpf_get_current_task_btf())) {
 		place = range_place_for(bpf_get_smp_processor_id(), tick->who, tick->pc);
 		if (place)
 			range_put(place, &range);
@@ -312,7 +312,7 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	} else if (!tick->mm && !tick->kernel) {
 		tick->site = exit_site(follow, account, tick->n);
 		counted = tick->site &&
-			  (callers || count_site(target, END_FLAT, tick->site, tick->n));
+			  (with_callers || count_site(target, END_FLAT, tick->site, tick->n));
 	} else if (!tick->kernel && between_images(follow, task, tick->mm)) {
 		defer_exec(follow, account, tick->n);
 	} else {
@@ -331,7 +331,7 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 	tick->n = 0; /* not weighed yet */
 	tick->site = 0;
 	tick->owner = 0;
-	tick->unjudged = false;
+	tick->unclassified = false;
 	tick->in_kernel = !user;
 	/*
 	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
@@ -361,46 +361,46 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	if (!range)
 		return 0;
 	site = range_site(range, tick->pc);
-	if (!callers) {
+	if (!with_callers) {
 		line = first_line(range->root, site);
 		if (line)
 			touch(line);
 	}
 	if (!follow)
-		follow = adopt(bpf_get_current_task_btf());
+		follow = make_follow(bpf_get_current_task_btf());
 	tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
 	if (!tick->n)
 		return TICK_WEIGHTLESS;
 	tick->site = site;
 	range_hit(range, tick->n);
-	if (callers)
+	if (with_callers)
 		tick->owner = range_owner(range);
 	else
 		count_at(range, site, tick->n);
 	return range->target + 1;
 }
 
-/* What user space has decided for the current task's cgroup: enum told, or 0. */
-static __noinline u32 judgement(void)
+/* What user space has decided for the current task's cgroup: enum space_state, or 0. */
+static __noinline u32 cgroup_state(void)
 {
 	struct space space;
-	u32 *told;
+	u32 *state;
 
 	cgroup_space(current_cgroup_id(), &space);
-	told = bpf_map_lookup_elem(&spaces, &space);
-	return told ? *told : 0;
+	state = bpf_map_lookup_elem(&spaces, &space);
+	return state ? *state : 0;
 }
 
 /* Only asked for ticks that the cache did not know, because it has none that are left out. */
 static __always_inline bool is_left_out(struct tick *tick)
 {
-	u32 told;
+	u32 state;
 
-	if (!choosing)
+	if (!filter_cgroups)
 		return false;
-	told = judgement();
-	tick->unjudged = told < SPACE_WANTED;
-	return told == SPACE_LEFT_OUT;
+	state = cgroup_state();
+	tick->unclassified = state < SPACE_WANTED;
+	return state == SPACE_LEFT_OUT;
 }
 
 /* Counts a tick by its pc. Returns the target + 1 if it is in a bin or outside of all text. */
@@ -415,7 +415,7 @@ static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tic
 	 * Ticks that come while they are off come before all threads are ready for them, or while the
 	 * programs are being detached.
 	 */
-	if (without_text(task) || cpu_time.muted)
+	if (without_text(task) || cpu_time.paused)
 		return 0;
 	follow = bpf_task_storage_get(&follows, task, NULL, 0);
 	read_tick(task, task->mm, pc, user, by_thread, tick);

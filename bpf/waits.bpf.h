@@ -261,7 +261,7 @@ static __always_inline u64 walk_wait(u32 slot, struct walk *walk, u32 target)
 		return 0;
 	arch_return_frame(task, &walk->at);
 	begin_walk(walk, task, mm, target);
-	if (callers)
+	if (with_callers)
 		walk_up(slot);
 	else
 		walk_to_place(slot, walk);
@@ -274,14 +274,14 @@ static __always_inline u64 walk_wait(u32 slot, struct walk *walk, u32 target)
 /* The node of a class without a place, + 1, if need be without the split. It is charged to root, as each target needs it. */
 static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
 {
-	struct caller_root_key key = { .target = thread->target, .end = END_WAIT };
-	struct caller_root *root;
+	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
+	struct table_root *root;
 	u32 node = child_node(thread->root, site, OWNER_QUIET | (OWNER_ROOT + 1));
 
 	if (node)
 		return node;
-	key.tree = thread->root & 1;
-	root = bpf_map_lookup_elem(&caller_roots, &key);
+	key.half = thread->root & 1;
+	root = bpf_map_lookup_elem(&table_roots, &key);
 	return root ? child_node(root->number | NODE_IS_ROOT, site,
 				 OWNER_QUIET | (OWNER_ROOT + 1)) :
 		      0;
@@ -301,7 +301,8 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	/* Like a tick's: the leaf alone, or nothing but the class. */
 	if (walk->nr_entered && walk->nr > 1)
 		node = child_node(walk->entered[0].node,
-				  callers ? leaf | SITE_AFTER_GAP : coarse_site(leaf), walk->owner);
+				  with_callers ? leaf | SITE_AFTER_GAP : coarse_site(leaf),
+				  walk->owner);
 	return node ?: node_of_class(thread, site);
 }
 
@@ -319,7 +320,7 @@ __noinline int begin_wait(struct thread_waits *thread, u32 state)
 		waits_state.unknown = true;
 	if (walk->nr >= WALK_FRAMES)
 		walk->nr = WALK_FRAMES - 1;
-	put_site(walk, walk->nr, wait_site(state, callers ? walk->end : END_FLAT));
+	put_site(walk, walk->nr, wait_site(state, with_callers ? walk->end : END_FLAT));
 	walk->nr++;
 	thread->node = enter_wait(slot, walk, thread);
 	count_wait(thread);
@@ -397,19 +398,19 @@ static __always_inline void wake(struct task_struct *task)
 /* The root of a target's and split's waits in a half, as a parent; made if there is none. */
 static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct *task, u32 half)
 {
-	struct caller_root_key key = { .target = target, .end = END_WAIT, .tree = half };
-	struct caller_root *root;
+	struct table_root_key key = { .target = target, .end = END_WAIT, .half = half };
+	struct table_root *root;
 	u32 number = NO_ROOT_NUMBER;
 
 	if (split_of && spent_of(target, split_of, task)) {
 		key.split = split_of;
-		root = bpf_map_lookup_elem(&caller_roots, &key);
+		root = bpf_map_lookup_elem(&table_roots, &key);
 		number = root ? root->number : new_root(&key);
 	}
 	if (number != NO_ROOT_NUMBER)
 		return number | NODE_IS_ROOT;
 	key.split = 0;
-	root = bpf_map_lookup_elem(&caller_roots, &key);
+	root = bpf_map_lookup_elem(&table_roots, &key);
 	return root ? root->number | NODE_IS_ROOT : 0;
 }
 
@@ -446,19 +447,19 @@ static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_
 /* Adds what is new of a thread's sums to its root's in a half, in which there may be none yet. */
 static __noinline int bill_waits(struct thread_waits *thread, struct task_struct *task, u32 half)
 {
-	struct caller_root_key key = { .target = thread->target, .end = END_WAIT };
-	struct caller_root *root;
+	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
+	struct table_root *root;
 	u64 runtime = runtime_now(thread, task) - thread->cpu_base;
 
-	key.tree = half;
+	key.half = half;
 	key.split = thread->split;
 	if (!thread->root)
 		return 0;
 	root_of_waits(thread->target, thread->split, task, half);
-	root = bpf_map_lookup_elem(&caller_roots, &key);
+	root = bpf_map_lookup_elem(&table_roots, &key);
 	if (!root) {
 		key.split = 0;
-		root = bpf_map_lookup_elem(&caller_roots, &key);
+		root = bpf_map_lookup_elem(&table_roots, &key);
 	}
 	if (!root)
 		return 0;
@@ -486,7 +487,8 @@ static __always_inline void start_state(struct thread_waits *thread, u32 state)
 /* A child that is not in the run queue yet, and that no program on the scheduler's events has seen. */
 static __always_inline void start_child(struct task_struct *child)
 {
-	struct follow *follow = bpf_task_storage_get(&follows, child, NULL, 0) ?: adopt(child);
+	struct follow *follow = bpf_task_storage_get(&follows, child, NULL, 0) ?:
+										 make_follow(child);
 	struct thread_waits *thread;
 
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC || follow->target == NO_TARGET)
@@ -496,7 +498,7 @@ static __always_inline void start_child(struct task_struct *child)
 		return;
 	set_root(thread, child, follow);
 	thread->node =
-		node_of_class(thread, wait_site(WAIT_RUNNABLE, callers ? END_EXEC : END_FLAT));
+		node_of_class(thread, wait_site(WAIT_RUNNABLE, with_callers ? END_EXEC : END_FLAT));
 	start_state(thread, WAIT_RUNNABLE);
 	count_wait(thread);
 	if (half_of(thread->root) != *(volatile u32 *)&waits_state.half)
@@ -543,18 +545,18 @@ static __noinline u64 place_of(struct task_struct *task, u64 pc)
 
 	if (!vma || !has_user_stack(task))
 		return 0;
-	take_mapping(task, vma, &mapping);
+	announce_mapping(task, vma, &mapping);
 	text = mapping.exec ? known_text(&mapping.space) : 0;
 	if (!text)
 		return 0;
 	site = make_site(text, pc - mapping.start + mapping.offset);
-	return callers ? site : site & ~((1ULL << bin_shift) - 1);
+	return with_callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
 /* The node of a wait whose callers are not known, + 1. */
 static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 place)
 {
-	u32 class = node_of_class(thread, wait_site(state, callers ? END_LATE : END_FLAT));
+	u32 class = node_of_class(thread, wait_site(state, with_callers ? END_LATE : END_FLAT));
 	u32 node = class && place ? child_node(class, place, thread->owner | OWNER_QUIET) : 0;
 
 	return node ?: class;
@@ -602,7 +604,7 @@ static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 	return true;
 }
 
-static __noinline struct caller_node *node_by_number(u32 number)
+static __noinline struct table_node *node_by_number(u32 number)
 {
 	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
 	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
@@ -614,7 +616,7 @@ static __noinline struct caller_node *node_by_number(u32 number)
 __noinline u32 copy_site(u32 slot, u32 node)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
-	struct caller_node *from;
+	struct table_node *from;
 
 	if (!walk || !node || node & NODE_IS_ROOT)
 		return 0;
@@ -660,7 +662,7 @@ static __always_inline void place_wait(struct task_struct *task, struct thread_w
 	u32 node = *(volatile u32 *)&thread->node, fresh, state;
 	u64 pc = thread->unknown_pc, word, place;
 	struct node_waits *from, *to;
-	struct caller_node *at;
+	struct table_node *at;
 
 	if (!pc)
 		return;
@@ -722,7 +724,7 @@ static __always_inline void change_target(struct task_struct *task)
 
 static __always_inline void walk_waits(struct task_struct *task)
 {
-	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: make_follow(task);
 	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
 	u32 walk = waits_state.walk;
 

@@ -157,11 +157,11 @@ static __always_inline bool known_range(struct walk *walk, struct vm_area_struct
 
 	read_mapping(bpf_get_current_task_btf(), vma, &mapping);
 	text = mapping.exec ? known_text(&mapping.space) : 0;
-	if (!text || (mapping.space.kind != SPACE_VDSO && !is_told(&mapping.space))) {
+	if (!text || (mapping.space.kind != SPACE_VDSO && !is_announced(&mapping.space))) {
 		walk->unknown = true;
 		return false;
 	}
-	mapping.exec |= MAPPING_TOLD;
+	mapping.exec |= MAPPING_ANNOUNCED;
 	range_of_text(&mapping, text, walk->epoch, range);
 	return true;
 }
@@ -181,7 +181,7 @@ static __noinline int read_range(struct walk *walk, struct text_range *range)
 		return false;
 	if (waits && walk->owner & OWNER_QUIET)
 		return known_range(walk, vma, range);
-	take_mapping(task, vma, &mapping);
+	announce_mapping(task, vma, &mapping);
 	return range_of_mapping(&mapping, walk->epoch, range);
 }
 
@@ -212,7 +212,7 @@ __noinline int find_text(u32 cpu)
 	if (!walk)
 		return false;
 	/* Before the number, so that what is looked up by an old number stays in an old epoch. */
-	walk->epoch = *(volatile u32 *)&callers_state.epoch;
+	walk->epoch = *(volatile u32 *)&table_state.epoch;
 	range = range_find(cpu, walk->who, walk->at.pc, walk->stamp);
 	if (!range) {
 		range = range_place_for(cpu, walk->who, walk->at.pc);
@@ -245,7 +245,7 @@ static __always_inline bool read_word(u64 *word, u64 at)
 }
 
 /* Goes on at the caller; one that is the frame itself would be gone on with forever. */
-static __always_inline int go_on(struct walk *walk, u64 pc, u64 sp, u64 fp)
+static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp, u64 fp)
 {
 	pc &= code_mask;
 	if (!pc)
@@ -284,7 +284,7 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	if ((trust == GUESS && walk->at.fp + sizeof(u64) < walk->at.sp) ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
-	return go_on(walk, frame[1], walk->at.fp + above, frame[0]);
+	return continue_at(walk, frame[1], walk->at.fp + above, frame[0]);
 }
 
 static __always_inline void put_site(struct walk *walk, u32 nr, u64 site)
@@ -331,7 +331,7 @@ static __always_inline int step_by_code(struct walk *walk)
 		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
 	if (fp_at && !read_word(&fp, sp + fp_at - 1))
 		return end_walk(walk, END_UNREADABLE);
-	return go_on(walk, pc, sp + (shown >> 16 & 0xffff), fp);
+	return continue_at(walk, pc, sp + (shown >> 16 & 0xffff), fp);
 }
 
 /*
@@ -399,7 +399,7 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 		return end_walk(walk, END_UNREADABLE);
 	if (rule->fp == UNWIND_FP_LOST)
 		fp = LOST_FRAME;
-	return go_on(walk, pc, cfa, fp);
+	return continue_at(walk, pc, cfa, fp);
 }
 
 /* From the frame at the walk's pc to its caller's; true: the walk is over. */

@@ -42,7 +42,7 @@ static __always_inline u64 run_began(struct task_struct *task)
  */
 static __always_inline s64 beyond_chance(const struct weight *weight, s64 due, u64 period)
 {
-	s64 chance = 3 * period * (WEIGHT_SETTLED - weight->stood) / (2 * WEIGHT_SETTLED);
+	s64 chance = 3 * period * (WEIGHT_SETTLED - weight->counted) / (2 * WEIGHT_SETTLED);
 
 	if (due > chance)
 		return due - chance;
@@ -65,22 +65,22 @@ static __always_inline void spread_due(struct weight *weight, u32 samples, u64 p
 	if (size > most)
 		size = most;
 	weight->step = due < 0 ? -(s32)size : (s32)size;
-	weight->taken = 0;
+	weight->accrued = 0;
 	weight->round = bpf_get_prandom_u32();
 }
 
 static __always_inline void begin_run(struct weight *weight, u64 run, u64 period)
 {
-	weight->due += (s64)(run - weight->base) - (s64)(weight->ticked * period);
-	spread_due(weight, weight->ticked, period);
+	weight->due += (s64)(run - weight->base) - (s64)(weight->samples * period);
+	spread_due(weight, weight->samples, period);
 	weight->run = weight->base = run;
-	weight->ticked = 0;
+	weight->samples = 0;
 }
 
 /* Within a run something is due only if the account proves that the thread ran more, or less. */
 static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period, u64 lag)
 {
-	s64 more = (s64)(runtime - weight->base) - (s64)(weight->ticked * period);
+	s64 more = (s64)(runtime - weight->base) - (s64)(weight->samples * period);
 
 	if (more <= (s64)(period + period / 2)) {
 		more += lag;
@@ -99,9 +99,9 @@ static __always_inline void check_run(struct weight *weight, u64 runtime, u64 pe
  * because a scheduler's slices are all of one length and plain rounding would always go the same
  * way.
  */
-static __always_inline u32 take_along(struct weight *weight, u64 period)
+static __always_inline u32 weight_due(struct weight *weight, u64 period)
 {
-	s64 taken = weight->taken + weight->step, due, sum, more;
+	s64 taken = weight->accrued + weight->step, due, sum, more;
 	bool all;
 	u64 n;
 
@@ -121,7 +121,7 @@ static __always_inline u32 take_along(struct weight *weight, u64 period)
 	weight->due -= more;
 	if (taken < -STEP_MAX || taken > STEP_MAX)
 		taken = 0;
-	weight->taken = taken;
+	weight->accrued = taken;
 	if (all && due < (s64)period && due > -(s64)period)
 		weight->step = 0;
 	return n;
@@ -141,11 +141,11 @@ static __always_inline u32 weigh_sample(struct weight *weight, struct task_struc
 		check_run(weight, task->se.sum_exec_runtime, period, lag);
 	else
 		begin_run(weight, run, period);
-	n = take_along(weight, period);
-	weight->stood += n;
-	if (weight->stood > WEIGHT_SETTLED)
-		weight->stood = WEIGHT_SETTLED;
-	weight->ticked++;
+	n = weight_due(weight, period);
+	weight->counted += n;
+	if (weight->counted > WEIGHT_SETTLED)
+		weight->counted = WEIGHT_SETTLED;
+	weight->samples++;
 	return n;
 }
 
@@ -160,12 +160,12 @@ static __always_inline void weigh_around(struct weight *weight, struct task_stru
 	u64 now = task->se.sum_exec_runtime + (task->on_cpu ? lag / 4 : 0);
 
 	if (begins)
-		weight->due += (s64)(now - weight->base) - (s64)(weight->ticked * period);
+		weight->due += (s64)(now - weight->base) - (s64)(weight->samples * period);
 	else
 		spread_due(weight, SPREAD_SAMPLES, period);
 	weight->run = run_began(task);
 	weight->base = now;
-	weight->ticked = 0;
+	weight->samples = 0;
 }
 
 #endif

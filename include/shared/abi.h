@@ -102,12 +102,12 @@ enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
  * What the programs know of a space that user space was told of. If user space chooses cgroups, no
  * tick of a cgroup is cached before its decision, so that the decision applies to the next tick.
  */
-enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
+enum space_state { SPACE_ANNOUNCED = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
 
 /*
  * Tells user space of the first sight of a file, of a process with anonymous text, or of the cgroup
  * of a split; or that the half that ticks are counted in, its roots or the accounts of splits are so full that
- * room must be made: see callers_state.asked.
+ * room must be made: see table_state.room_requested.
  */
 enum { RECORD_SPACE = 1, RECORD_FULL = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
@@ -202,8 +202,8 @@ enum walk_kind {
 	WALK_BEGIN, /* runtime counts from here on; none is counted until the walk is over */
 	WALK_SETTLE, /* runtime is added to the accounts */
 	WALK_AWAIT, /* the same after the end, only for threads that were exiting then */
-	WALK_MUTE, /* no ticks from here on, though CPU time counts on */
-	WALK_UNMUTE, /* ticks again from here on, with another period */
+	WALK_PAUSE, /* no ticks from here on, though CPU time counts on */
+	WALK_RESUME, /* ticks again from here on, with another period */
 };
 
 /*
@@ -212,7 +212,7 @@ enum walk_kind {
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
-	__u16 muted; /* whether ticks count nothing for a while */
+	__u16 paused; /* whether ticks count nothing for a while */
 	__u16 watched; /* whether programs measure how long they take */
 	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */

@@ -23,7 +23,7 @@ enum {
 	CALL_IS_FAST = 1U << 0, /* takes ticks of the fast clock only, else of the normal one */
 	CALL_SKIPS_KERNEL = 1U << 1, /* ticks in the kernel are left out */
 	CALL_HAS_LIMIT = 1U << 2, /* a full counter ends it; counters hold the caller's values */
-	CALL_TAKES_PCS = 1U << 3, /* pcsample() */
+	CALL_STORES_PCS = 1U << 3, /* pcsample() */
 };
 
 enum {
@@ -166,7 +166,7 @@ struct call_globals {
 	__u32 next_page;
 	__u32 page_limit;
 	__u32 page_low; /* from this page on, more pages are asked for */
-	__u32 asked;
+	__u32 room_requested;
 	__u32 serial; /* the last serial given */
 	__u32 missed; /* records that did not fit, after which all calls are looked at */
 	__u32 unfollowed; /* children that got no call, for lack of room or by their user's limit */

@@ -29,8 +29,8 @@ static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size,
 /*
  * Takes one for a user; returns 1, or 0. Two users at once may both be refused where one would fit.
  */
-static inline __attribute__((always_inline)) __u32 call_share_take(__u32 *held, __u32 limit,
-								   __u32 *taken, __u32 size)
+static inline __attribute__((always_inline)) __u32 call_share_acquire(__u32 *held, __u32 limit,
+								      __u32 *taken, __u32 size)
 {
 	__u32 has = __sync_fetch_and_add(held, 1), all = __sync_fetch_and_add(taken, 1);
 
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) __u32 call_share_take(__u32 *held, 
 	return 0;
 }
 
-static inline __attribute__((always_inline)) void call_share_give(__u32 *held, __u32 *taken)
+static inline __attribute__((always_inline)) void call_share_release(__u32 *held, __u32 *taken)
 {
 	__sync_fetch_and_sub(held, 1);
 	__sync_fetch_and_sub(taken, 1);

@@ -96,7 +96,7 @@ struct text_range {
 	__u64 vma; /* the kernel's mapping; may be freed by now */
 	__u64 inode; /* of the mapping's file; 0 for anonymous text */
 	__u32 pages; /* of 4 KiB; 0: empty */
-	__u32 epoch; /* callers_state's, before the text's number was looked up */
+	__u32 epoch; /* table_state's, before the text's number was looked up */
 	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
 	__u32 root; /* of its ticks, with NODE_IS_ROOT; 0: not looked up yet */
 	__u16 target; /* whose ticks these are */
@@ -141,7 +141,7 @@ enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
  * node's number is its place in its half, and for the second half NODE_IN_SECOND. A half of no more than base_nodes
  * is a part of `nodes`: the first, or the last base_nodes of them. A larger one is a map of its own in `halves`.
  */
-struct caller_node {
+struct table_node {
 	__u64 site;
 	__u32 parent;
 	__u32 count;
@@ -155,12 +155,12 @@ enum {
 	NODE_IN_SECOND = 1 << 30,
 	NODES_OF_LINE = 4,
 	NODE_LINES = 8, /* in which a node may be */
-	TURN_PART = 4, /* a half is full enough to turn when one in so many is in use */
+	SWAP_PART = 4, /* a half is full enough to turn when one in so many is in use */
 };
 
 /* A cache line of them, which is an element of the maps. */
 struct node_line {
-	struct caller_node node[NODES_OF_LINE];
+	struct table_node node[NODES_OF_LINE];
 };
 
 /*
@@ -193,14 +193,14 @@ static inline __u32 half_of(__u32 parent)
 /* A key of `carries` that stands for a node and not for a counter in a page. */
 #define CARRY_OF_NODE (1ULL << 63)
 
-struct caller_root_key {
+struct table_root_key {
 	__u64 split; /* id of the process, thread or cgroup; 0: not told apart, or no memory to */
 	__u32 target;
 	__u16 end; /* enum walk_end */
-	__u16 tree; /* the half that its chains are in */
+	__u16 half; /* the half that its chains are in */
 };
 
-struct caller_root {
+struct table_root {
 	__u32 number; /* odd: in the second half */
 	__u32 pad;
 	__u64 ticks; /* without any frame */
@@ -214,7 +214,7 @@ struct caller_root {
  * The number of a root of split 0. User space makes them before the first tick: without callers that of END_FLAT for
  * each target, and with callers those of all other ends.
  */
-static inline __u32 root_for_good(__u32 target, __u32 end, __u32 half)
+static inline __u32 fixed_root(__u32 target, __u32 end, __u32 half)
 {
 	return 2 * (end == END_FLAT ? target : target * WALK_END_COUNT + end) + half;
 }
@@ -267,7 +267,7 @@ struct walk {
 	__u32 entered_root;
 	__u32 entered_generation;
 	__u32 nr_entered;
-	__u32 epoch; /* callers_state's, before the text was looked up */
+	__u32 epoch; /* table_state's, before the text was looked up */
 	struct entered_frame entered[WALK_ENTERED];
 };
 
@@ -301,7 +301,7 @@ struct uid_range {
 
 struct owner {
 	__u64 key;
-	__u32 elements[2]; /* of each half */
+	__u32 nodes_used[2]; /* of each half */
 	__u32 texts;
 	__u32 pad;
 };
@@ -311,7 +311,7 @@ struct owner {
  * emptied, so no more than nine sixteenths are lent. Where more than 13/16 are in use a hash finds no free
  * one in reach; the last of these sixteenths is for leaves after a gap.
  */
-static inline __u32 element_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
+static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
 {
 	const __u32 part = nr_nodes / 16;
 
@@ -325,20 +325,20 @@ static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 }
 
 /* Shared as global data: which half ticks are counted in, and what was given out. What each tick reads comes first. */
-struct callers_state {
+struct table_state {
 	__u32 epoch; /* counted up at each turn, and when numbers of texts or owners were given back */
 	__u32 generation; /* counted up at each turn, before the epoch; odd: the second half */
 	__u32 node_mask[2]; /* nodes of each half - 1; there is a power of two of them */
 	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
-	__u32 splits_short; /* with this many in use, user space is asked to make room */
+	__u32 splits_low; /* with this many in use, user space is asked to make room */
 	__u32 pad[10];
-	__u32 asked; /* a RECORD_FULL was sent; user space clears it when it has made room */
+	__u32 room_requested; /* a RECORD_FULL was sent; user space clears it when it has made room */
 	__u32 next_text;
 	__u32 next_root[2]; /* by half */
 	__u32 next_owner;
-	__u32 elements[2]; /* in use, of each half */
+	__u32 nodes_used[2]; /* in use, of each half */
 	__u32 texts; /* with a number */
-	__u32 texts_untold; /* that a pass over all mappings could not announce */
+	__u32 texts_unannounced; /* that a pass over all mappings could not announce */
 	__u32 splits_used; /* elements of spent_cpus */
 	__u32 pad1[6];
 };
@@ -347,13 +347,13 @@ _Static_assert(sizeof(struct rules_of_text) == 24, "struct rules_of_text");
 _Static_assert(sizeof(struct text_range) == 64, "struct text_range");
 _Static_assert(sizeof(struct known_file) == 32, "struct known_file");
 _Static_assert(sizeof(struct known_rule) == 16, "struct known_rule");
-_Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
+_Static_assert(sizeof(struct table_node) == 16, "struct table_node");
 _Static_assert(sizeof(struct node_line) == 64, "struct node_line");
-_Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
-_Static_assert(sizeof(struct caller_root) == 40, "struct caller_root");
+_Static_assert(sizeof(struct table_root_key) == 16, "struct table_root_key");
+_Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
 _Static_assert(sizeof(struct owner) == 24, "struct owner");
-_Static_assert(sizeof(struct callers_state) == 128, "struct callers_state");
+_Static_assert(sizeof(struct table_state) == 128, "struct table_state");
 _Static_assert(sizeof(struct walk) == 176 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

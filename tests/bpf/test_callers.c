@@ -21,7 +21,7 @@ enum { NODES = 1 << 15, ROUNDS = 4000, TEXTS = 4, GRANULES = 8, ROWS = 60, TABLE
 
 struct bench {
 	struct selftest_bpf *skel;
-	struct caller_node *nodes;
+	struct table_node *nodes;
 	struct owner *owners;
 	struct unwind_line *lines;
 	struct rules_of_text *tables;
@@ -45,12 +45,12 @@ static void bench_open(struct bench *bench)
 	bench->skel = skel;
 	skel->rodata->base_nodes = NODES;
 	skel->rodata->max_roots = 2 * WALK_END_COUNT;
-	skel->rodata->roots_short = 2 * WALK_END_COUNT;
+	skel->rodata->roots_low = 2 * WALK_END_COUNT;
 	skel->rodata->base_lines = lines;
 	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES / NODES_OF_LINE);
-	skel->bss->callers_state.next_owner = OWNER_FIRST;
-	skel->bss->callers_state.node_mask[0] = NODES - 1;
-	skel->bss->callers_state.node_mask[1] = NODES - 1;
+	skel->bss->table_state.next_owner = OWNER_FIRST;
+	skel->bss->table_state.node_mask[0] = NODES - 1;
+	skel->bss->table_state.node_mask[1] = NODES - 1;
 	bpf_map__set_max_entries(skel->maps.walks, 1);
 	bpf_map__set_max_entries(skel->maps.known_rules, KNOWN_RULES);
 	bpf_map__set_max_entries(skel->maps.lines, lines);
@@ -91,7 +91,7 @@ static void change_chain(struct selftest_bpf__bss *bss)
 }
 
 /* The number of a parent that is no root. */
-static const struct caller_node *node_of(const struct bench *bench, uint32_t parent)
+static const struct table_node *node_of(const struct bench *bench, uint32_t parent)
 {
 	const uint32_t number = (parent - 1) & (NODE_IN_SECOND - 1);
 
@@ -109,7 +109,7 @@ static uint32_t first_owners(uint32_t root)
 static void expect_chain(struct bench *bench)
 {
 	const struct selftest_bpf__bss *bss = bench->skel->bss;
-	uint32_t at = bss->out_node, half = bss->callers_state.generation & 1, i;
+	uint32_t at = bss->out_node, half = bss->table_state.generation & 1, i;
 
 	for (i = 0; i < bss->in_nr; i++) {
 		cr_assert_eq(node_of(bench, at)->site, bss->in_sites[i], "frame %u of %u", i,
@@ -117,18 +117,18 @@ static void expect_chain(struct bench *bench)
 		cr_assert_eq(half_of(at), half, "the other half");
 		at = node_of(bench, at)->parent;
 	}
-	cr_assert_eq(at, first_owners(root_for_good(bss->in_target, END_COMPLETE, half)));
+	cr_assert_eq(at, first_owners(fixed_root(bss->in_target, END_COMPLETE, half)));
 }
 
 /* The half is changed for the other one, which is emptied first, as user space does. */
 static void turn(struct bench *bench)
 {
-	uint32_t generation = ++bench->skel->bss->callers_state.generation, i;
+	uint32_t generation = ++bench->skel->bss->table_state.generation, i;
 
 	memset(&bench->nodes[generation & 1 ? NODES : 0], 0, NODES * sizeof(*bench->nodes));
 	for (i = 0; i < OWNERS_MAX; i++)
-		bench->owners[i].elements[generation & 1] = 0;
-	bench->skel->bss->callers_state.elements[generation & 1] = 0;
+		bench->owners[i].nodes_used[generation & 1] = 0;
+	bench->skel->bss->table_state.nodes_used[generation & 1] = 0;
 }
 
 static uint32_t used(const struct bench *bench)
@@ -157,8 +157,8 @@ Test(bpf_callers, one_owner_cannot_fill_the_tree)
 	}
 	cr_expect_eq(bss->out_node, 0);
 	nr = used(&bench);
-	cr_expect_eq(nr, bss->callers_state.elements[0]);
-	cr_expect_eq(nr, bench.owners[OWNER_FIRST].elements[0]);
+	cr_expect_eq(nr, bss->table_state.nodes_used[0]);
+	cr_expect_eq(nr, bench.owners[OWNER_FIRST].nodes_used[0]);
 	cr_expect_geq(nr, NODES / 16 * 9 - 64);
 	cr_expect_leq(nr, NODES / 16 * 9 + 64);
 	/* The leaf of what does not fit is marked, and below the root. */
@@ -166,9 +166,9 @@ Test(bpf_callers, one_owner_cannot_fill_the_tree)
 	at = bss->out_node;
 	cr_assert(at);
 	cr_expect_eq(node_of(&bench, at)->site, bss->in_sites[0] | SITE_AFTER_GAP);
-	cr_expect_eq(node_of(&bench, at)->parent, first_owners(root_for_good(0, END_COMPLETE, 0)));
+	cr_expect_eq(node_of(&bench, at)->parent, first_owners(fixed_root(0, END_COMPLETE, 0)));
 	/* Another owner, as whom the test has the first's number taken away. */
-	bench.owners[OWNER_FIRST].elements[0] = 0;
+	bench.owners[OWNER_FIRST].nodes_used[0] = 0;
 	for (i = 0; i < bss->in_nr; i++)
 		bss->in_sites[i] = 1 + (1 << 20) + i;
 	run(bench.skel->progs.selftest_chain);
@@ -238,7 +238,7 @@ static void make_table(struct bench *bench, uint32_t text, struct row *rows)
 	bench->tables[text] = (struct rules_of_text){ .state = RULES_READY,
 						      .index = index,
 						      .granules = GRANULES };
-	bench->skel->bss->callers_state.epoch++;
+	bench->skel->bss->table_state.epoch++;
 }
 
 static uint32_t rule_at(const struct row *rows, uint32_t offset)
@@ -267,7 +267,7 @@ Test(bpf_callers, rules_are_those_of_the_text)
 		if (round < TEXTS)
 			continue;
 		bench.skel->bss->in_text = text;
-		bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch;
+		bench.skel->bss->in_epoch = bench.skel->bss->table_state.epoch;
 		bench.skel->bss->in_rule_at = offset;
 		run(bench.skel->progs.selftest_rule);
 		cr_assert_eq(bench.skel->bss->out_rule, (int)rule_at(rows[text], offset),
@@ -288,7 +288,7 @@ Test(bpf_callers, walk_while_a_number_is_given_back)
 
 	bench_open(&bench);
 	make_table(&bench, 0, rows);
-	bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch++;
+	bench.skel->bss->in_epoch = bench.skel->bss->table_state.epoch++;
 	bench.skel->bss->in_rule_at = rows[ROWS / 2].offset;
 	run(bench.skel->progs.selftest_rule);
 	before = rule_at(rows, rows[ROWS / 2].offset);
@@ -297,7 +297,7 @@ Test(bpf_callers, walk_while_a_number_is_given_back)
 	for (granule = 0; granule <= GRANULES; granule++)
 		put_word(&bench, granule, GRANULES + 1 + !!granule);
 	put_word(&bench, GRANULES + 1, unwind_row(0, unwind_row_rule(before) + 1));
-	bench.skel->bss->in_epoch = bench.skel->bss->callers_state.epoch;
+	bench.skel->bss->in_epoch = bench.skel->bss->table_state.epoch;
 	run(bench.skel->progs.selftest_rule);
 	cr_expect_eq(bench.skel->bss->out_rule, (int)unwind_row_rule(before) + 1,
 		     "the rule of the file before");

@@ -23,7 +23,7 @@ enum { NODES = 1 << 12, ROOTS = 16 };
 /* The selftest's maps as the engine sizes and reads them. */
 struct bench {
 	struct selftest_bpf *skel;
-	struct caller_node *nodes;
+	struct table_node *nodes;
 	const struct target_account *account;
 	uint32_t shift;
 };
@@ -48,13 +48,13 @@ static void bench_begin(struct bench *bench, uint32_t shift)
 	skel->rodata->base_nodes = NODES;
 	skel->rodata->max_texts = 1024;
 	skel->rodata->max_roots = ROOTS;
-	skel->rodata->roots_short = ROOTS;
-	skel->bss->callers_state.next_text = TEXT_FIRST;
-	skel->bss->callers_state.next_owner = OWNER_FIRST;
-	skel->bss->callers_state.node_mask[0] = NODES - 1;
-	skel->bss->callers_state.node_mask[1] = NODES - 1;
+	skel->rodata->roots_low = ROOTS;
+	skel->bss->table_state.next_text = TEXT_FIRST;
+	skel->bss->table_state.next_owner = OWNER_FIRST;
+	skel->bss->table_state.node_mask[0] = NODES - 1;
+	skel->bss->table_state.node_mask[1] = NODES - 1;
 	bpf_map__set_max_entries(skel->maps.nodes, 2 * NODES / NODES_OF_LINE);
-	bpf_map__set_max_entries(skel->maps.caller_roots, 2 * ROOTS);
+	bpf_map__set_max_entries(skel->maps.table_roots, 2 * ROOTS);
 	bpf_map__set_max_entries(skel->maps.texts, 1024);
 	bpf_map__set_max_entries(skel->maps.rules_of_texts, 1024);
 	bpf_map__set_max_entries(skel->maps.spaces, 16);
@@ -120,7 +120,7 @@ static uint64_t site_of(uint32_t text, uint64_t offset)
 }
 
 /* The ticks of the nodes at a site below a root; of all with site 0. */
-static uint64_t sum(const struct caller_node *nodes, uint32_t nr, uint64_t site, uint32_t parent)
+static uint64_t sum(const struct table_node *nodes, uint32_t nr, uint64_t site, uint32_t parent)
 {
 	uint64_t total = 0;
 	uint32_t i;
@@ -148,7 +148,7 @@ static void check_one(struct bench *bench, uint64_t inode)
 	uint64_t pages = 1 + random() % 100000, base = random64() % (1ULL << 34);
 	uint64_t start = (random64() % (1ULL << 35)) << 12, offset = base << 12;
 	uint64_t pc = start + random64() % (pages << 12), bin, before, site;
-	const uint32_t root = NODE_IS_ROOT | root_for_good(0, END_FLAT, 0);
+	const uint32_t root = NODE_IS_ROOT | fixed_root(0, END_FLAT, 0);
 
 	make_range(bench, inode, start, start + (pages << 12), offset, pc);
 	cr_assert(bench->skel->bss->out_found);
@@ -172,7 +172,7 @@ static void check_shift(uint32_t shift)
 	for (i = 0; i < 200; i++)
 		check_one(&bench, 1 + random() % 3);
 	cr_assert_eq(sum(bench.nodes, NODES, 0, 0), 200);
-	cr_assert_eq(bench.skel->bss->callers_state.next_text, TEXT_FIRST + 3);
+	cr_assert_eq(bench.skel->bss->table_state.next_text, TEXT_FIRST + 3);
 	bench_close(&bench);
 }
 
@@ -238,24 +238,24 @@ Test(count, full_table_gets_coarser_then_forgets_places)
 /* Before a half is full user space is asked, once, to turn; it is asked again when it has. */
 Test(count, asks_to_turn_at_a_quarter)
 {
-	struct callers_state *state;
+	struct table_state *state;
 	struct bench bench;
 	uint32_t i;
 
 	NEED_ROOT();
 	bench_open(&bench, 0);
-	state = &bench.skel->bss->callers_state;
-	for (i = 0; i < NODES / TURN_PART - 1; i++)
+	state = &bench.skel->bss->table_state;
+	for (i = 0; i < NODES / SWAP_PART - 1; i++)
 		count_site(&bench, site_of(TEXT_FIRST, i << 10));
-	cr_assert_eq(state->asked, 0);
+	cr_assert_eq(state->room_requested, 0);
 	count_site(&bench, site_of(TEXT_FIRST + 1, 0));
 	count_site(&bench, site_of(TEXT_FIRST + 1, 1));
-	cr_assert_eq(state->asked, 1);
+	cr_assert_eq(state->room_requested, 1);
 	state->generation++;
-	state->asked = 0;
+	state->room_requested = 0;
 	count_site(&bench, site_of(TEXT_FIRST + 1, 2));
-	cr_assert_eq(state->asked, 0, "the other half is empty");
-	cr_assert_eq(state->elements[1], 1);
+	cr_assert_eq(state->room_requested, 0, "the other half is empty");
+	cr_assert_eq(state->nodes_used[1], 1);
 	bench_close(&bench);
 }
 
@@ -263,10 +263,10 @@ Test(count, asks_to_turn_at_a_quarter)
 Test(count, large_half_is_a_map_of_its_own)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	const uint32_t root = NODE_IS_ROOT | root_for_good(1, END_FLAT, 1), large = 4 * NODES;
+	const uint32_t root = NODE_IS_ROOT | fixed_root(1, END_FLAT, 1), large = 4 * NODES;
 	const uint32_t many = NODES + NODES / 4;
 	uint32_t slot = 1, i, found = 0;
-	struct caller_node *nodes;
+	struct table_node *nodes;
 	struct bench bench;
 	int fd;
 
@@ -276,8 +276,8 @@ Test(count, large_half_is_a_map_of_its_own)
 			    large / NODES_OF_LINE, &options);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(bpf_map_update_elem(bpf_map__fd(bench.skel->maps.halves), &slot, &fd, 0), 0);
-	bench.skel->bss->callers_state.node_mask[1] = large - 1;
-	bench.skel->bss->callers_state.generation = 1;
+	bench.skel->bss->table_state.node_mask[1] = large - 1;
+	bench.skel->bss->table_state.generation = 1;
 	bench.skel->bss->in_target = 1;
 	for (i = 0; i < many; i++)
 		cr_assert(count_site(&bench, site_of(TEXT_FIRST, i << 10)));
@@ -301,7 +301,7 @@ Test(count, wrapped_count_is_carried)
 
 	NEED_ROOT();
 	bench_open(&bench, 0);
-	bench.skel->bss->callers_state.generation = 1;
+	bench.skel->bss->table_state.generation = 1;
 	bench.skel->data->in_ticks = 0xc0000000;
 	for (i = 0; i < 3; i++)
 		cr_assert(count_site(&bench, site_of(TEXT_FIRST, 10)));
@@ -316,7 +316,7 @@ Test(count, wrapped_count_is_carried)
 /* Each process has a root of its own as long as there is room; the ticks of others are the target's. */
 Test(count, root_of_a_split_or_of_its_target)
 {
-	const uint32_t none = NODE_IS_ROOT | root_for_good(0, END_FLAT, 0);
+	const uint32_t none = NODE_IS_ROOT | fixed_root(0, END_FLAT, 0);
 	const uint64_t site = site_of(TEXT_FIRST, 10);
 	struct bench bench;
 	uint32_t i, own = 0;
@@ -325,8 +325,8 @@ Test(count, root_of_a_split_or_of_its_target)
 	bench_begin(&bench, 0);
 	bench.skel->rodata->split = SPLIT_PROCESS;
 	bpf_map__set_max_entries(bench.skel->maps.spent_cpus, 16);
-	bench.skel->bss->callers_state.next_root[0] = 1;
-	bench.skel->bss->callers_state.next_root[1] = ROOTS;
+	bench.skel->bss->table_state.next_root[0] = 1;
+	bench.skel->bss->table_state.next_root[1] = ROOTS;
 	bench_load(&bench);
 	cr_assert(count_site(&bench, site));
 	cr_assert(count_site(&bench, site));
@@ -334,7 +334,7 @@ Test(count, root_of_a_split_or_of_its_target)
 	for (i = 0; i < NODES; i++)
 		own += bench.nodes[i].count * (bench.nodes[i].parent == (NODE_IS_ROOT | 2));
 	cr_assert_eq(own, 2, "the first number that is free");
-	bench.skel->bss->callers_state.generation = 1;
+	bench.skel->bss->table_state.generation = 1;
 	cr_assert(count_site(&bench, site));
 	cr_assert_eq(sum(bench.nodes + NODES, NODES, site, none | 1), 1, "no room");
 	bench_close(&bench);
@@ -385,7 +385,7 @@ Test(count, text_that_is_no_text_is_outside)
 	bench.skel->data->in_exec = 0;
 	make_range(&bench, 1, 0, 4096, 0, 10);
 	cr_assert_eq(bench.skel->bss->out_found, 0);
-	cr_assert_eq(bench.skel->bss->callers_state.texts, 0);
+	cr_assert_eq(bench.skel->bss->table_state.texts, 0);
 	bench_close(&bench);
 }
 
@@ -396,11 +396,11 @@ Test(count, text_without_a_number)
 
 	NEED_ROOT();
 	bench_open(&bench, 0);
-	bench.skel->bss->callers_state.next_text = 1024;
+	bench.skel->bss->table_state.next_text = 1024;
 	make_range(&bench, 1, 0, 4096, 0, 10);
 	cr_assert_eq(bench.skel->bss->out_found, 1);
 	cr_assert_eq(bench.skel->bss->out_site, site_of(TEXT_OTHER, 0) | SITE_COARSE);
-	cr_assert_neq(bench.skel->bss->out_range.epoch, bench.skel->bss->callers_state.epoch,
+	cr_assert_neq(bench.skel->bss->out_range.epoch, bench.skel->bss->table_state.epoch,
 		      "it is looked up again");
 	bench_close(&bench);
 }
@@ -451,7 +451,7 @@ Test(ranges, hit_needs_text_process_stamp_and_epoch)
 	cr_assert_eq(find(&bench, 0x401234, 7, 4), 0, "another state, and no mapping to renew by");
 	cr_assert_eq(find(&bench, 0x404000, 7, 2), 0, "past the end");
 	cr_assert_eq(find(&bench, 0x3fffff, 7, 2), 0, "before the start");
-	bench.skel->bss->callers_state.epoch++;
+	bench.skel->bss->table_state.epoch++;
 	cr_assert_eq(find(&bench, 0x401234, 7, 2), 0, "numbers were given back");
 	bench_close(&bench);
 }

@@ -12,9 +12,9 @@
 
 TestSuite(halves, .init = need_root);
 
-enum { MIB = 1 << 20, MIB_NODES = MIB / sizeof(struct caller_node) };
+enum { MIB = 1 << 20, MIB_NODES = MIB / sizeof(struct table_node) };
 
-static struct callers_state state;
+static struct table_state state;
 
 static int make(uint32_t flags, uint32_t nr)
 {
@@ -58,8 +58,8 @@ static void put(const struct halves *halves, uint32_t half, uint32_t index, uint
 	struct mapped_array map;
 
 	cr_assert_eq(halves_map(halves, half, &map), 0);
-	cr_assert_eq(map.size, halves->nr_nodes[half] * sizeof(struct caller_node));
-	((struct caller_node *)map.at)[index].site = site;
+	cr_assert_eq(map.size, halves->nr_nodes[half] * sizeof(struct table_node));
+	((struct table_node *)map.at)[index].site = site;
 	mapped_array_close(&map);
 }
 

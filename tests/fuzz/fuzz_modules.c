@@ -12,7 +12,7 @@ enum { PLACES = 64 };
 static struct store *make_store(void)
 {
 	const struct store_root root = { 0 };
-	struct caller_node nodes[PLACES];
+	struct table_node nodes[PLACES];
 	const struct closed_half half = { .nodes = nodes,
 					  .nr_nodes = PLACES,
 					  .roots = &root,
@@ -21,7 +21,7 @@ static struct store *make_store(void)
 	uint32_t i;
 
 	for (i = 0; i < PLACES; i++)
-		nodes[i] = (struct caller_node){
+		nodes[i] = (struct table_node){
 			.site = (uint64_t)TEXT_KERNEL << SITE_OFFSET_BITS |
 				((0xffffffffc0000000 + (i << 10)) & SITE_OFFSET_MASK),
 			.parent = NODE_IS_ROOT,

@@ -228,11 +228,11 @@ Test(agent_names, names_that_no_one_gave)
 	cr_expect_str_eq(names.container, "");
 }
 
-static enum told decide(const struct choice_rule *rules, size_t nr, const char *cgroup)
+static enum space_state decide(const struct choice_rule *rules, size_t nr, const char *cgroup)
 {
 	struct agent_choice choice = { .rules = rules, .nr_rules = nr };
 	struct error err = { 0 };
-	enum told told;
+	enum space_state told;
 
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	told = choice_decide(&choice, cgroup);
@@ -249,9 +249,9 @@ Test(agent_names, whose_ticks_are_wanted)
 	const struct choice_rule both[] = { shop, not_envoy }, units[] = { ssh, user };
 
 	/* It is not known yet, so there is no answer to keep. */
-	cr_expect_eq(decide(both, 2, IN_POD), SPACE_TOLD);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_ANNOUNCED);
 	make_folder("pods/shop-a_web-0_" POD);
-	cr_expect_eq(decide(both, 2, IN_POD), SPACE_TOLD);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_ANNOUNCED);
 	make_folder("containers/web-0_shop-a_nginx-" ID ".log");
 	cr_expect_eq(decide(both, 2, IN_POD), SPACE_WANTED);
 	cr_expect_eq(decide(&not_envoy, 1, IN_POD), SPACE_WANTED);
@@ -280,8 +280,8 @@ Test(agent_names, what_a_rule_waits_for)
 	cr_expect_eq(decide(&shop, 1, docker), SPACE_LEFT_OUT);
 	cr_expect_eq(decide(&not_shop, 1, docker), SPACE_WANTED);
 	cr_expect_eq(decide(both, 2, docker), SPACE_LEFT_OUT);
-	cr_expect_eq(decide(&not_envoy, 1, docker), SPACE_TOLD);
-	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_TOLD, "no folder yet");
+	cr_expect_eq(decide(&not_envoy, 1, docker), SPACE_ANNOUNCED);
+	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_ANNOUNCED, "no folder yet");
 	make_folder("pods/payments_api-0_" POD);
 	make_folder("pods/payments_api-0_" POD "/nginx");
 	make_folder("pods/payments_api-0_" POD "/envoy");
@@ -289,7 +289,7 @@ Test(agent_names, what_a_rule_waits_for)
 	cr_expect_eq(decide(&not_shop, 1, sandbox), SPACE_WANTED);
 	cr_expect_eq(decide(&api, 1, sandbox), SPACE_WANTED);
 	cr_expect_eq(decide(both, 2, sandbox), SPACE_LEFT_OUT);
-	cr_expect_eq(decide(two, 2, sandbox), SPACE_TOLD);
+	cr_expect_eq(decide(two, 2, sandbox), SPACE_ANNOUNCED);
 	cr_expect_eq(decide(&not_envoy, 1, "/kubepods/pod" POD), SPACE_WANTED, "the pod's own");
 }
 
@@ -301,7 +301,7 @@ Test(agent_names, no_name_is_waited_for_for_good)
 	struct error err = { 0 };
 
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
-	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_TOLD);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_ANNOUNCED);
 	identities_set_patience(choice.identities, 0);
 	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_LEFT_OUT);
 	choice.rules++;
@@ -333,7 +333,7 @@ Test(agent_names, rules_hold_for_any_number_of_cgroups)
 	/* Those that neither of two profiles had make room. */
 	identities_end_interval(choice.identities);
 	identities_end_interval(choice.identities);
-	cr_expect_eq(choice_decide(&choice, "/docker/" ID), SPACE_TOLD);
+	cr_expect_eq(choice_decide(&choice, "/docker/" ID), SPACE_ANNOUNCED);
 	identities_close(choice.identities);
 }
 

@@ -9,7 +9,7 @@ static __u32 take_all(__u32 size, __u32 *taken)
 {
 	__u32 held = 0;
 
-	while (call_share_take(&held, size, taken, size))
+	while (call_share_acquire(&held, size, taken, size))
 		;
 	return held;
 }
@@ -59,7 +59,7 @@ Test(call_share, many)
 		for (users = 0; users < 20; users++) {
 			held = 0;
 			while (held < sizes[i] / 16 &&
-			       call_share_take(&held, ~0U - 1, &taken, sizes[i]))
+			       call_share_acquire(&held, ~0U - 1, &taken, sizes[i]))
 				;
 			cr_expect_gt(held, 0, "size %u, user %u", sizes[i], users);
 		}
@@ -71,15 +71,15 @@ Test(call_share, limits)
 {
 	__u32 taken = 0, held = 0;
 
-	cr_expect(call_share_take(&held, 1, &taken, 1000));
-	cr_expect(!call_share_take(&held, 1, &taken, 1000));
+	cr_expect(call_share_acquire(&held, 1, &taken, 1000));
+	cr_expect(!call_share_acquire(&held, 1, &taken, 1000));
 	cr_expect_eq(held, 1);
 	cr_expect_eq(taken, 1);
 	/* Only root may use what all others leave. */
 	taken = 900;
-	cr_expect(!call_share_take(&held, 2, &taken, 1000));
-	cr_expect(call_share_take(&held, CALL_NO_LIMIT, &taken, 1000));
-	call_share_give(&held, &taken);
+	cr_expect(!call_share_acquire(&held, 2, &taken, 1000));
+	cr_expect(call_share_acquire(&held, CALL_NO_LIMIT, &taken, 1000));
+	call_share_release(&held, &taken);
 	cr_expect_eq(taken, 900);
 	/* No sum may wrap around. */
 	cr_expect(!call_share_admits(~0U, ~0U, ~0U, ~0U));

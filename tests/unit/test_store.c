@@ -20,7 +20,7 @@ Test(store, a_tick_is_at_its_place)
 	put_place(put_root(1, MINE, END_FLAT), site_at(TEXT_FILE, 0x43), 1);
 	put_place(put_root(2, MINE, END_FLAT), site_at(TEXT_FILE, 0x43), 5);
 	put_place(put_root(2, MINE, END_FLAT), site_at(TEXT_FILE + 1, 0x43), 6);
-	name_split(MINE, "me", SPACE_TOLD);
+	name_split(MINE, "me", SPACE_ANNOUNCED);
 	add_half();
 	fill_profile(false);
 	cr_assert_eq(fixture.profile->nr_histograms, 3);
@@ -69,12 +69,12 @@ Test(store, wraps_are_added_up)
 	put_wraps(node, 2);
 	put_wraps(node | NODE_IN_SECOND, 5);
 	add_half();
-	fixture.nodes[node - 1] = (struct caller_node){ .site = site_at(TEXT_FILE, 0x50),
-							.parent = put_root(0, 0, END_FLAT) };
+	fixture.nodes[node - 1] = (struct table_node){ .site = site_at(TEXT_FILE, 0x50),
+						       .parent = put_root(0, 0, END_FLAT) };
 	add_half();
-	fixture.nodes[node - 1] = (struct caller_node){ .site = site_at(TEXT_FILE, 0x60),
-							.parent = put_root(0, 0, END_FLAT),
-							.count = 9 };
+	fixture.nodes[node - 1] = (struct table_node){ .site = site_at(TEXT_FILE, 0x60),
+						       .parent = put_root(0, 0, END_FLAT),
+						       .count = 9 };
 	add_half();
 	fill_profile(false);
 	cr_expect_eq(bin_at(0, -1, "/0", 0x40, 1), (UINT64_C(2) << 32) + 1);

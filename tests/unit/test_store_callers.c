@@ -103,15 +103,15 @@ Test(store_callers, frames_of_one_object_are_one)
 /* One that is being made has a site and no parent yet; a damaged table may have a circle. */
 Test(store_callers, what_hangs_from_nothing_is_left_out)
 {
-	struct caller_node *nodes = fixture.nodes;
+	struct table_node *nodes = fixture.nodes;
 
-	nodes[1] = (struct caller_node){ .site = AT(10), .count = 1 };
-	nodes[2] = (struct caller_node){ .site = AT(20), .parent = 4, .count = 1 };
-	nodes[3] = (struct caller_node){ .site = AT(30), .parent = 3, .count = 1 };
-	nodes[4] = (struct caller_node){ .site = AT(30), .parent = HALF_NODES + 9, .count = 1 };
-	nodes[5] = (struct caller_node){ .site = AT(30), .parent = NODE_IS_ROOT | 9, .count = 1 };
-	nodes[6] = (struct caller_node){ .site = AT(30), .parent = NODE_IN_SECOND | 2, .count = 1 };
-	nodes[7] = (struct caller_node){ .site = AT(40), .parent = root_of(MINE), .count = 1 };
+	nodes[1] = (struct table_node){ .site = AT(10), .count = 1 };
+	nodes[2] = (struct table_node){ .site = AT(20), .parent = 4, .count = 1 };
+	nodes[3] = (struct table_node){ .site = AT(30), .parent = 3, .count = 1 };
+	nodes[4] = (struct table_node){ .site = AT(30), .parent = HALF_NODES + 9, .count = 1 };
+	nodes[5] = (struct table_node){ .site = AT(30), .parent = NODE_IS_ROOT | 9, .count = 1 };
+	nodes[6] = (struct table_node){ .site = AT(30), .parent = NODE_IN_SECOND | 2, .count = 1 };
+	nodes[7] = (struct table_node){ .site = AT(40), .parent = root_of(MINE), .count = 1 };
 	add_half();
 	fill_profile(true);
 	cr_expect_eq(fixture.profile->callers->nr_nodes, 1);
@@ -139,8 +139,8 @@ Test(store_callers, roots_are_joined)
 	const uint64_t again = MINE + (UINT64_C(1) << SPLIT_PID_BITS);
 	const struct profile_callers *callers;
 
-	name_split(MINE, "me", SPACE_TOLD);
-	name_split(again, "me", SPACE_TOLD);
+	name_split(MINE, "me", SPACE_ANNOUNCED);
+	name_split(again, "me", SPACE_ANNOUNCED);
 	put_place(root_of(MINE), AT(10), 1);
 	put_place(root_of(again), AT(10), 2);
 	put_root_ticks(root_of(MINE), 4);

@@ -89,10 +89,10 @@ void store_end(void)
 
 uint32_t put_root(uint32_t target, uint64_t split, uint32_t end)
 {
-	const struct caller_root_key key = { .split = split,
-					     .target = target,
-					     .end = (uint16_t)end,
-					     .tree = (uint16_t)fixture.half.half };
+	const struct table_root_key key = { .split = split,
+					    .target = target,
+					    .end = (uint16_t)end,
+					    .half = (uint16_t)fixture.half.half };
 	uint32_t i;
 
 	/* Numbers of the other half, and those that two CPUs took for one root, have none. */
@@ -121,7 +121,7 @@ uint32_t put_place(uint32_t parent, uint64_t site, uint32_t count)
 		chance = chance * 6364136223846793005ULL + 1442695040888963407ULL;
 		at = chance >> 33 & (HALF_NODES - 1);
 	} while (fixture.nodes[at].site);
-	fixture.nodes[at] = (struct caller_node){ .site = site, .parent = parent, .count = count };
+	fixture.nodes[at] = (struct table_node){ .site = site, .parent = parent, .count = count };
 	return (at | (fixture.half.half ? NODE_IN_SECOND : 0)) + 1;
 }
 
@@ -161,12 +161,12 @@ uint64_t split_of(uint32_t pid)
 	return UINT64_C(123456) << SPLIT_PID_BITS | pid;
 }
 
-void name_split(uint64_t split, const char *name, enum told told)
+void name_split(uint64_t split, const char *name, enum space_state state)
 {
 	struct error err;
 
 	cr_assert_eq(split_names_add(&fixture.splits, split, strdup(name), &err), 0);
-	fixture.splits.list[fixture.splits.nr - 1].told = told;
+	fixture.splits.list[fixture.splits.nr - 1].state = state;
 }
 
 void fill_profile(bool callers)

@@ -20,7 +20,7 @@ enum { TEXT_FILE = TEXT_FIRST, TEXT_JIT = TEXT_FILE + FILES, TEXT_STRANGE, TEXT_
 
 struct store_fixture {
 	struct store *store;
-	struct caller_node *nodes;
+	struct table_node *nodes;
 	struct store_root roots[HALF_ROOTS];
 	size_t nr_roots;
 	struct store_text texts[TEXTS];
@@ -58,7 +58,7 @@ void add_half(void);
 
 /* A process's or thread's split. */
 uint64_t split_of(uint32_t pid);
-void name_split(uint64_t split, const char *name, enum told told);
+void name_split(uint64_t split, const char *name, enum space_state state);
 
 /* Makes the profile anew. */
 void fill_profile(bool callers);

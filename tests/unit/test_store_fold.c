@@ -83,7 +83,7 @@ Test(store_fold, step_by_step)
 	const uint64_t all = 256 * 5 * 2 + 3;
 	uint32_t i;
 
-	name_split(split_of(9), "alive", SPACE_TOLD);
+	name_split(split_of(9), "alive", SPACE_ANNOUNCED);
 	for (i = 0; i < 256; i++) {
 		put_place(put_root(0, split_of(7), END_FLAT), AT(i * 4096 + 5), 5);
 		put_place(put_root(0, split_of(9), END_FLAT), AT(i * 16 + 5), 5);
@@ -179,7 +179,7 @@ Test(store_fold, splits_of_one_name)
 	before = store_bytes(fixture.store);
 	cr_assert_eq(store_sum_splits(fixture.store, sum_by_name, NULL), 0);
 	cr_expect_lt(store_bytes(fixture.store), before);
-	name_split(split_sum_id(1), "cc1", SPACE_TOLD);
+	name_split(split_sum_id(1), "cc1", SPACE_ANNOUNCED);
 	expect_all(59 * 7 + 1, 59 * 8, true);
 	cr_expect_eq(CHAIN(0, 51, END_COMPLETE, 10, 20), 2);
 	cr_expect_eq(bin_at(0, 51, "/0", 20, 1), 2);

@@ -125,7 +125,7 @@ static struct element root_by_chance(void)
 }
 
 /* The kernel at work for an element, or for nothing that is text. */
-static void add_kernel(const struct element *above, struct caller_node *node)
+static void add_kernel(const struct element *above, struct table_node *node)
 {
 	node->site = SITE_IN_KERNEL;
 	node->parent = above->parent;
@@ -138,7 +138,7 @@ static void add_kernel(const struct element *above, struct caller_node *node)
 		     (uint64_t)above->text << 48 | above->offset, node->count);
 }
 
-static void add_frame(const struct element *above, struct caller_node *node, struct element *result)
+static void add_frame(const struct element *above, struct table_node *node, struct element *result)
 {
 	const bool gap = !chance(16);
 	const uint32_t text = TEXT_FILE + chance(FILES);
@@ -161,7 +161,7 @@ static void add_frame(const struct element *above, struct caller_node *node, str
 }
 
 /* Elements are anywhere, so that those above are before or behind those below. */
-static void fill_half(struct caller_node *nodes, uint32_t nr_nodes, uint32_t half)
+static void fill_half(struct table_node *nodes, uint32_t nr_nodes, uint32_t half)
 {
 	uint32_t i, at, nr = 0;
 
@@ -184,7 +184,7 @@ static void fill_half(struct caller_node *nodes, uint32_t nr_nodes, uint32_t hal
 
 static void add_halves(uint32_t nr_nodes, void (*after)(void))
 {
-	struct caller_node *nodes = calloc(nr_nodes, sizeof(*nodes));
+	struct table_node *nodes = calloc(nr_nodes, sizeof(*nodes));
 	uint32_t i;
 
 	elements = calloc(nr_nodes, sizeof(*elements));

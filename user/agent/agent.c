@@ -158,7 +158,7 @@ static void choose_cuts(struct sample_loop *loop)
 	loop->cut_ns = now + FIRST_NS + chance_below(SECOND_NS);
 }
 
-static enum told decide(void *context, const char *cgroup)
+static enum space_state decide(void *context, const char *cgroup)
 {
 	struct run *run = context;
 

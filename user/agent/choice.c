@@ -88,7 +88,7 @@ static enum answer apply_rule(const struct choice_rule *rule, const char *cgroup
  * --exclude overrides --include: it keeps a sidecar out of a chosen namespace. While a name that
  * matters is unknown, ticks are counted, because they can be dropped later but not recovered.
  */
-enum told choice_decide(void *context, const char *cgroup)
+enum space_state choice_decide(void *context, const char *cgroup)
 {
 	const struct agent_choice *choice = context;
 	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
@@ -107,7 +107,7 @@ enum told choice_decide(void *context, const char *cgroup)
 	if (excluded == YES || (some && included == NO))
 		return SPACE_LEFT_OUT;
 	if (excluded == NOT_YET || included == NOT_YET)
-		return SPACE_TOLD;
+		return SPACE_ANNOUNCED;
 	return SPACE_WANTED;
 }
 

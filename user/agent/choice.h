@@ -48,7 +48,7 @@ struct agent_choice {
 int choice_check_template(const char *text, const char **ret_wrong);
 
 /* A session calls this for each new cgroup; context is a struct agent_choice. */
-enum told choice_decide(void *context, const char *cgroup);
+enum space_state choice_decide(void *context, const char *cgroup);
 
 /*
  * Looks up the names of a new cgroup before it is gone, if no rule has done so. Returns whether

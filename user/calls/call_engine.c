@@ -102,7 +102,7 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 		engine->pages.limit = engine->pages.present;
 	globals->page_limit = engine->pages.limit;
 	globals->page_low = chunked_array_low(&engine->pages);
-	__atomic_store_n(&globals->asked, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&globals->room_requested, 0, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&engine->growing);
 	return ret;
 }
@@ -330,11 +330,11 @@ int call_engine_reserve_call(struct call_engine *engine, uint32_t owner, bool re
 	uint32_t limit = replaces ? CALL_NO_LIMIT : user->call_limit;
 	struct call *call;
 
-	if (!call_share_take(&user->calls, limit, &engine->globals->calls, engine->nr_calls))
+	if (!call_share_acquire(&user->calls, limit, &engine->globals->calls, engine->nr_calls))
 		return -EDQUOT;
 	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(engine->skel->maps.free_calls), NULL,
 					   &result->slot)) {
-		call_share_give(&user->calls, &engine->globals->calls);
+		call_share_release(&user->calls, &engine->globals->calls);
 		return -EDQUOT;
 	}
 	call = &engine->calls[result->slot];
@@ -350,7 +350,7 @@ void call_engine_release_call(struct call_engine *engine, uint32_t slot)
 	struct call *call = &engine->calls[slot];
 
 	__atomic_sub_fetch(&engine->specs[call->spec].calls, 1, __ATOMIC_SEQ_CST);
-	call_share_give(&engine->owners[call->owner].calls, &engine->globals->calls);
+	call_share_release(&engine->owners[call->owner].calls, &engine->globals->calls);
 	call->phase = CALL_FREE;
 	call->serial = 0;
 	bpf_map_update_elem(bpf_map__fd(engine->skel->maps.free_calls), NULL, &slot, BPF_ANY);
@@ -438,8 +438,8 @@ uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref 
 	struct call_page_key key = page_key(ref, index);
 	uint32_t number;
 
-	if (!call_share_take(&owner->pages, owner->page_limit, &engine->globals->pages,
-			     engine->globals->page_limit))
+	if (!call_share_acquire(&owner->pages, owner->page_limit, &engine->globals->pages,
+				engine->globals->page_limit))
 		return 0;
 	number = fresh_page(engine);
 	if (number && index >= CALL_INLINE_PAGES &&
@@ -449,7 +449,7 @@ uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref 
 		return 0;
 	}
 	if (!number) {
-		call_share_give(&owner->pages, &engine->globals->pages);
+		call_share_release(&owner->pages, &engine->globals->pages);
 		return 0;
 	}
 	if (index < CALL_INLINE_PAGES)
@@ -470,6 +470,6 @@ void call_engine_drop_page(struct call_engine *engine, const struct call *call, 
 		bpf_map_delete_elem(bpf_map__fd(engine->skel->maps.call_pages), &key);
 	memset(call_engine_page(engine, number), 0, sizeof(struct counter_page));
 	memset(info, 0, sizeof(*info));
-	call_share_give(&engine->owners[call->owner].pages, &engine->globals->pages);
+	call_share_release(&engine->owners[call->owner].pages, &engine->globals->pages);
 	bpf_map_update_elem(bpf_map__fd(engine->skel->maps.free_pages), NULL, &slot, BPF_ANY);
 }

@@ -338,7 +338,7 @@ static uint32_t inherited(const struct caller *child, const struct call_engine *
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
 	uint32_t number = call_of(child, engine)->first_page, sum = 0, counter;
 
-	if (child->spec->flags & CALL_TAKES_PCS)
+	if (child->spec->flags & CALL_STORES_PCS)
 		return caller_inherited_sample(child, engine, flat);
 	/*
 	 * There may be two such pages: for the parent's own counts, and for those that it
@@ -757,7 +757,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
 	caller->faulted = UINT32_MAX;
 	process_look_anew(&caller->process);
-	if (caller->spec->flags & CALL_TAKES_PCS)
+	if (caller->spec->flags & CALL_STORES_PCS)
 		caller_copy_samples(caller, engine);
 	else
 		copy_counters(caller, engine);

@@ -168,7 +168,7 @@ static uint32_t call_flags(const struct call_request *request)
 	uint32_t flags = request->flags & CALL_USER_ONLY ? CALL_SKIPS_KERNEL : 0;
 
 	if (request->op == CALL_PCSAMPLE)
-		return flags | CALL_TAKES_PCS;
+		return flags | CALL_STORES_PCS;
 	if (request->op == CALL_SPROFIL && request->profil_flags & FLAG_FAST)
 		flags |= CALL_IS_FAST;
 	if (dialect_full(request->dialect, request->op == CALL_SPROFIL) == FULL_STOPS)

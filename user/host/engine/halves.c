@@ -22,7 +22,7 @@
 #include "base/util.h"
 
 /* A half begins with 1 MiB, or more if some seconds may need it. */
-enum { FIRST_NODES = (1 << 20) / sizeof(struct caller_node), FIRST_SECONDS = 2 };
+enum { FIRST_NODES = (1 << 20) / sizeof(struct table_node), FIRST_SECONDS = 2 };
 
 /* No half has fewer nodes. */
 enum { NODES_MIN = 1024 };
@@ -33,13 +33,13 @@ enum { GROWTH = 4 };
 
 static uint32_t nodes_in(uint64_t bytes)
 {
-	const size_t of_page = sysconf(_SC_PAGESIZE) / sizeof(struct caller_node);
+	const size_t of_page = sysconf(_SC_PAGESIZE) / sizeof(struct table_node);
 	uint32_t nodes = NODES_MIN;
 
 	/* The second half in the map begins on a page. */
 	while (nodes < of_page)
 		nodes *= 2;
-	while (2ULL * nodes * sizeof(struct caller_node) <= bytes && nodes < NODE_IN_SECOND)
+	while (2ULL * nodes * sizeof(struct table_node) <= bytes && nodes < NODE_IN_SECOND)
 		nodes *= 2;
 	return nodes;
 }
@@ -64,7 +64,7 @@ void halves_plan(struct halves *halves, uint64_t bytes, double per_second)
 
 static size_t bytes_of(uint32_t nr_nodes)
 {
-	return nr_nodes * sizeof(struct caller_node);
+	return nr_nodes * sizeof(struct table_node);
 }
 
 static size_t waits_bytes(const struct halves *halves, uint32_t nr_nodes)
@@ -97,7 +97,7 @@ uint32_t halves_in_use(const struct halves *halves)
 
 void halves_flip(struct halves *halves)
 {
-	struct callers_state *state = halves->state;
+	struct table_state *state = halves->state;
 
 	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);

@@ -21,7 +21,7 @@ struct halves {
 	int outer_fd;
 	int waits_base_fd; /* -1: waits are not counted */
 	int waits_outer_fd;
-	struct callers_state *state;
+	struct table_state *state;
 };
 
 void halves_init(struct halves *halves);

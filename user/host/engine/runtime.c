@@ -84,7 +84,7 @@ static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_
 	       spent.unbinned == split->taken_unbinned;
 }
 
-static int delete_entry(int map_fd, const struct spent_key *key, struct callers_state *state)
+static int delete_entry(int map_fd, const struct spent_key *key, struct table_state *state)
 {
 	int ret = bpf_map_delete_elem(map_fd, key);
 
@@ -108,7 +108,7 @@ static void mark_taken(struct runtime_split *split)
 }
 
 void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
-			struct callers_state *state)
+			struct table_state *state)
 {
 	size_t from, to = 0;
 
@@ -130,7 +130,7 @@ bool runtime_split_ended(const struct runtime *runtime, const struct runtime_spl
 }
 
 /* Reads and deletes the entry in one step, so that nothing is added in between. */
-static void move_entry(struct runtime_split *split, int map_fd, struct callers_state *state)
+static void move_entry(struct runtime_split *split, int map_fd, struct table_state *state)
 {
 	struct spent_cpu spent;
 
@@ -144,7 +144,7 @@ static void move_entry(struct runtime_split *split, int map_fd, struct callers_s
 	memcpy(split->name, spent.comm, sizeof(split->name));
 }
 
-void runtime_move_ended(struct runtime *runtime, int map_fd, struct callers_state *state)
+void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state *state)
 {
 	size_t i;
 

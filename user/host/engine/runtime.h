@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "shared/abi.h"
 
-struct callers_state;
+struct table_state;
 
 /*
  * The CPU time of the processes, threads or cgroups that targets are split into. The programs add it
@@ -48,10 +48,10 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
 /* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
 void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
-			struct callers_state *state);
+			struct table_state *state);
 
 /* Makes room in the map: moves entries that have ended to the list. */
-void runtime_move_ended(struct runtime *runtime, int map_fd, struct callers_state *state);
+void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state *state);
 
 /*
  * Adds up by name the entries that have ended. runtime_find_sums() chooses the split that each is

@@ -61,11 +61,11 @@ struct session_options {
 	const char *cgroup_controller;
 	/*
 	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted.
-	 * SPACE_TOLD means that this is unknown yet; then it is called again, and until then ticks
+	 * SPACE_ANNOUNCED means that this is unknown yet; then it is called again, and until then ticks
 	 * are counted. Ticks of a cgroup that is left out are filtered, and no profile has its name.
 	 * NULL: all are wanted.
 	 */
-	enum told (*choose)(void *context, const char *cgroup);
+	enum space_state (*choose)(void *context, const char *cgroup);
 	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
 	void (*first_seen)(void *context, const char *cgroup);
 	void *choose_context; /* of both */

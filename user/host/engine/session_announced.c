@@ -22,10 +22,10 @@ void session_forget_announced(struct session *session, const struct space *space
 void session_classify(struct session *session, struct split_name *name)
 {
 	const struct space space = cgroup_space(name->id);
-	uint32_t told;
+	uint32_t state;
 
-	if (!session->options.choose || name->told != SPACE_TOLD)
+	if (!session->options.choose || name->state != SPACE_ANNOUNCED)
 		return;
-	name->told = told = session->options.choose(session->options.choose_context, name->name);
-	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
+	name->state = state = session->options.choose(session->options.choose_context, name->name);
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &state, BPF_EXIST);
 }

@@ -48,7 +48,7 @@ void session_configure_callers(struct session *session)
 	bpf_program__set_autoattach(skel->progs.profil_texts, false);
 	if (!session->options.callers)
 		return;
-	skel->rodata->callers = true;
+	skel->rodata->with_callers = true;
 	skel->rodata->exit_walks = session->nr_cpus;
 	skel->rodata->base_lines = session->callers.lines.base;
 	size_callers(session);

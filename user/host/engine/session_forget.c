@@ -71,14 +71,14 @@ static bool may_forget(struct session *session, struct split_name *name)
 {
 	const int fd = bpf_map__fd(session->skel->maps.spaces);
 	const struct space space = cgroup_space(name->id);
-	const uint32_t told = name->told;
+	const uint32_t state = name->state;
 
 	if (is_running(session, name))
 		return false;
 	if (name->dropped && !name->used)
 		return true;
 	if (name->dropped)
-		bpf_map_update_elem(fd, &space, &told, BPF_ANY);
+		bpf_map_update_elem(fd, &space, &state, BPF_ANY);
 	else if (!name->used)
 		session_forget_announced(session, &space);
 	name->dropped = !name->used;

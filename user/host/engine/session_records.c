@@ -100,17 +100,17 @@ enum { TEXT_PASSES = 64, TABLES_WAIT_MS = 3000 };
 
 static int announce_texts(struct session *session, struct error *err)
 {
-	struct callers_state *state = &session->skel->bss->callers_state;
+	struct table_state *state = &session->skel->bss->table_state;
 	int ret = 0, pass = 0;
 	size_t before;
 
 	do {
 		before = session->spaces.nr;
-		state->texts_untold = 0;
+		state->texts_unannounced = 0;
 		ret = programs_walk(session->skel->progs.profil_texts, 0, err);
 		if (!ret)
 			ret = session_read_records(session, err);
-	} while (!ret && state->texts_untold && session->spaces.nr > before &&
+	} while (!ret && state->texts_unannounced && session->spaces.nr > before &&
 		 ++pass < TEXT_PASSES);
 	return ret;
 }
@@ -125,10 +125,10 @@ int session_begin_callers(struct session *session, struct error *err)
 	/* The kernel identifies a file by its inode in memory. Therefore we map COMMAND's files. */
 	if (session->targets[0].kind == TARGET_COMMAND) {
 		program_files_map(&files, session->targets[0].name);
-		session->skel->bss->callers_state.preloaded_by = (uint32_t)getpid();
+		session->skel->bss->table_state.preloaded_by = (uint32_t)getpid();
 	}
 	ret = announce_texts(session, err);
-	session->skel->bss->callers_state.preloaded_by = 0;
+	session->skel->bss->table_state.preloaded_by = 0;
 	if (!ret)
 		callers_rules_wait(session->callers.rules, TABLES_WAIT_MS);
 	program_files_free(&files);

@@ -190,7 +190,7 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
-	skel->rodata->choosing = options->choose != NULL;
+	skel->rodata->filter_cgroups = options->choose != NULL;
 	skel->rodata->unweighted = options->unweighted;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skel->rodata->code_mask = cfi_code_mask();
@@ -483,7 +483,7 @@ void session_stop_ticks(struct session *session)
 {
 	struct error ignored;
 
-	session_switch_ticks(session, WALK_MUTE, &ignored);
+	session_switch_ticks(session, WALK_PAUSE, &ignored);
 }
 
 void session_start_ticks(struct session *session, double duty_percent)
@@ -492,7 +492,7 @@ void session_start_ticks(struct session *session, double duty_percent)
 
 	session->options.duty_percent = duty_percent;
 	session_set_period(session);
-	session_switch_ticks(session, WALK_UNMUTE, &ignored);
+	session_switch_ticks(session, WALK_RESUME, &ignored);
 }
 
 struct sampler_programs session_programs(const struct session *session)

@@ -85,10 +85,10 @@ int session_switch_ticks(struct session *session, enum walk_kind kind, struct er
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 	int ret;
 
-	__atomic_store_n(&cpu_time->muted, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&cpu_time->paused, true, __ATOMIC_RELEASE);
 	ret = walk(session, kind, err);
 	cpu_time->kind = WALK_SETTLE;
-	__atomic_store_n(&cpu_time->muted, kind == WALK_MUTE, __ATOMIC_RELEASE);
+	__atomic_store_n(&cpu_time->paused, kind == WALK_PAUSE, __ATOMIC_RELEASE);
 	return ret;
 }
 

@@ -22,7 +22,7 @@ int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 
-/* Around a time without ticks: WALK_MUTE or WALK_UNMUTE. No tick falls during either. */
+/* Around a time without ticks: WALK_PAUSE or WALK_RESUME. No tick falls during either. */
 int session_switch_ticks(struct session *session, enum walk_kind kind, struct error *err);
 
 /* Names the processes or threads that were read. */

@@ -28,8 +28,8 @@ enum { HALF_SHARE = 8, HALF_SHARE_CALLERS = 16 };
 
 /* A node takes at most so many times the memory with its waits. */
 enum {
-	WAITS_PART = 1 + (sizeof(struct node_waits) + sizeof(struct caller_node) - 1) /
-				 sizeof(struct caller_node)
+	WAITS_PART = 1 + (sizeof(struct node_waits) + sizeof(struct table_node) - 1) /
+				 sizeof(struct table_node)
 };
 
 /* A process, thread or cgroup of a split takes some 110 bytes of the kernel, and a root. */
@@ -92,28 +92,28 @@ void session_size_halves(struct session *session)
 
 	skel->rodata->base_nodes = session->halves.base;
 	skel->rodata->max_roots = most;
-	skel->rodata->roots_short = good + (most - good) / FULL_SHARE + 1;
+	skel->rodata->roots_low = good + (most - good) / FULL_SHARE + 1;
 	map_set_entries(skel->maps.nodes, 2 * session->halves.base / NODES_OF_LINE);
-	map_set_entries(skel->maps.caller_roots, 2 * most);
+	map_set_entries(skel->maps.table_roots, 2 * most);
 	if (session->options.split != SPLIT_NONE)
 		map_set_entries(skel->maps.spent_cpus, session->nr_splits);
 }
 
 static int roots_fd(const struct session *session)
 {
-	return bpf_map__fd(session->skel->maps.caller_roots);
+	return bpf_map__fd(session->skel->maps.table_roots);
 }
 
 static int make_roots(struct session *session, uint32_t half, uint32_t target)
 {
 	const uint32_t first = session->options.callers ? 0 : END_FLAT;
 	const uint32_t end = session->options.callers ? WALK_END_COUNT : END_FLAT + 1;
-	struct caller_root_key key = { .target = target, .tree = (uint16_t)half };
-	struct caller_root root = { 0 };
+	struct table_root_key key = { .target = target, .half = (uint16_t)half };
+	struct table_root root = { 0 };
 	int ret = 0;
 
 	for (key.end = (uint16_t)first; key.end < end && !ret; key.end++) {
-		root.number = root_for_good(target, key.end, half);
+		root.number = fixed_root(target, key.end, half);
 		ret = bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
 	}
 	if (ret || !session->options.waits)
@@ -125,7 +125,7 @@ static int make_roots(struct session *session, uint32_t half, uint32_t target)
 
 int session_bind_halves(struct session *session, struct error *err)
 {
-	struct callers_state *state = &session->skel->bss->callers_state;
+	struct table_state *state = &session->skel->bss->table_state;
 	uint32_t half, target;
 	int ret = 0;
 
@@ -133,7 +133,7 @@ int session_bind_halves(struct session *session, struct error *err)
 	session->halves.outer_fd = bpf_map__fd(session->skel->maps.halves);
 	session->halves.state = state;
 	halves_open(&session->halves);
-	state->splits_short = session->nr_splits - session->nr_splits / SPLITS_LEFT;
+	state->splits_low = session->nr_splits - session->nr_splits / SPLITS_LEFT;
 	for (half = 0; half < 2 && !ret; half++) {
 		for (target = 0; target < session->nr_targets && !ret; target++)
 			ret = make_roots(session, half, target);
@@ -148,10 +148,10 @@ int session_bind_halves(struct session *session, struct error *err)
 static int read_roots(const struct session *session, uint32_t half, struct store_root **result,
 		      size_t *ret_nr)
 {
-	const size_t nr = 2 * (size_t)session->skel->bss->callers_state.next_root[half] + 2;
+	const size_t nr = 2 * (size_t)session->skel->bss->table_state.next_root[half] + 2;
 	struct store_root *roots = calloc(nr, sizeof(*roots));
-	struct caller_root_key key, *last = NULL;
-	struct caller_root root;
+	struct table_root_key key, *last = NULL;
+	struct table_root root;
 	size_t i;
 
 	*result = roots;
@@ -161,7 +161,7 @@ static int read_roots(const struct session *session, uint32_t half, struct store
 	for (i = 0; i < nr; i++)
 		roots[i].key.target = NO_TARGET;
 	for (; !bpf_map_get_next_key(roots_fd(session), last, &key); last = &key) {
-		if (key.tree != half)
+		if (key.half != half)
 			continue;
 		if (bpf_map_lookup_elem(roots_fd(session), &key, &root))
 			return -errno;
@@ -181,7 +181,7 @@ static int read_roots(const struct session *session, uint32_t half, struct store
 static void empty_roots(struct session *session, uint32_t half, const struct store_root *roots,
 			size_t nr)
 {
-	struct caller_root root = { 0 };
+	struct table_root root = { 0 };
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -193,7 +193,7 @@ static void empty_roots(struct session *session, uint32_t half, const struct sto
 		else if (roots[i].ticks)
 			bpf_map_update_elem(roots_fd(session), &roots[i].key, &root, BPF_EXIST);
 	}
-	session->skel->bss->callers_state.next_root[half] = roots_for_good(session);
+	session->skel->bss->table_state.next_root[half] = roots_for_good(session);
 }
 
 static void empty_half(struct session *session, uint32_t half, struct mapped_array *nodes)
@@ -203,8 +203,8 @@ static void empty_half(struct session *session, uint32_t half, struct mapped_arr
 
 	memset(nodes->at, 0, nodes->size);
 	for (i = 0; i < OWNERS_MAX; i++)
-		owners[i].elements[half] = 0;
-	session->skel->bss->callers_state.elements[half] = 0;
+		owners[i].nodes_used[half] = 0;
+	session->skel->bss->table_state.nodes_used[half] = 0;
 	carries_mark_added(&session->carries, half);
 }
 
@@ -242,9 +242,9 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 
 static bool splits_are_short(const struct session *session)
 {
-	const struct callers_state *state = &session->skel->bss->callers_state;
+	const struct table_state *state = &session->skel->bss->table_state;
 
-	return __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED) >= state->splits_short;
+	return __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED) >= state->splits_low;
 }
 
 /* Frees the map entries of processes that have ended. Their CPU time is kept in user space. */
@@ -255,7 +255,7 @@ static void move_ended_runtime(struct session *session)
 
 	if (!session_settle_runtime(session, &ignored) &&
 	    !runtime_read(&session->runtime, fd, &ignored))
-		runtime_move_ended(&session->runtime, fd, &session->skel->bss->callers_state);
+		runtime_move_ended(&session->runtime, fd, &session->skel->bss->table_state);
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
@@ -325,7 +325,7 @@ int session_swap(struct session *session, struct error *err)
 	ret = session_move_waits(session, err);
 	ret = ret ?: session_consume_records(session, err);
 	session->is_full = false;
-	session->halves.state->asked = 0;
+	session->halves.state->room_requested = 0;
 	if (!ret && session_read_texts(session))
 		ret = error_no_memory(err, "counters");
 	if (!ret)

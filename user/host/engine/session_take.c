@@ -57,7 +57,7 @@ static int read_ticks(struct session *session, struct error *err)
 		ret = session_swap(session, err);
 	/* At the end the other half has ticks if they could not be moved before. */
 	if (!ret && session->times.stop_ns &&
-	    session->halves.state->elements[halves_in_use(&session->halves)])
+	    session->halves.state->nodes_used[halves_in_use(&session->halves)])
 		ret = session_swap(session, err);
 	return ret;
 }

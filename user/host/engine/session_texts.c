@@ -88,7 +88,7 @@ int session_bind_texts(struct session *session, struct error *err)
 		return ret;
 	texts->numbers = (struct text_numbers){ .places = texts->places.at,
 						.owners = texts->owners.at,
-						.state = &skel->bss->callers_state,
+						.state = &skel->bss->table_state,
 						.free_fd = bpf_map__fd(skel->maps.free_texts),
 						.nr = session_max_texts(session) };
 	texts->numbers.state->next_text = TEXT_FIRST;
@@ -245,7 +245,7 @@ static void note_counted(const struct session *session, uint32_t number,
 			 struct replaced_codes *replaced)
 {
 	const uint32_t half = halves_in_use(&session->halves);
-	const struct caller_node *nodes;
+	const struct table_node *nodes;
 	struct mapped_array map;
 	uint32_t i;
 	uint64_t site;
@@ -317,7 +317,7 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 
 bool session_texts_are_short(const struct session *session)
 {
-	const struct callers_state *state = &session->skel->bss->callers_state;
+	const struct table_state *state = &session->skel->bss->table_state;
 
 	return __atomic_load_n(&state->texts, __ATOMIC_RELAXED) >
 		       session_max_texts(session) / SHORT_SHARE ||
@@ -354,7 +354,7 @@ static bool free_number(struct session *session, uint32_t number)
 	return true;
 }
 
-static void note_named(struct session *session, const struct caller_node *nodes, uint32_t nr)
+static void note_named(struct session *session, const struct table_node *nodes, uint32_t nr)
 {
 	struct session_texts *texts = &session->texts;
 	uint32_t i, text;
@@ -375,7 +375,7 @@ static bool is_idle(struct session *session, uint32_t number)
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }
 
-void session_age_texts(struct session *session, const struct caller_node *nodes, uint32_t nr)
+void session_age_texts(struct session *session, const struct table_node *nodes, uint32_t nr)
 {
 	struct session_texts *texts = &session->texts;
 	const bool are_short = session_texts_are_short(session);

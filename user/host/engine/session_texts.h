@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct caller_node;
+struct table_node;
 struct error;
 struct jit_code;
 struct session;
@@ -23,7 +23,7 @@ int session_bind_texts(struct session *session, struct error *err);
 void session_free_texts(struct session *session);
 void session_new_number(struct session *session, const struct space *space);
 int session_read_texts(struct session *session); /* -ENOMEM */
-void session_age_texts(struct session *session, const struct caller_node *nodes, uint32_t nr);
+void session_age_texts(struct session *session, const struct table_node *nodes, uint32_t nr);
 bool session_texts_are_short(const struct session *session);
 
 /*

@@ -182,7 +182,7 @@ static void look_for_text(struct session *session, uint64_t now)
 /* Programs on the scheduler's events do not ask for room, so that is looked for here. */
 void session_poll_waits(struct session *session)
 {
-	const struct callers_state *callers = session->halves.state;
+	const struct table_state *callers = session->halves.state;
 	const uint64_t now = monotonic_ns();
 	struct session_waits *waits = &session->waits;
 	uint32_t half;
@@ -190,8 +190,8 @@ void session_poll_waits(struct session *session)
 	if (!session->options.waits || !session->times.start_ns || session->times.stop_ns)
 		return;
 	half = halves_in_use(&session->halves);
-	if (__atomic_load_n(&callers->elements[half], __ATOMIC_RELAXED) >
-	    callers->node_mask[half] / TURN_PART)
+	if (__atomic_load_n(&callers->nodes_used[half], __ATOMIC_RELAXED) >
+	    callers->node_mask[half] / SWAP_PART)
 		session->is_full = true;
 	if (now >= waits->look_ns)
 		look_for_text(session, now);
@@ -261,12 +261,12 @@ static void take_unplaced(struct session *session)
 static void empty_half(struct session *session, const struct closed_half *closed,
 		       struct node_waits *nodes)
 {
-	const int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	const int fd = bpf_map__fd(session->skel->maps.table_roots);
 	size_t i;
 
 	memset(nodes, 0, closed->nr_nodes * sizeof(*nodes));
 	for (i = 0; i < closed->nr_roots; i++) {
-		const struct caller_root root = { .number = closed->roots[i].number };
+		const struct table_root root = { .number = closed->roots[i].number };
 
 		if (closed->roots[i].key.target != NO_TARGET &&
 		    closed->roots[i].key.end == END_WAIT)

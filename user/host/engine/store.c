@@ -37,7 +37,7 @@ static uint64_t hash_node(const struct store_node *node)
 	return hash_mix(hash_mix(node->parent, node->place), node->text);
 }
 
-static uint64_t hash_root(const struct caller_root_key *key, uint32_t owner)
+static uint64_t hash_root(const struct table_root_key *key, uint32_t owner)
 {
 	return hash_mix(hash_mix(hash_mix(key->split, key->target), key->end), owner);
 }
@@ -57,7 +57,7 @@ static uint32_t *slot_of_node(const struct store *store, const struct store_node
 				 nodes[i].text == node->text);
 }
 
-static uint32_t *slot_of_root(const struct store *store, const struct caller_root_key *key,
+static uint32_t *slot_of_root(const struct store *store, const struct table_root_key *key,
 			      uint32_t owner)
 {
 	const struct stored_root *roots = store->roots;
@@ -127,13 +127,13 @@ int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 	return 0;
 }
 
-uint32_t store_put_root(struct store *store, const struct caller_root_key *key, uint32_t owner)
+uint32_t store_put_root(struct store *store, const struct table_root_key *key, uint32_t owner)
 {
 	uint32_t *slot = slot_of_root(store, key, owner);
 
 	if (!*slot) {
 		store->roots[store->nr_roots] = (struct stored_root){ .key = *key, .owner = owner };
-		store->roots[store->nr_roots].key.tree = 0;
+		store->roots[store->nr_roots].key.half = 0;
 		*slot = (uint32_t)++store->nr_roots;
 	}
 	return *slot - 1;
@@ -341,7 +341,7 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 /* A root of END_FULL for chains that have lost frames. Ticks without callers have no such root. */
 static uint32_t full_root(struct store *store, uint32_t root)
 {
-	struct caller_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
+	struct table_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
 
 	if (key.end != END_FLAT)
 		key.end = END_FULL;
@@ -530,7 +530,7 @@ void store_free(struct store *store)
 int store_drop_places(struct store *store)
 {
 	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
-	struct caller_root_key key;
+	struct table_root_key key;
 	struct store_node node;
 	uint32_t parent;
 	size_t i;
@@ -613,7 +613,7 @@ int store_each_use(const struct store *store,
 			use(ctx, &none, store->roots[i].key.target, store->roots[i].key.split);
 	for (i = 0; i < store->nr_nodes; i++) {
 		const struct store_node *node = &store->nodes[i];
-		const struct caller_root_key *key = &store->roots[roots[i]].key;
+		const struct table_root_key *key = &store->roots[roots[i]].key;
 
 		if (node->place & SITE_IN_KERNEL || last[node->text] == roots[i] + 1)
 			continue;

@@ -26,10 +26,10 @@ struct store_text {
 
 /* A root of the kernel's table. */
 struct store_root {
-	struct caller_root_key key;
+	struct table_root_key key;
 	uint32_t number;
 	uint64_t ticks; /* outside of all text */
-	/* Of a root of waits: see struct caller_root. */
+	/* Of a root of waits: see struct table_root. */
 	uint64_t on_cpu_ns;
 	uint64_t cpu_ns;
 	uint64_t unaccounted_ns;
@@ -37,7 +37,7 @@ struct store_root {
 
 /* A half of the kernel's table that no program uses any more. */
 struct closed_half {
-	const struct caller_node *nodes; /* by index in the half */
+	const struct table_node *nodes; /* by index in the half */
 	uint32_t nr_nodes;
 	const struct store_root *roots; /* by number; key.target == NO_TARGET: none */
 	size_t nr_roots;

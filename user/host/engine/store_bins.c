@@ -119,7 +119,7 @@ static int add_node(struct building *building, size_t i)
 	struct filling *filling = building->filling;
 	const struct store *store = filling->store;
 	const struct store_node *node = &store->nodes[i], *place = place_of(store, node);
-	const struct caller_root_key *root = &store->roots[filling->roots[i]].key;
+	const struct table_root_key *root = &store->roots[filling->roots[i]].key;
 	struct tally *tally = &building->tallies[root->target];
 	struct bins_key key = { .split = root->split, .target = root->target };
 

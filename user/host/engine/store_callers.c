@@ -52,7 +52,7 @@ static int name_root(const struct filling *filling, uint32_t number, struct prof
 /* The profile's root of a root, which is added if it is new. NULL: out of memory. */
 static struct profile_root *find_root(struct caller_build *tree, uint32_t number)
 {
-	const struct caller_root_key *key = &tree->filling->store->roots[number].key;
+	const struct table_root_key *key = &tree->filling->store->roots[number].key;
 	struct profile_callers *result = tree->result;
 	struct profile_root *root;
 

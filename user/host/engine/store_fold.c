@@ -24,7 +24,7 @@ struct owner_places {
 
 struct store_change {
 	struct store *store;
-	struct caller_root_key *keys; /* by root: its new key */
+	struct table_root_key *keys; /* by root: its new key */
 	uint8_t *folds; /* by root: enum fold */
 	struct owner_places *owners; /* by owner */
 	uint32_t *map; /* by node: its root, and after the move its new number */
@@ -109,7 +109,7 @@ static void move_kernel_ticks(struct store_change *change)
 
 static uint32_t new_root(struct store_change *change, uint32_t root, bool keep)
 {
-	struct caller_root_key key = change->keys[root];
+	struct table_root_key key = change->keys[root];
 
 	if (!keep && key.end != END_FLAT)
 		key.end = END_FULL;
@@ -270,7 +270,7 @@ int store_sum_splits(struct store *store,
 	size_t i;
 
 	for (i = 0; !ret && i < store->nr_roots; i++) {
-		struct caller_root_key *key = &change.keys[i];
+		struct table_root_key *key = &change.keys[i];
 
 		sum = key->split ? sum_of(ctx, key->target, key->split) : 0;
 		changed |= sum && sum != key->split;
@@ -298,7 +298,7 @@ static void choose_roots(struct store_change *change, const struct limit *limit)
 	size_t i;
 
 	for (i = 0; i < change->store->nr_roots; i++) {
-		struct caller_root_key *key = &change->keys[i];
+		struct table_root_key *key = &change->keys[i];
 
 		if (!limit->all &&
 		    (!key->split || !limit->has_ended(limit->ctx, key->target, key->split)))

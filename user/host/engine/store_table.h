@@ -25,7 +25,7 @@ struct store_node {
 };
 
 struct stored_root {
-	struct caller_root_key key; /* tree is always 0 */
+	struct table_root_key key; /* tree is always 0 */
 	uint32_t owner; /* whose processes the ticks below it are of; its own have OWNER_ROOT */
 	uint64_t ticks;
 };
@@ -67,7 +67,7 @@ static inline uint64_t place_offset(const struct store *store, const struct stor
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts);
 
 /* The number of an equal element, which is added if there is none. A node's count is added to that of an equal one. */
-uint32_t store_put_root(struct store *store, const struct caller_root_key *key, uint32_t owner);
+uint32_t store_put_root(struct store *store, const struct table_root_key *key, uint32_t owner);
 uint32_t store_put_text(struct store *store, const struct store_text *text);
 uint32_t store_put_node(struct store *store, const struct store_node *node);
 

@@ -403,7 +403,7 @@ static int add_tree(struct wait_build *build)
 
 	for (i = 0; i < store->nr_nodes; i++) {
 		const struct node_waits *of = &store->waits[i];
-		const struct caller_root_key *key = &store->roots[filling->roots[i]].key;
+		const struct table_root_key *key = &store->roots[filling->roots[i]].key;
 
 		if (!of->ns && !of->runnable_ns && !of->count)
 			continue;

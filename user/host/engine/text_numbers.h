@@ -13,7 +13,7 @@
 struct text_numbers {
 	struct rules_of_text *places; /* by number */
 	struct owner *owners;
-	struct callers_state *state;
+	struct table_state *state;
 	int free_fd; /* numbers that may be used again */
 	uint32_t nr;
 };

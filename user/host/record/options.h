@@ -38,7 +38,7 @@ struct sampling_options {
 	int verbosity; /* -1: -q; 0; 1 and more: -v */
 	bool force;
 	/* See struct session_options. */
-	enum told (*choose)(void *context, const char *cgroup);
+	enum space_state (*choose)(void *context, const char *cgroup);
 	void (*first_seen)(void *context, const char *cgroup);
 	void *choose_context;
 	/* Given options, for settings with two options. */
