@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/session_announced.h"
 #include "host/engine/session_forget.h"
 #include "host/engine/session_jit.h"
 #include "host/engine/session_state.h"

@@ -277,37 +277,37 @@ static int fill_notes(const struct session *session, const struct counted *count
 {
 	struct tally sum = {};
 	uint32_t i;
-	int ret = 0;
 
 	for (i = 0; i < session->nr_targets; i++)
 		tally_add(&sum, &counted->tallies[i]);
-	if (sum.coarse || sum.unknown)
-		ret = note_short_memory(session, &sum, profile);
-	if (!ret)
-		ret = note_full_tree(session, profile);
-	if (session->added_up && !ret)
-		ret = profile_note(profile,
-				   "%zu %s that had ended are told apart by name alone: there were "
-				   "more than --memory has room for",
-				   session->added_up,
-				   session->options.split == SPLIT_THREAD ? "threads" :
-									    "processes");
-	if (sum.forks_missed && !ret)
-		ret = profile_note(profile, "%llu children could not be followed: out of memory",
-				   (unsigned long long)sum.forks_missed);
-	if (names->nr_nameless && !ret)
-		ret = profile_note(
-			profile,
-			"%zu names are missing: new text or processes came faster than they "
-			"could be looked at",
-			names->nr_nameless);
-	if (session->times.stop_ns && session->sampler.withheld && !ret)
-		ret = profile_note(profile,
-				   "the kernel withheld %llu samples; later ones stand for their "
-				   "time, but for ticks that are lost as throttled: see "
-				   "kernel.perf_event_max_sample_rate",
-				   (unsigned long long)session->sampler.withheld);
-	return ret;
+	if (((sum.coarse || sum.unknown) && note_short_memory(session, &sum, profile)) ||
+	    note_full_tree(session, profile))
+		return -ENOMEM;
+	if (session->added_up &&
+	    profile_note(profile,
+			 "%zu %s that had ended are told apart by name alone: there were more than "
+			 "--memory has room for",
+			 session->added_up,
+			 session->options.split == SPLIT_THREAD ? "threads" : "processes"))
+		return -ENOMEM;
+	if (sum.forks_missed &&
+	    profile_note(profile, "%llu children could not be followed: out of memory",
+			 (unsigned long long)sum.forks_missed))
+		return -ENOMEM;
+	if (names->nr_nameless &&
+	    profile_note(profile,
+			 "%zu names are missing: new text or processes came faster than they could "
+			 "be looked at",
+			 names->nr_nameless))
+		return -ENOMEM;
+	if (session->times.stop_ns && session->sampler.withheld &&
+	    profile_note(profile,
+			 "the kernel withheld %llu samples; later ones stand for their time, but "
+			 "for ticks that are lost as throttled: see "
+			 "kernel.perf_event_max_sample_rate",
+			 (unsigned long long)session->sampler.withheld))
+		return -ENOMEM;
+	return 0;
 }
 
 /* Reads what was counted outside of bins. Delayed ticks are lost only at the end. */

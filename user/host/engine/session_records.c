@@ -6,10 +6,9 @@
 
 #include "host/engine/program_files.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_announced.h"
 #include "host/engine/session_jit.h"
 #include "host/engine/session_records.h"
-#include "host/engine/session_starting.h"
+#include "host/engine/session_callers.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
 #include "host/engine/spaces.h"

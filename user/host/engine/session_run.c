@@ -12,8 +12,7 @@
  * take then checks the account: session_profile.c, counted.c.
  *
  * All is in struct session (session_state.h). Each file below has one job, and only uses files further down:
- * session_run, session_take, session_forget, session_swap, session_records, session_jit, session_texts,
- * session_announced.
+ * session_run, session_take, session_forget, session_swap, session_records, session_jit, session_texts, session_state.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -40,7 +39,6 @@
 #include "host/engine/session_jit.h"
 #include "host/engine/session_records.h"
 #include "host/engine/session_splits.h"
-#include "host/engine/session_starting.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_targets.h"
 #include "host/engine/session_texts.h"

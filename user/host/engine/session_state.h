@@ -68,7 +68,7 @@ struct session_times {
 	uint64_t stop_ns; /* 0 while it runs */
 };
 
-/* Processes that have just begun: see session_starting.c. */
+/* Processes that have just begun: see session_callers.c. */
 enum { STARTING_MAX = 64 };
 
 struct session_starting {
@@ -166,5 +166,16 @@ struct counted session_counted(struct session *session);
 
 /* When a profile of this moment would end. */
 uint64_t session_until_ns(const struct session *session);
+
+/*
+ * The kernel's map of the files, processes and cgroups that were announced. Both functions have the
+ * programs announce a space again: session_announce_again() at the next tick in a file, whichever
+ * process that falls in; session_forget_announced() as if it had never been announced.
+ */
+void session_announce_again(struct session *session, const struct space *space);
+void session_forget_announced(struct session *session, const struct space *space);
+
+/* Decides whether the ticks of a cgroup are wanted, unless that was decided before. */
+void session_classify(struct session *session, struct split_name *name);
 
 #endif

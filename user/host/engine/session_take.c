@@ -3,7 +3,6 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
-#include "host/engine/session_announced.h"
 #include "host/engine/session_forget.h"
 #include "host/engine/session_jit.h"
 #include "host/engine/session_profile.h"

@@ -14,7 +14,6 @@
 #include "base/subordinates.h"
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
-#include "host/engine/session_announced.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
 #include "shared/callers_abi.h"

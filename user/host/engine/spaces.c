@@ -245,56 +245,43 @@ static struct space_info *find_announced(const struct spaces *spaces, const stru
 	return info && (info->tries || info->dropped) ? info : NULL;
 }
 
-/* A closed file may have been replaced by another one with the same numbers. */
-static int open_again(const struct record *record, struct space_info *info)
+/* A closed file may have been replaced by another one with the same numbers. Therefore its path is read again. */
+int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
 {
-	char *path = record_path(record);
+	struct space_info *info = find_announced(spaces, &record->space);
+	char *path;
 
+	if (!info) {
+		if (GROW(spaces->list, spaces->capacity, spaces->nr + 1))
+			return error_no_memory(err, "files");
+		info = &spaces->list[spaces->nr++];
+		*info = (struct space_info){ .space = record->space,
+					     .far = record->flags & RECORD_FAR,
+					     .fd = -1,
+					     .root_fd = -1,
+					     .ns_fd = -1 };
+	} else {
+		info->dropped = false;
+		if (info->fd >= 0 || info->space.kind != SPACE_FILE)
+			return 0;
+	}
 	close_fd(&info->root_fd);
 	close_fd(&info->ns_fd);
-	if (path) {
-		free(info->path);
-		info->path = path;
-	}
 	info->tgid = record->tgid;
 	info->owner = record->owner;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
 	info->idle = 0;
-	return open_file(record, info);
-}
-
-int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
-{
-	struct space_info *info = find_announced(spaces, &record->space);
-	int ret;
-
-	if (info) {
-		info->dropped = false;
-		return info->fd >= 0 || info->space.kind != SPACE_FILE ? 0 :
-									 open_again(record, info);
-	}
-	ret = GROW(spaces->list, spaces->capacity, spaces->nr + 1);
-	if (ret)
-		return error_set(err, ret, "files: out of memory");
-	info = &spaces->list[spaces->nr];
-	*info = (struct space_info){ .space = record->space,
-				     .tgid = record->tgid,
-				     .owner = record->owner,
-				     .far = record->flags & RECORD_FAR,
-				     .fd = -1 };
-
-	info->root_fd = info->ns_fd = -1;
-	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
-	spaces->nr++;
 	if (record->space.kind != SPACE_FILE) {
 		open_root(record->tgid, info);
 		read_status(record->tgid, info);
 		return 0;
 	}
 	reader_prepare();
-	info->path = record_path(record);
-	if (!info->path)
+	path = record_path(record);
+	if (!path)
 		return error_no_memory(err, "files");
+	free(info->path);
+	info->path = path;
 	return open_file(record, info);
 }
 
