@@ -173,6 +173,7 @@ void report_account(const struct profile *profile, FILE *out)
 	render_kernel(&report, "kernel: ", out);
 	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
 		render_callers(&report, "callers: ", out);
+	render_wait_account(profile, REPORT_ALL_TARGETS, "wall: ", out);
 	render_cost(profile, out);
 	render_waits(profile, &options, "note: ", out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
@@ -213,6 +214,8 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 		if (rows.nr > report.nr)
 			fprintf(out, "and %zu more function%s; bpfprofil report shows them\n",
 				rows.nr - report.nr, rows.nr - report.nr == 1 ? "" : "s");
+		if (profile->waits)
+			fputs("bpfprofil report --waits shows where it waited\n", out);
 	}
 	rows_free(&rows);
 	return ret;
