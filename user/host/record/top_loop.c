@@ -135,11 +135,8 @@ static int put_plain_waits(struct profile *profile, void *of, struct error *err)
 	const struct report_options options = { .target = REPORT_ALL_TARGETS,
 						.limit = loop->plain.limit,
 						.width = (unsigned int)loop->plain.width };
-	int ret = profile->waits ? report_waits(profile, &options, stdout, err) : 0;
 
-	if (!ret && profile->waits)
-		putchar('\n');
-	return ret;
+	return profile->waits ? report_waits(profile, &options, stdout, err) : 0;
 }
 
 static int show_interval(struct top_loop *loop, struct error *err)
@@ -150,6 +147,8 @@ static int show_interval(struct top_loop *loop, struct error *err)
 		return error_no_memory(err, "top");
 	if (put_plain_waits(loop->symbolizer.last.profile, loop, err))
 		return error_no_memory(err, "top");
+	if (loop->symbolizer.last.profile->waits)
+		putchar('\n');
 	return flush(err);
 }
 
@@ -442,9 +441,12 @@ static int show_end(struct top_loop *loop, struct error *err)
 
 	if (top_plain_overall(&loop->plain, &loop->model, stdout))
 		return error_no_memory(err, "top");
-	if (loop->symbolizer.last.profile && loop->symbolizer.last.profile->waits &&
-	    kept_show(&loop->kept, &loop->symbolizer.last.profile, put_plain_waits, loop, err))
-		return error_no_memory(err, "top");
+	if (loop->symbolizer.last.profile && loop->symbolizer.last.profile->waits) {
+		putchar('\n');
+		if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put_plain_waits, loop,
+			      err))
+			return error_no_memory(err, "top");
+	}
 	ret = flush(err);
 	if (loop->save) {
 		int saved = kept_save(&loop->kept, &loop->symbolizer.last.profile, time(NULL), err);
