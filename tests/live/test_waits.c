@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* The wall time of threads whose waits are known. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+TestSuite(live_waits, .init = need_root, .timeout = 180);
+
+/* All that the accounts with a name have, in nanoseconds. */
+struct waited {
+	size_t nr;
+	double wall, cpu, runnable, stolen, unaccounted, blocked;
+	double class; /* of these, in the class that was asked for */
+};
+
+static const char *class_name(struct json_object *doc, uint64_t number)
+{
+	struct json_object *classes = doc_get(doc, "waits.classes");
+
+	return json_object_get_string(doc_get(json_object_array_get_idx(classes, number), "name"));
+}
+
+static void add_classes(struct json_object *doc, struct json_object *account, const char *class,
+			struct waited *sum)
+{
+	struct json_object *sums = doc_get(account, "classes"), *of;
+	double ns;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(sums); i++) {
+		of = json_object_array_get_idx(sums, i);
+		ns = (double)json_object_get_uint64(json_object_array_get_idx(of, 1));
+		sum->blocked += ns;
+		if (!strcmp(class_name(doc,
+				       json_object_get_uint64(json_object_array_get_idx(of, 0))),
+			    class))
+			sum->class += ns;
+	}
+}
+
+/* name NULL: all accounts. */
+static struct waited waited_by(struct json_object *doc, const char *name, const char *class)
+{
+	struct json_object *accounts = doc_get(doc, "waits.accounts"), *account;
+	struct waited sum = { 0 };
+	const char *process;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(accounts); i++) {
+		account = json_object_array_get_idx(accounts, i);
+		process = json_object_get_string(json_object_object_get(account, "process"));
+		if (name && (!process || strcmp(process, name) != 0))
+			continue;
+		sum.nr++;
+		sum.wall += (double)doc_number(account, "wall_ns");
+		sum.cpu += (double)doc_number(account, "cpu_ns");
+		sum.runnable += (double)doc_number(account, "runnable_ns");
+		sum.stolen += (double)doc_number(account, "stolen_ns");
+		sum.unaccounted += (double)doc_number(account, "unaccounted_ns");
+		add_classes(doc, account, class, &sum);
+	}
+	return sum;
+}
+
+static void assert_identity(const struct waited *sum, const char *name)
+{
+	cr_expect_float_eq(sum->wall,
+			   sum->cpu + sum->runnable + sum->stolen + sum->unaccounted + sum->blocked,
+			   1, "%s", name);
+}
+
+/* A millisecond, or a thousandth of the wall time. */
+static double allowed(double wall)
+{
+	return fmax(1e6, wall / 1000);
+}
+
+/* What a line of the program says of one thread, or of several that have one name. */
+static void assert_thread(struct json_object *doc, const char *name, const char *class,
+			  const double ns[3], size_t nr)
+{
+	struct waited sum = waited_by(doc, name, class);
+	double off, waited = sum.class + sum.runnable + sum.cpu + sum.stolen;
+
+	cr_assert_eq(sum.nr, nr, "%zu accounts of %s", sum.nr, name);
+	assert_identity(&sum, name);
+	cr_expect_eq(sum.unaccounted, 0, "%s", name);
+	cr_expect_geq(sum.wall, ns[0] - allowed(ns[0]) * (double)nr, "%s: wall", name);
+	cr_expect_leq(sum.wall, ns[1] + allowed(ns[1]) * (double)nr, "%s: wall", name);
+	if (!strcmp(class, "runnable")) {
+		/* Between its last word and its end it may have been ready for a while. */
+		cr_expect_geq(sum.runnable, ns[2] - allowed(ns[1]) * (double)nr, "%s", name);
+		cr_expect_leq(sum.runnable, ns[2] + (ns[1] - ns[0]) + allowed(ns[1]) * (double)nr,
+			      "%s", name);
+		return;
+	}
+	/* The call took the wait, and until the thread had a CPU again; the thread did little else. */
+	cr_expect_leq(sum.class, ns[2] + allowed(ns[1]), "%s: %s %.0f of %.0f ns", name, class,
+		      sum.class, ns[2]);
+	off = waited - ns[2];
+	cr_expect_geq(off, -allowed(ns[1]), "%s: %s %.0f of %.0f ns", name, class, sum.class,
+		      ns[2]);
+	cr_expect_leq(sum.blocked - sum.class, allowed(ns[1]), "%s: other classes than %s", name,
+		      class);
+}
+
+/* Compares all lines; those of the spinners are added up. */
+static void assert_threads(struct json_object *doc, const char *lines)
+{
+	double ns[3], spins[3] = { 0 };
+	char name[16], class[32];
+	size_t nr = 0, compared = 0, i;
+	int used;
+
+	for (; sscanf(lines, "%15s %31s %lf %lf %lf%n", name, class, &ns[0], &ns[1], &ns[2],
+		      &used) == 5;
+	     lines += used) {
+		if (strcmp(name, "spins") != 0) {
+			assert_thread(doc, name, class, ns, 1);
+			compared++;
+			continue;
+		}
+		for (nr++, i = 0; i < 3; i++)
+			spins[i] += ns[i];
+	}
+	cr_assert_eq(compared, 7);
+	cr_assert_eq(nr, 8);
+	assert_thread(doc, "spins", "runnable", spins, nr);
+}
+
+LIVE_TEST(live_waits, by_thread)
+{
+	live_run(live, ARGS("--waits", "--split", "thread"), ARGS(WORKLOAD("waits")));
+	assert_threads(live->doc, live->end.out);
+}
+
+/* Each chain, and the sums do not change. */
+LIVE_TEST(live_waits, with_callers)
+{
+	live_run(live, ARGS("--waits", "--callers", "--split", "thread"), ARGS(WORKLOAD("waits")));
+	assert_threads(live->doc, live->end.out);
+}
+
+/* Without a split all threads are one account, which has no other time than theirs. */
+LIVE_TEST(live_waits, of_a_target)
+{
+	struct waited sum;
+
+	live_run(live, ARGS("--waits"), ARGS(WORKLOAD("waits")));
+	sum = waited_by(live->doc, NULL, "futex");
+	cr_assert_eq(sum.nr, 1);
+	assert_identity(&sum, "target");
+	cr_expect_eq(sum.unaccounted, 0);
+	cr_expect_geq(sum.class, 2 * 199e6);
+}
+
+/* A wait without end: each profile has its part. */
+LIVE_TEST(live_waits, cut_by_an_interval)
+{
+	const char *pattern = live_path(live, "p-%t.json");
+	struct child_end end;
+	double wall = 0, waited = 0;
+	struct waited sum;
+	char command[512], *line, *rest = NULL;
+	size_t nr = 0;
+
+	child_do(ARGS(BPFPROFIL_BIN, "run", "-q", "--waits", "--interval", "1", "-o", pattern, "--",
+		      "sleep", "3.5"));
+	snprintf(command, sizeof(command), "ls %s/p-*.json", live->dir);
+	child_run(&end, NULL, ARGS("sh", "-c", command));
+	for (line = strtok_r(end.out, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest), nr++) {
+		struct json_object *doc = doc_load(line);
+
+		sum = waited_by(doc, NULL, "clock_nanosleep");
+		assert_identity(&sum, line);
+		cr_expect_leq(sum.class, (double)doc_number(doc, "duration_ns") + 50e6);
+		wall += sum.wall;
+		waited += sum.class;
+		json_object_put(doc);
+	}
+	child_end_free(&end);
+	cr_expect_geq(nr, 3);
+	cr_expect_float_eq(waited, 3.5e9, 3.5e6, "%.0f", waited);
+	cr_expect_geq(wall, waited);
+}
+
+/* Attached in the middle of the waits: from there on. */
+LIVE_TEST(live_waits, of_a_running_process)
+{
+	struct child child;
+	struct child_end end;
+	struct waited sum;
+	char pid[16];
+
+	child_start(&child, NULL, ARGS(WORKLOAD("waits"), "20000"));
+	usleep(500000);
+	snprintf(pid, sizeof(pid), "%d", child.pid);
+	child_do(ARGS(BPFPROFIL_BIN, "attach", "-q", "--waits", "--split", "thread", "--duration",
+		      "1", "-o", live->profile, "--pid", pid));
+	kill(child.pid, SIGKILL);
+	child_finish(&child, &end);
+	child_end_free(&end);
+	live_load(live);
+	sum = waited_by(live->doc, "conditions", "futex");
+	cr_assert_eq(sum.nr, 1);
+	assert_identity(&sum, "conditions");
+	cr_expect_float_eq(sum.wall, (double)doc_number(live->doc, "duration_ns"), 50e6, "%.0f",
+			   sum.wall);
+	cr_expect_eq(sum.wall, sum.class, "%.0f of %.0f", sum.class, sum.wall);
+}
