@@ -644,7 +644,7 @@ static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
 	return walk->nr ? enter_wait(slot, walk, thread) : 0;
 }
 
-/* An open wait goes on in the other half. If the thread begins another one meanwhile that is there already. */
+/* Moves an open wait to the other half. A wait that the thread begins meanwhile is there already. */
 static __always_inline void move_wait(struct thread_waits *thread)
 {
 	u32 node = *(volatile u32 *)&thread->node, fresh;

@@ -148,14 +148,35 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 	return rule;
 }
 
-/* For a wait nothing is announced, because the run queue is locked: see waits.bpf.h. */
-static __always_inline bool known_range(struct walk *walk, struct vm_area_struct *vma,
-					struct text_range *range)
+/*
+ * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
+ * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
+ */
+static __noinline int read_range(const struct walk *walk, struct text_range *range)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping mapping = {};
+	struct vm_area_struct *vma = maple_find_vma(mm, walk->at.pc);
+
+	if (!vma)
+		return false;
+	announce_mapping(task, vma, &mapping);
+	return range_of_mapping(&mapping, walk->epoch, range);
+}
+
+/* The same for a wait. Nothing is announced, because the run queue is locked: see waits.bpf.h. */
+static __noinline int read_known_range(struct walk *walk, struct text_range *range)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mapping mapping = {};
+	struct vm_area_struct *vma = maple_find_vma(mm, walk->at.pc);
 	u32 text;
 
-	read_mapping(bpf_get_current_task_btf(), vma, &mapping);
+	if (!vma)
+		return false;
+	read_mapping(task, vma, &mapping);
 	text = mapping.exec ? known_text(&mapping.space) : 0;
 	if (!text || (mapping.space.kind != SPACE_VDSO && !is_announced(&mapping.space))) {
 		walk->unknown = true;
@@ -166,25 +187,6 @@ static __always_inline bool known_range(struct walk *walk, struct vm_area_struct
 	return true;
 }
 
-/*
- * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
- * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
- */
-static __noinline int read_range(struct walk *walk, struct text_range *range)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	struct mapping mapping = {};
-	struct vm_area_struct *vma = maple_find_vma(mm, walk->at.pc);
-
-	if (!vma)
-		return false;
-	if (waits && walk->owner & OWNER_QUIET)
-		return known_range(walk, vma, range);
-	announce_mapping(task, vma, &mapping);
-	return range_of_mapping(&mapping, walk->epoch, range);
-}
-
 /* Fills a range in for the walk's pc. What it holds is of no tick: its owner and root are not looked up. */
 static __always_inline bool fill_range(struct walk *walk, struct text_range *range)
 {
@@ -192,7 +194,8 @@ static __always_inline bool fill_range(struct walk *walk, struct text_range *ran
 		range_bill(range, range->ticks);
 	range->ticks = 0;
 	range->pages = 0;
-	if (!read_range(walk, range))
+	if (!(waits && walk->owner & OWNER_QUIET ? read_known_range(walk, range) :
+						   read_range(walk, range)))
 		return false;
 	range->who = walk->who;
 	/* It was read first, so a range that has changed since is old. */

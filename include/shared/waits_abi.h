@@ -82,7 +82,7 @@ struct thread_waits {
 	__u64 on_cpu_billed;
 	__u64 unaccounted_billed;
 	__u64 cpu_billed;
-	__u32 syscall; /* the last one that it waited in, which restart_syscall() continues */
+	__u32 syscall; /* the last one with a wait; restart_syscall() continues it */
 	__u32 pad;
 };
 

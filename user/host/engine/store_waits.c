@@ -187,7 +187,7 @@ static int name_split(const struct filling *filling, uint64_t split, int64_t *pi
 		      char **cgroup)
 {
 	const struct seen_names *names = filling->names;
-	const struct split_name *told = split ? split_names_find(names->splits, split) : NULL;
+	const struct split_name *name = split ? split_names_find(names->splits, split) : NULL;
 
 	*pid = -1;
 	if (!split)
@@ -197,8 +197,8 @@ static int name_split(const struct filling *filling, uint64_t split, int64_t *pi
 		return *cgroup ? 0 : -ENOMEM;
 	}
 	*pid = split_pid(split);
-	*process = told && *told->name ? strdup(told->name) : NULL;
-	return told && *told->name && !*process ? -ENOMEM : 0;
+	*process = name && *name->name ? strdup(name->name) : NULL;
+	return name && *name->name && !*process ? -ENOMEM : 0;
 }
 
 /* The account of a target's split, which is added if it is new. -ENOMEM. */
