@@ -177,11 +177,11 @@ uninstall: ## Remove what install put there
 
 deb: | deps ## Debian packages into build/deb, by debhelper
 	$(call msg,DEB,$(BUILD)/deb)
-	$(Q).make/deb $(BUILD) $(filter-out gcc libc6-dev,$(PKGS_BUILD))
+	$(Q).make/deb $(BUILD) $(MACHINE) $(filter-out gcc libc6-dev,$(PKGS_BUILD))
 
 image: deb | deps ## A container image of the agent into build/image, of Debian's packages (network)
 	$(call msg,IMAGE,$(BUILD)/image)
-	$(Q).make/image $(BUILD)
+	$(Q).make/image $(BUILD) $(OBJCOPY)
 
 # --- quality --------------------------------------------------------------------------------------
 
