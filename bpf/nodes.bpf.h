@@ -274,7 +274,7 @@ __noinline int add_to_node(u32 number, u32 n)
 }
 
 /* The owner of the current process, + 1. */
-static __noinline u32 owner_of_current(void)
+__noinline u32 owner_of_current(void)
 {
 	return owner_of(NULL, bpf_get_current_task_btf()) + 1;
 }

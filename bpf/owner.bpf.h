@@ -136,7 +136,7 @@ static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 		ns = BPF_CORE_READ(inode, i_sb, s_user_ns);
 		uid = BPF_CORE_READ(inode, i_uid.val);
 	}
-	return owner_number(owner_key(user_key(ns, uid), task));
+	return owner_number(owner_key(user_key_of((u64)ns, uid), task));
 }
 
 static __always_inline bool may_hang(struct super_block *sb)
