@@ -2,11 +2,8 @@
 #ifndef BPFPROFIL_CALL_MAPS_BPF_H
 #define BPFPROFIL_CALL_MAPS_BPF_H
 
-/*
- * The maps of the calls, besides the pages of counters. Where max_entries is 1 it is set before
- * load.
- */
-#include "pages.bpf.h"
+/* The maps of the calls. Where max_entries is 1 it is set before load. */
+#include "chunks.bpf.h"
 
 #define CALL_LINE(lines, number) bpf_map_lookup_elem(lines, &(number))
 #include "shared/call_abi.h"
@@ -87,6 +84,37 @@ struct {
 	__type(key, u32);
 	__type(value, struct call_page_info);
 } call_page_infos SEC(".maps");
+
+/* The number of pages in the map made at load. Set before load. */
+const volatile __u32 base_pages = CHUNK_PAGES;
+
+/* The memory of counters. The first pages are in this map; more come in chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__type(key, u32);
+	__type(value, struct counter_page);
+} pages SEC(".maps");
+
+/*
+ * Key and value are given by size and not by type, because 6.1 treats a map with BTF and one
+ * without as different.
+ */
+struct page_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct counter_page));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct page_chunk);
+} page_chunks SEC(".maps");
 
 /* Pages that calls gave back, zeroed. */
 struct {

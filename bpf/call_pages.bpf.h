@@ -21,6 +21,17 @@ static __always_inline bool send_record(u32 type, u32 slot, u32 serial)
 	return true;
 }
 
+/* A function of its own, so that the others stay short: their code is as cold as their data. */
+static __noinline struct counter_page *page_in_chunk(u32 page)
+{
+	return in_chunk(&page_chunks, page, &base_pages, CHUNK_PAGES);
+}
+
+static __always_inline struct counter_page *page_at(u32 page)
+{
+	return bpf_map_lookup_elem(&pages, &page) ?: page_in_chunk(page);
+}
+
 static __always_inline u32 *inline_page(struct call *call, u64 index)
 {
 	barrier_var(index); /* the verifier must see the mask here */
@@ -46,6 +57,26 @@ static __always_inline void request_growth(void)
 {
 	if (!__sync_lock_test_and_set(&globals.room_requested, 1) && !send_record(CALL_GROW, 0, 0))
 		globals.room_requested = 0;
+}
+
+/*
+ * A page that no call has: one that was given back, or else the next. Whether the next one is there is tested first,
+ * so that numbers never run past the memory. NO_PAGE: there is none.
+ */
+static __always_inline u32 unused_page(void)
+{
+	u32 number;
+
+	if (!bpf_map_pop_elem(&free_pages, &number))
+		return number;
+	/* It is read only here, because a pop that fails clears the variable. */
+	number = *(volatile u32 *)&globals.next_page;
+	if (number >= globals.page_low)
+		request_growth();
+	if (number >= globals.page_limit || !page_at(number))
+		return NO_PAGE;
+	number = __sync_fetch_and_add(&globals.next_page, 1);
+	return page_at(number) ? number : NO_PAGE;
 }
 
 /*
@@ -86,8 +117,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	if (!call_share_acquire(&owner->pages, owner->page_limit, &globals.pages,
 				globals.page_limit))
 		return 0;
-	at = unused_page(&free_pages, true, &globals.next_page, globals.page_limit,
-			 &globals.page_low, request_growth);
+	at = unused_page();
 	info = bpf_map_lookup_elem(&call_page_infos, &at); /* fails for NO_PAGE */
 	if (!info)
 		goto give_back;

@@ -2,7 +2,6 @@
 #ifndef BPFPROFIL_ABI_H
 #define BPFPROFIL_ABI_H
 
-#include "shared/binning.h"
 #include "shared/callers_abi.h"
 #include "shared/counters.h"
 #include "shared/types.h"
@@ -25,6 +24,14 @@ enum { TICKLESS_CPUS = 8192 };
 
 /* Whether a target's ticks are told apart by process, by cgroup, by thread, or not at all. */
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP, SPLIT_THREAD };
+
+/* A bin covers 1 << shift bytes of text. Where memory is short, bins become wider by COARSE_SHIFT. */
+enum { BIN_SHIFT_MAX = 16 /* --bytes-per-bin 65536 */, COARSE_SHIFT = 10 };
+
+static inline __u32 bin_coarser(__u32 shift)
+{
+	return shift + COARSE_SHIFT < BIN_SHIFT_MAX ? shift + COARSE_SHIFT : BIN_SHIFT_MAX;
+}
 
 /* Of a session: struct text_range has 16 bits for one of them. */
 enum { TARGETS_MAX = 1 << 12 };

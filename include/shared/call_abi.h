@@ -26,6 +26,19 @@ enum {
 	CALL_STORES_PCS = 1U << 3, /* pcsample() */
 };
 
+/* Counters come in pages, and these in maps of 1 MiB each, which user space adds as they fill. */
+enum {
+	PAGE_SHIFT_COUNTERS = 10,
+	PAGE_COUNTERS = 1 << PAGE_SHIFT_COUNTERS,
+	CHUNK_PAGES = 256,
+};
+
+#define NO_PAGE 0xffffffff
+
+struct counter_page {
+	__u32 counters[PAGE_COUNTERS];
+};
+
 enum {
 	CALL_INLINE_PAGES = 16, /* pages whose numbers are in the call itself: 16,384 counters */
 	CALL_PAGE_PCS = 512,
@@ -175,6 +188,7 @@ struct call_globals {
 	__u32 pages; /* of all users */
 };
 
+ABI_SIZE(struct counter_page, 4096);
 ABI_SIZE(struct call_owner, 16);
 ABI_SIZE(struct call_ref, 8);
 ABI_SIZE(struct call_weight, 48);

@@ -185,27 +185,6 @@ Test(count, every_place_is_the_oracles)
 		check_shift(shift);
 }
 
-/* Tests the header itself against the oracle, also at the edges of 64 bits. */
-Test(count, arithmetic_round_trips)
-{
-	static const uint64_t edges[] = {
-		0, 1, 1023, 1024, 131071, 131072, UINT32_MAX, 1ULL << 32, UINT64_MAX - 1, UINT64_MAX
-	};
-	uint32_t shift;
-	size_t i;
-
-	for (shift = 0; shift <= BIN_SHIFT_MAX; shift++)
-		for (i = 0; i < 100000; i++) {
-			uint64_t offset = i < 10 ? edges[i] : random64();
-			uint64_t window = bin_window(offset, shift);
-			uint64_t in_window = offset - window * bin_window_size(shift);
-			uint64_t first = bin_offset(window, bin_page(in_window, shift),
-						    bin_counter(in_window, shift), shift);
-
-			cr_assert_eq(first, (uint64_t)(oracle_bin(offset, shift) << shift));
-		}
-}
-
 /* A place that finds no node is counted with the 64 KiB around it, and then with its target alone; nothing is lost. */
 Test(count, full_table_gets_coarser_then_forgets_places)
 {

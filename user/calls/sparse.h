@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shared/binning.h"
+#include "shared/call_abi.h"
 
 /* An array of numbers that are mostly 0, in pages that are allocated on first use. */
 struct sparse_page {
