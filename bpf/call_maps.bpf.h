@@ -2,119 +2,46 @@
 #ifndef BPFPROFIL_CALL_MAPS_BPF_H
 #define BPFPROFIL_CALL_MAPS_BPF_H
 
-/* The maps of the calls. Where max_entries is 1 it is set before load. */
-#include "chunks.bpf.h"
+/* The maps of the calls. */
+#include "map_kinds.bpf.h"
 
 #define CALL_LINE(lines, number) bpf_map_lookup_elem(lines, &(number))
 #include "shared/call_abi.h"
 
 /* Calls in force, and ended ones whose counters are still to be copied. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call);
-} calls SEC(".maps");
+MAPPED_ARRAY(calls, struct call, 1);
 
 /* Slots that no call uses. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} free_calls SEC(".maps");
+FREE_NUMBERS(free_calls, 1);
 
 /*
  * The call of a process, stored at its first thread. So it holds for all threads, including those
  * that already ran; it cannot be taken for that of a later process with the same pid; and it goes
  * away with the process.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct call_ref);
-} call_refs SEC(".maps");
+TASK_STORAGE(call_refs, struct call_ref);
 
 /* One for each thread that had a tick for a call. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct call_weight);
-} call_weights SEC(".maps");
+TASK_STORAGE(call_weights, struct call_weight);
 
 /* The lines of all region tables. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call_line);
-} call_lines SEC(".maps");
+MAPPED_ARRAY(call_lines, struct call_line, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call_spec);
-} call_specs SEC(".maps");
+MAPPED_ARRAY(call_specs, struct call_spec, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call_owner);
-} call_owners SEC(".maps");
+MAPPED_ARRAY(call_owners, struct call_owner, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct call_page_key);
-	__type(value, u32);
-} call_pages SEC(".maps");
+HASH(call_pages, struct call_page_key, u32, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call_page_info);
-} call_page_infos SEC(".maps");
+MAPPED_ARRAY(call_page_infos, struct call_page_info, 1);
 
 /* The number of pages in the map made at load. Set before load. */
 const volatile __u32 base_pages = CHUNK_PAGES;
 
 /* The memory of counters. The first pages are in this map; more come in chunks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_PAGES);
-	__type(key, u32);
-	__type(value, struct counter_page);
-} pages SEC(".maps");
+MAPPED_ARRAY(pages, struct counter_page, CHUNK_PAGES);
 
-/*
- * Key and value are given by size and not by type, because 6.1 treats a map with BTF and one
- * without as different.
- */
-struct page_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_PAGES);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct counter_page));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct page_chunk);
-} page_chunks SEC(".maps");
+ADDED_ARRAYS(page_chunks, page_chunk, 0, struct counter_page, CHUNK_PAGES, 1);
 
 /* Pages that calls gave back, zeroed. */
 struct {
@@ -124,13 +51,7 @@ struct {
 } free_pages SEC(".maps");
 
 /* One for each possible CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct call_cpu);
-} call_cpus SEC(".maps");
+MAPPED_ARRAY(call_cpus, struct call_cpu, 1);
 
 /* Gets a record when a call has its first tick since the last copy, and when a call ends. */
 struct {

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "map_kinds.bpf.h"
 #include "shared/lateness.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -16,13 +17,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* The address of perf_swevent_hrtimer, which the timers of perf's clocks call. */
 const volatile __u64 clock_function = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LATENESS_BINS);
-	__type(key, u32);
-	__type(value, u64);
-} served SEC(".maps");
+MAPPED_ARRAY(served, u64, LATENESS_BINS);
 
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(lateness_served, struct hrtimer *timer)

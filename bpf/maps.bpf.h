@@ -6,78 +6,31 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "map_kinds.bpf.h"
 #include "shared/abi.h"
 
-/*
- * The maps of host.bpf.c. User space maps those that it reads instead of looking elements up. A
- * mapped array starts on a page, so an element of 64 bytes is one cache line. Where max_entries is
- * 1 it is set before load.
- */
+/* The maps of host.bpf.c that several files use. */
 
 /* Files, processes and cgroups that user space has been told of: enum space_state. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct space);
-	__type(value, u32);
-} spaces SEC(".maps");
+HASH(spaces, struct space, u32, 1);
 
 /* One for each possible CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct cpu_account);
-} cpu_accounts SEC(".maps");
+MAPPED_ARRAY(cpu_accounts, struct cpu_account, 1);
 
 /* One for each target. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct target_account);
-} target_accounts SEC(".maps");
+MAPPED_ARRAY(target_accounts, struct target_account, 1);
 
-/*
- * Followed threads. The storage goes away with its task, so a reused pid is never mistaken for the
- * old one.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct follow);
-} follows SEC(".maps");
+/* Followed threads. */
+TASK_STORAGE(follows, struct follow);
 
 /* Runtime by process or cgroup; empty where a session does not tell them apart. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct spent_key);
-	__type(value, struct spent_cpu);
-} spent_cpus SEC(".maps");
+HASH(spent_cpus, struct spent_key, struct spent_cpu, 1);
 
 /* Running processes to follow, by pid; read once, when the session begins. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct attached);
-} attached SEC(".maps");
+HASH(attached, u32, struct attached, 1);
 
 /* The targets of cgroups, by cgroup id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, u64);
-	__type(value, u32);
-} cgroup_targets SEC(".maps");
+HASH(cgroup_targets, u64, u32, 1);
 
 /*
  * What the walk up from a cgroup found. A cgroup never moves to another parent and its id is never

@@ -16,54 +16,23 @@
  * How often a count wrapped, by node. User space could also read each before it wraps. But at 100 kHz 64 CPUs fill 32
  * bits in 11 minutes, and a session that is stopped for longer would lose 2^32 ticks unnoticed.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1024);
-	__type(key, u64);
-	__type(value, u64);
-} carries SEC(".maps");
+HASH(carries, u64, u64, 1024);
 
 /*
  * Small halves are parts of this map, because an element of a map of maps takes four more lines of the kernel's memory
  * to find. The first base_nodes are the first half's, and as many the second's. Set before load.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct node_line);
-} nodes SEC(".maps");
+MAPPED_ARRAY(nodes, struct node_line, 1);
 
 /* The whole of a half that is larger. */
-struct node_half {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct node_line));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 2);
-	__type(key, u32);
-	__array(values, struct node_half);
-} halves SEC(".maps");
+ADDED_ARRAYS(halves, node_half, BPF_F_INNER_MAP, struct node_line, 1, 2);
 
 /* Roots of each half, and with how many of them user space is asked to make room. Set before load. */
 const volatile __u32 max_roots = 0;
 const volatile __u32 roots_low = 0;
 
 /* Those of split 0 are there from the start, so that there is one for each tick. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct table_root_key);
-	__type(value, struct table_root);
-} table_roots SEC(".maps");
+HASH(table_roots, struct table_root_key, struct table_root, 1);
 
 static __always_inline u32 half_in_use(void)
 {

@@ -15,29 +15,13 @@
 const volatile struct uid_range subordinates[SUBORDINATES_MAX] = {};
 const volatile __u32 nr_subordinates = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, OWNERS_MAX);
-	__type(key, u32);
-	__type(value, struct owner);
-} owners SEC(".maps");
+MAPPED_ARRAY(owners, struct owner, OWNERS_MAX);
 
 /* By key. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, OWNERS_MAX);
-	__type(key, u64);
-	__type(value, u32);
-} owner_numbers SEC(".maps");
+HASH(owner_numbers, u64, u32, OWNERS_MAX);
 
 /* Numbers of owners that were in use and may be given out again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, OWNERS_MAX);
-	__type(value, u32);
-} free_owners SEC(".maps");
+FREE_NUMBERS(free_owners, OWNERS_MAX);
 
 enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };
 

@@ -10,21 +10,10 @@
 #include "texts.bpf.h"
 
 /* RANGES for each CPU's ticks and, with callers, then as many for each one's exits. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct text_range);
-} ranges SEC(".maps");
+MAPPED_ARRAY(ranges, struct text_range, 1);
 
 /* KNOWN_FILES for each CPU's ticks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct known_file);
-} known_files SEC(".maps");
+ARRAY(known_files, struct known_file, 1);
 
 /*
  * A mapping is found by 16 MiB of the address space, and where another one of these that is in use was there first by 16 KiB,

@@ -10,29 +10,13 @@
 const volatile __u32 max_texts = 0;
 
 /* Numbers of files and of processes with anonymous text. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct space);
-	__type(value, u32);
-} texts SEC(".maps");
+HASH(texts, struct space, u32, 1);
 
 /* Numbers of texts that were in use and may be given out again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} free_texts SEC(".maps");
+FREE_NUMBERS(free_texts, 1);
 
 /* By number of the text. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rules_of_text);
-} rules_of_texts SEC(".maps");
+MAPPED_ARRAY(rules_of_texts, struct rules_of_text, 1);
 
 /* 0: there are none left. */
 static __always_inline u32 unused_text(void)

@@ -16,21 +16,10 @@
 
 struct waits_state waits_state __attribute__((aligned(64))) = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread_waits);
-} thread_waits SEC(".maps");
+TASK_STORAGE(thread_waits, struct thread_waits);
 
 /* By number of the node, like the nodes: small halves are parts of one map. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct node_waits);
-} node_waits SEC(".maps");
+MAPPED_ARRAY(node_waits, struct node_waits, 1);
 
 struct waits_half {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -48,13 +37,7 @@ struct {
 } waits_halves SEC(".maps");
 
 /* By target: waits for which there was no node. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct node_waits);
-} unplaced_waits SEC(".maps");
+MAPPED_ARRAY(unplaced_waits, struct node_waits, 1);
 
 /* --- the class of a wait ------------------------------------------------------------------------- */
 

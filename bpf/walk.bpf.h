@@ -9,56 +9,21 @@
  * its callback is verified with the stack as it is before the first turn, and what that rules out is
  * deleted from the program.
  */
-#include "chunks.bpf.h"
+#include "map_kinds.bpf.h"
 #include "ranges.bpf.h"
 
 /* One for each possible CPU's ticks, and then one for each one's exits. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct walk);
-} walks SEC(".maps");
+ARRAY(walks, struct walk, 1);
 
 /* The first lines are in this map; more come in chunks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct unwind_line);
-} lines SEC(".maps");
+MAPPED_ARRAY(lines, struct unwind_line, 1);
 
-struct line_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_LINES);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct unwind_line));
-};
+ADDED_ARRAYS(line_chunks, line_chunk, 0, struct unwind_line, CHUNK_LINES, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct line_chunk);
-} line_chunks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct unwind_rule);
-} rules SEC(".maps");
+MAPPED_ARRAY(rules, struct unwind_rule, 1);
 
 /* KNOWN_RULES for each of the walks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct known_rule);
-} known_rules SEC(".maps");
+ARRAY(known_rules, struct known_rule, 1);
 
 const volatile __u32 base_lines = 1;
 
