@@ -11,8 +11,8 @@
 #include "shared/callers_abi.h"
 
 /*
- * What the code at a pc shows of its frame, in bytes above SP: the CFA, where the caller's frame pointer is
- * stored, + 1, or 0 where it is still in its register, and likewise the return address.
+ * What the code at a pc shows of its frame, in bytes above SP: the CFA; where the caller's frame
+ * pointer is stored, + 1, or 0 if it is still in its register; and likewise the return address.
  */
 enum shown { SHOWN_NOTHING, SHOWN_FRAME, SHOWN_SIGNAL /* a handler's return, as UNWIND_SIGNAL */ };
 
@@ -45,7 +45,10 @@ struct pt_regs___kernel {
 
 #if defined(__TARGET_ARCH_x86)
 
-/* A frame pointer points to two words, the caller's and the return address; above them is its stack pointer. */
+/*
+ * A frame pointer points to two words, the caller's frame pointer and the return address. The
+ * caller's stack pointer is above them.
+ */
 enum { ABOVE_POINTER = 16, SP_UNSURE = 0 };
 
 static __always_inline u64 arch_above_pointer_of_go(const struct unwind_rule *rule)
@@ -69,7 +72,7 @@ struct mm_struct___x86 {
 
 enum {
 	X86_USER32_CS = 0x23,
-	/* Where the kernel puts struct sigcontext on the stack, and members in it, in words. */
+	/* Where the kernel puts struct sigcontext on the stack, and the members in it, in words. */
 	X86_SIGNAL_CONTEXT = 40,
 	X86_CONTEXT_BP = 10,
 	X86_CONTEXT_SP = 15,
@@ -100,7 +103,7 @@ static __always_inline void arch_frame(volatile struct bpf_perf_event_data *ctx,
 	frame->narrow = ctx->regs.cs == X86_USER32_CS;
 }
 
-/* The same for the registers that an interrupt saved. */
+/* The following functions do the same for the registers that an interrupt saved. */
 static __always_inline bool arch_saved_user_mode(const struct pt_regs___kernel *regs)
 {
 	u16 cs = 0;
@@ -137,7 +140,7 @@ static __always_inline void arch_return_frame(struct task_struct *task, struct f
 	arch_saved_frame((void *)bpf_task_pt_regs(task), frame);
 }
 
-/* The frame that a signal interrupted, if sp is where its handler returns to; false: unreadable. */
+/* The frame that a signal interrupted, if its handler returns to sp. False: it is unreadable. */
 static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
 {
 	u64 context = sp + X86_SIGNAL_CONTEXT;
@@ -164,7 +167,7 @@ enum {
 	X86_POPS_MAX = 4,
 };
 
-/* Of code that takes something off the stack, if anything, and returns within 8 bytes. */
+/* For code that pops something off the stack, if anything, and returns within 8 bytes. */
 static __always_inline struct shown_frame arch_shown_by_end(u64 code)
 {
 	const struct shown_frame none = {};
@@ -197,8 +200,9 @@ static __always_inline struct shown_frame arch_shown_by_end(u64 code)
 }
 
 /*
- * Where a call is the last thing that code does, as in CPython's trampolines for perf, "sub $8,%rsp; call
- * *%rcx; add $8,%rsp; ret", and in the main() that rustc makes. What is called leaves SP as it was.
+ * Also handles code whose last action is a call, as in CPython's trampolines for perf, "sub
+ * $8,%rsp; call *%rcx; add $8,%rsp; ret", and in the main() that rustc makes. The called function
+ * leaves SP as it was.
  */
 static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
 {
@@ -257,9 +261,10 @@ static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 }
 
 /*
- * The same of a task; 0: it has no address space. For each pointer that is loaded from a task, and on
- * each path to it, the verifier searches the kernel's BTF for what says that it may be trusted, which
- * takes a millisecond. So only the way of a tick through the cache loads it.
+ * The same for any task; 0: it has no address space. For each pointer that a program loads from a
+ * task, and on each path to it, the verifier searches the kernel's BTF to find out whether the
+ * pointer is trusted, which takes a millisecond. Therefore only the way of a hit loads it like
+ * that.
  */
 static __always_inline u64 arch_task_mm_id(struct task_struct *task)
 {
@@ -290,8 +295,9 @@ static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
 #elif defined(__TARGET_ARCH_arm64)
 
 /*
- * The two words that a frame pointer points to may be anywhere in the frame. So where one led to a caller, that
- * one's stack pointer is unknown but for being at least so much above them, and is odd to say so.
+ * The two words that a frame pointer points to may be anywhere in the frame. After a step by frame
+ * pointer the caller's stack pointer is therefore unknown, except that it is at least so much above
+ * them. An odd stack pointer marks this.
  */
 enum { SP_UNSURE = 1, ABOVE_POINTER = 16 | SP_UNSURE };
 
@@ -307,7 +313,10 @@ enum {
 	MMCF_AARCH32 = 1,
 	ARM64_FP = 29,
 	ARM64_LR = 30,
-	/* Where the kernel puts the registers on the stack for a signal's handler: x29, x30, sp and pc. */
+	/*
+	 * Where the kernel puts the registers for a signal's handler on the stack: x29, x30, sp and
+	 * pc.
+	 */
 	ARM64_SIGNAL_FP = 312 + ARM64_FP * 8,
 };
 
@@ -397,7 +406,7 @@ enum {
 	ARM64_AUTIASP = 0xd50323bf, /* and AUTIBSP, by the bit below */
 	ARM64_AUTIBSP_BIT = 0x40,
 	ARM64_POP_FRAME = 0xa8c07bfd, /* ldp x29, x30, [sp], #N; its bits for N / 8 are 0 */
-	ARM64_POP_BITS = 0x3f, /* of these 7 the highest is the sign */
+	ARM64_POP_BITS = 0x3f, /* of these 7 bits the highest is the sign */
 	ARM64_POP_SHIFT = 15,
 	ARM64_BR_X17 = 0xd61f0220, /* ends an entry of the PLT */
 	ARM64_SIGRETURN = 0xd2801168, /* mov x8, #139; svc #0 */
@@ -410,14 +419,16 @@ static __always_inline bool arch_returns(u32 code)
 	return code == ARM64_RET || code == ARM64_RETAA || code == ARM64_RETAB;
 }
 
-/* Code that is about to return, that an entry of the PLT has, and the end of a signal's handler. */
+/*
+ * For code that is about to return, for an entry of the PLT, and for the end of a signal's handler.
+ */
 static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
 {
 	struct shown_frame shown = {};
 	u32 code[ARM64_CODE];
 	u32 next;
 
-	/* What lies behind may not be mapped. */
+	/* The words behind may not be mapped. */
 	if (bpf_probe_read_user(code, sizeof(code), (void *)pc)) {
 		code[1] = code[2] = code[3] = 0;
 		if (bpf_probe_read_user(code, sizeof(u64), (void *)pc) &&
@@ -468,10 +479,11 @@ static __always_inline bool arch_is_compat(struct task_struct *task)
 enum { NR_RESTART_SYSCALL = 128, NR_CLONE = 220, NR_VFORK = -1, NR_CLONE3 = 435 };
 
 /*
- * The kernel numbers no address spaces: context.id is 0 before the first run, and changes when ASIDs are given
- * out anew. A process and the count of its execs are one, and when a process began, in nanoseconds, tells it
- * from others that have its pid. The result is a hash of these: of n address spaces that are met, one has
- * another's number with a probability of n^2 / 2^65. Processes that share one have numbers of their own.
+ * The kernel does not number address spaces: context.id is 0 before the first run, and changes when
+ * ASIDs are given out anew. We use a process and the count of its execs. The time when the process
+ * began, in nanoseconds, distinguishes it from others with its pid. The result is a hash of these:
+ * of n address spaces, one has another's number with a probability of n^2 / 2^65. Processes that
+ * share an address space have different numbers.
  */
 static __always_inline u64 arch_task_mm_id(struct task_struct *task)
 {
@@ -484,21 +496,21 @@ static __always_inline u64 arch_task_mm_id(struct task_struct *task)
 	return (began * 0x9e3779b97f4a7c15ULL ^ execs) * 0xbf58476d1ce4e5b9ULL | 1;
 }
 
-/* A function of its own, for the stack of the ticks. */
+/* It is a function of its own to save the ticks' stack. */
 __noinline u64 current_mm_id(void)
 {
 	return arch_task_mm_id(bpf_get_current_task_btf());
 }
 
-/* Of the current task's. */
+/* For the current task's. */
 static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 {
 	return current_mm_id();
 }
 
 /*
- * The kernel does not count these flushes here, so that before 6.4 nothing in the cache is current, and each
- * tick looks its mapping up.
+ * The kernel does not count these flushes here. Therefore before 6.4 no range is current, and each
+ * tick looks up its mapping.
  */
 static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
 {

@@ -2,15 +2,16 @@
 #ifndef BPFPROFIL_CALL_COUNT_BPF_H
 #define BPFPROFIL_CALL_COUNT_BPF_H
 
-/* What a tick does to a call: it finds the counter, adds to it, and sees whether the call ends. */
+/*
+ * What a tick does to a call: it finds the counter, adds to it, and ends the call if its rules say
+ * so.
+ */
 #include "call_pages.bpf.h"
 #include "shared/call_stop.h"
 #include "shared/dialect.h"
 #include "weight.bpf.h"
 
-/*
- * User space is told only of the first tick after a copy, because it copies some time later anyway.
- */
+/* Reports only the first tick after a copy, because user space copies some time later anyway. */
 static __always_inline void mark_dirty(struct call *call, u32 slot)
 {
 	if (call->dirty || __sync_lock_test_and_set(&call->dirty, 1))
@@ -19,7 +20,7 @@ static __always_inline void mark_dirty(struct call *call, u32 slot)
 		call->dirty = 0;
 }
 
-/* Takes a call out of force; true for the one caller that did so. */
+/* Takes a call out of force. True for the one caller that did it. */
 static __always_inline bool switch_off(struct call *call)
 {
 	if (__sync_val_compare_and_swap(&call->phase, CALL_ON, CALL_OFF) != CALL_ON)
@@ -28,7 +29,7 @@ static __always_inline bool switch_off(struct call *call)
 	return true;
 }
 
-/* Ends a call at this very tick, because its dialect's rules say so. */
+/* Ends a call at this tick, because its dialect's rules say so. */
 static __always_inline void stop(struct call *call, u32 why, u32 region, u64 counter)
 {
 	if (!switch_off(call))
@@ -58,8 +59,8 @@ static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 
 }
 
 /*
- * The region that takes a pc. Most ticks fall where the last one did, and reading one line shows
- * it.
+ * The region that a pc is in. Most ticks are where the last one was, and reading one line shows
+ * that.
  */
 static __always_inline const struct call_region *find_region(struct call *call, u64 pc)
 {
@@ -99,14 +100,14 @@ static __always_inline void count_pc(struct call *call, u32 slot, u64 pc, u32 n)
 		__sync_fetch_and_add(&page->counters[flat], n);
 }
 
-/* Appends the pc to the others, for pcsample(); the last pc that fits ends the call. */
+/* Appends the pc to the others, for pcsample(). The last pc that fits ends the call. */
 static __always_inline void store_pc(struct call *call, u32 slot, u64 pc)
 {
 	u64 index = __sync_fetch_and_add(&call->next, 1), *samples;
 	struct counter_page *page;
 
 	if (index >= call->capacity) {
-		/* Another CPU took the last place, so this tick came after the end. */
+		/* Another CPU used the last place. This tick came after the end. */
 		__sync_fetch_and_sub(&call->next, 1);
 		__sync_fetch_and_sub(&call->ticks, 1);
 		return;

@@ -3,9 +3,9 @@
 #define BPFPROFIL_CALL_INHERIT_BPF_H
 
 /*
- * What the child of a fork inherits of the parent's counts that were not yet in the parent's buffer
+ * What the child of a fork inherits: the parent's counts that were not yet in the parent's buffer
  * when the fork copied it. They belong in the child's copy, as if they had been written before the
- * fork. So they go only to those parts of the buffer of which the child has a private copy.
+ * fork. Therefore they go only to those parts of the buffer that the child has a private copy of.
  */
 #include <bpf/bpf_core_read.h>
 
@@ -25,12 +25,12 @@ struct page_copy {
 	u32 next; /* page of the parent, number + 1 */
 };
 
-/* The counters of one page, and how far they have been looked at. */
+/* The counters of one page, and how far they were checked. */
 struct inherited_run {
 	const struct call *child;
 	struct task_struct *task;
 	u64 at; /* the next counter, by its number in the call */
-	u64 until; /* the end of the range that is left out together */
+	u64 until; /* the end of the range that shares one mapping */
 	u64 end; /* the end of the page */
 	u32 own; /* the child's own page, number + 1; 0: none */
 	u32 inherited;
@@ -59,9 +59,9 @@ static __always_inline const struct call_buffer *buffer_at(u32 lines, u32 i)
 }
 
 /*
- * Which of nr buffers a counter is in: the last one whose first counter is not above it. It is a
- * global function, so that the verifier checks it once, and has no branch that the verifier would
- * follow both ways.
+ * The buffer that a counter is in, of nr buffers: the last one whose first counter is not above it.
+ * It is a global function, so that the verifier checks it once, and has no branch that the verifier
+ * would follow both ways.
  */
 __noinline u32 call_buffer_of(u32 lines, u64 nr, u64 at)
 {
@@ -97,7 +97,7 @@ static long leave_out(u32 i, void *data)
 	return at + 1 >= run->until;
 }
 
-/* Looks at the counters that lie in one mapping of the child, or in one page that it lacks. */
+/* Checks the counters that are in one mapping of the child, or in one page that it lacks. */
 static long look_at_run(u32 i, void *data)
 {
 	struct inherited_run *run = data;
@@ -123,7 +123,9 @@ static long look_at_run(u32 i, void *data)
 		run->until = behind;
 	if (run->until > run->end)
 		run->until = run->end;
-	/* If the child's mappings cannot be read the counts stay: almost all buffers are copied. */
+	/*
+	 * If the child's mappings cannot be read, the counts stay: almost all buffers are copied.
+	 */
 	if (!seen.is_copy && (!ret || ret == NOT_FOUND))
 		bpf_loop(PAGE_COUNTERS, leave_out, run, 0);
 	run->at = run->until;
@@ -169,7 +171,7 @@ static long copy_page(u32 i, void *data)
 	from = page_at(number);
 	if (!info || !from)
 		return 1;
-	/* Where counters stay in the kernel, the child continues the parent's. */
+	/* If counters stay in the kernel, the child continues the parent's. */
 	if (!(info->index & CALL_PAGE_INHERITED) &&
 	    copy->child->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS))
 		own = copy_to(copy, info->index, from);

@@ -8,16 +8,16 @@
 #define CALL_LINE(lines, number) bpf_map_lookup_elem(lines, &(number))
 #include "shared/call_abi.h"
 
-/* Calls in force, and ended ones whose counters are still to be copied. */
+/* Calls in force, and ended ones whose counters must still be copied. */
 MAPPED_ARRAY(calls, struct call, 1);
 
 /* Slots that no call uses. */
 FREE_NUMBERS(free_calls, 1);
 
 /*
- * The call of a process, stored at its first thread. So it holds for all threads, including those
- * that already ran; it cannot be taken for that of a later process with the same pid; and it goes
- * away with the process.
+ * The call of a process, stored at its first thread. There it holds for all threads, including
+ * those that ran before; no later process with the same pid can get it; and it goes away with the
+ * process.
  */
 TASK_STORAGE(call_refs, struct call_ref);
 

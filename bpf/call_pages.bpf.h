@@ -2,10 +2,10 @@
 #ifndef BPFPROFIL_CALL_PAGES_BPF_H
 #define BPFPROFIL_CALL_PAGES_BPF_H
 
-/* The pages of a call: memory is taken only for counters that were hit. */
+/* The pages of a call. A call has memory only for counters that were hit. */
 #include "call_maps.bpf.h"
 
-/* False when the ring buffer is full; `missed` then tells user space to look at all calls. */
+/* False: the ring buffer is full. Because of `missed`, user space then checks all calls. */
 static __always_inline bool send_record(u32 type, u32 slot, u32 serial)
 {
 	struct call_record *record = bpf_ringbuf_reserve(&call_records, sizeof(*record), 0);
@@ -21,7 +21,10 @@ static __always_inline bool send_record(u32 type, u32 slot, u32 serial)
 	return true;
 }
 
-/* A function of its own, so that the others stay short: their code is as cold as their data. */
+/*
+ * It is a function of its own, so that the others stay short: this code is as rarely in the caches
+ * as its data.
+ */
 static __noinline struct counter_page *page_in_chunk(u32 page)
 {
 	return in_chunk(&page_chunks, page, &base_pages, CHUNK_PAGES);
@@ -52,7 +55,7 @@ static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
 	return number ? *number : 0;
 }
 
-/* Sends one request, and no other until user space has answered it. */
+/* Sends one request. No other one is sent until user space has answered it. */
 static __always_inline void request_growth(void)
 {
 	if (!__sync_lock_test_and_set(&globals.room_requested, 1) && !send_record(CALL_GROW, 0, 0))
@@ -60,8 +63,9 @@ static __always_inline void request_growth(void)
 }
 
 /*
- * A page that no call has: one that was given back, or else the next. Whether the next one is there is tested first,
- * so that numbers never run past the memory. NO_PAGE: there is none.
+ * A page that no call has: one that was given back, or else the next one. It is tested first
+ * whether the next one is there, so that numbers never go beyond the memory. NO_PAGE: there is
+ * none.
  */
 static __always_inline u32 unused_page(void)
 {
@@ -69,7 +73,7 @@ static __always_inline u32 unused_page(void)
 
 	if (!bpf_map_pop_elem(&free_pages, &number))
 		return number;
-	/* It is read only here, because a pop that fails clears the variable. */
+	/* It is read only here, because a failing pop clears the variable. */
 	number = *(volatile u32 *)&globals.next_page;
 	if (number >= globals.page_low)
 		request_growth();
@@ -80,7 +84,8 @@ static __always_inline u32 unused_page(void)
 }
 
 /*
- * Enters page `number` as the call's page at index. If another CPU was first its page is returned.
+ * Enters page `number` as the call's page at index. If another CPU was first, that one's page is
+ * returned.
  */
 static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u32 number)
 {
@@ -101,7 +106,7 @@ static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u3
 	return held ? *held : 0;
 }
 
-/* Claims a new page for the call at index and returns its number + 1, or 0 without memory. */
+/* Claims a new page for the call at index, and returns its number + 1; 0: there is no memory. */
 __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 {
 	struct call_page_info *info;

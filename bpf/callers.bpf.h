@@ -2,11 +2,16 @@
 #ifndef BPFPROFIL_CALLERS_BPF_H
 #define BPFPROFIL_CALLERS_BPF_H
 
-/* Chains of callers: a tick walks down from its root, by one node for each frame, and is one atomic add at the last. */
+/*
+ * Counts chains of callers. A walk that has ended has its frames as sites. From its root, each
+ * frame is entered as a node below its caller's, and the last node counts the tick.
+ */
 #include "nodes.bpf.h"
 #include "walk.bpf.h"
 
-/* Enters the walk's i-th frame from the root; true: there is no room, and the walk's parent stays. */
+/*
+ * Enters the walk's i-th frame from the root. True: there is no room, and the walk's parent stays.
+ */
 __noinline int enter_frame(u32 cpu, u32 i)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -32,7 +37,10 @@ __noinline int enter_frame(u32 cpu, u32 i)
 	return !node;
 }
 
-/* The chain begins at the walk's parent: what is known of the last chain is of no use in another tree. */
+/*
+ * Begins a chain at the walk's parent. Below another root or in another half, the last chain's
+ * nodes are of no use.
+ */
 static __always_inline void begin_chain(struct walk *walk, u32 generation)
 {
 	if (walk->entered_root != walk->parent || walk->entered_generation != generation)
@@ -63,10 +71,10 @@ __noinline u32 enter_chain(u32 cpu, u32 target)
 	return walk->parent;
 }
 
-/* How often a leaf is tried further up: what was reached has at most WALK_ENTERED frames that are known. */
+/* How often a leaf is tried further up. At most WALK_ENTERED frames above it are known. */
 enum { GAP_TRIES = 6 };
 
-/* The place of the walk's tick; 0: it is outside of all text, or not among the frames. */
+/* The place of the walk's tick. 0: it is outside of all text, or not among the frames. */
 static __always_inline u64 leaf_of(const struct walk *walk)
 {
 	if (walk->sites[0] != SITE_IN_KERNEL)
@@ -75,8 +83,9 @@ static __always_inline u64 leaf_of(const struct walk *walk)
 }
 
 /*
- * Enters the leaf of a chain that had no room below what it reached, with a mark that the frames between are
- * missing. If that has no room either, another leaf may have left the same element further up.
+ * Enters the leaf of a chain that had no room below the node that it reached, with a mark that the
+ * frames between them are missing. If there is no room for that either, another leaf may have left
+ * such a node further up.
  */
 __noinline u32 enter_leaf(u32 cpu)
 {
@@ -86,7 +95,7 @@ __noinline u32 enter_leaf(u32 cpu)
 
 	if (!walk)
 		return 0;
-	/* What the kernel does for a frame is that frame's. */
+	/* What the kernel does for a frame belongs to that frame. */
 	leaf = leaf_of(walk);
 	if (!leaf)
 		return walk->base;

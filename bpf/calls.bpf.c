@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The BPF program of profil(), sprofil() and pcsample(): it counts the ticks of each process that
- * asked, by that process's own table of regions, and gives calls to the children.
+ * The BPF program of profil(), sprofil() and pcsample().
+ *
+ * A process that calls one of these has a call: a table of its regions, and counters. The server
+ * (user/calls) makes the call and stores a reference to it at the process's first thread. From then
+ * on, everything happens here:
+ *
+ *     tick        call_tick()    pc ── call_table ── region ── bin ── page of counters
+ *     fork        call_fork()    the child gets a call of its own, or shares the parent's
+ *     exec, exit  leave()        the process leaves the call; the last one ends it
+ *
+ * The counters are in the kernel, 1,024 to a page. After a tick, the server gets a record, and
+ * within 50 ms it adds the counts to the caller's buffer and clears them (user/calls/caller.c). A
+ * call that counts up to a limit, and pcsample(), end at the very tick that fills a counter or the
+ * buffer; for these, the counters here hold all that the buffer should.
+ *
+ * A call's slot in `calls` is used again. Therefore a reference has the slot and a serial number. A
+ * reference with another serial is dead, and its process no longer has a call.
+ *
+ * The server may take a call out of force at any moment. It must not free its lines and pages while
+ * a tick still uses them: see tick().
  */
 #include "vmlinux.h"
 
@@ -27,7 +45,7 @@ static __always_inline struct call *call_of(const struct call_ref *ref)
 /* How long a tick of each clock is. Set before load. */
 const volatile __u64 clock_periods[CALL_CLOCKS] = {};
 
-/* The pc is always the user's: a tick in the kernel is billed to the pc it will return to. */
+/* The pc is always the user's: a tick in the kernel counts for the pc to which it will return. */
 static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
 				      const struct call_ref *ref, u32 clock)
 {
@@ -63,9 +81,9 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 }
 
 /*
- * User space that took a call out of force waits until no handler that may have seen it is still
- * inside. The atomic add is a full barrier, so a handler shows as entered before it looks up the
- * call.
+ * When user space has taken a call out of force, it waits until no handler that may have seen it is
+ * still inside. The atomic add is a full barrier. Therefore a handler counts as entered before it
+ * looks up the call.
  */
 static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
 {
@@ -102,7 +120,7 @@ int call_tick_fast(struct bpf_perf_event_data *ctx)
 	return tick(ctx, CALL_IS_FAST);
 }
 
-/* A slot that user space never held anything of is free at once. */
+/* Frees a slot at once if user space never held anything of it. */
 static __always_inline void release(struct call *call, u32 slot)
 {
 	struct call_spec *spec;
@@ -135,10 +153,7 @@ static __always_inline void leave_call(const struct call_ref *ref)
 	release(call, ref->slot);
 }
 
-/*
- * Only the CPU that takes the slot out of the reference leaves the call. The deletion cannot decide it: it
- * fails if this CPU interrupted another use of the storage, and then a dead process would keep its call.
- */
+/* Only the CPU that deletes the reference leaves the call. */
 static __always_inline void leave(struct task_struct *leader)
 {
 	struct call_ref *ref = bpf_task_storage_get(&call_refs, leader, NULL, 0), held;
@@ -169,10 +184,10 @@ static __always_inline void inherit(struct call *call, const struct call *parent
 	call->owner = parent->owner;
 }
 
-/* The inode of the pid namespace that the server is in; 0: the host's own. Set before load. */
+/* The inode of the server's pid namespace; 0: the host's own. Set before load. */
 const volatile __u32 pid_namespace = 0;
 
-/* The pid by which the server can look at a process; 0 if it cannot. */
+/* The pid by which the server sees a process; 0: the server cannot see it. */
 static __always_inline u32 seen_pid(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
@@ -193,7 +208,7 @@ static __always_inline u32 seen_pid(struct task_struct *task)
 /* The number of call slots. Set before load. */
 const volatile __u32 max_calls = 0;
 
-/* Takes a slot and a place in the user's share; if false the child gets no call. */
+/* Claims a slot and a part of the user's share. False: the child gets no call. */
 static __always_inline bool admit(const struct call *parent, u32 *slot)
 {
 	u32 at = parent->owner;
@@ -211,10 +226,7 @@ static __always_inline bool admit(const struct call *parent, u32 *slot)
 /* Whether counts were on their way to the parent's buffer while the child's copy of it was made. */
 static __always_inline bool is_behind(const volatile struct call *parent, u64 now)
 {
-	/*
-	 * The order matters, because user space sets each of these before it clears the one to its
-	 * left.
-	 */
+	/* The order matters: user space sets each of these before it clears the one to its left. */
 	return parent->dirty || parent->copying || now - parent->copied_ns < CALL_FORK_NS;
 }
 
@@ -304,7 +316,7 @@ int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* exec turns profiling off. By now the executing thread has become the process's first thread. */
+/* An exec ends profiling. By now the executing thread has become the process's first thread. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(call_exec, struct task_struct *task)
 {
@@ -320,7 +332,7 @@ int BPF_PROG(call_exit, struct task_struct *task)
 	return 0;
 }
 
-/* Here a first thread ends whose place another thread took in an exec. */
+/* After an exec by another thread, the former first thread ends here. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(call_free, struct task_struct *task)
 {

@@ -12,8 +12,8 @@
 #include "maps.bpf.h"
 
 /*
- * No lock is needed: the cgroups of a css_set never change, a task that moves gets another set, and
- * the set that it left is freed by RCU, and we run inside an RCU read section.
+ * No lock is needed: the cgroups of a css_set never change, a task that moves gets another set, RCU
+ * frees the old set, and BPF programs run inside an RCU read section.
  */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
@@ -34,8 +34,7 @@ static __always_inline u64 cgroup_id(struct cgroup *cgroup)
 }
 
 /*
- * The current task's cgroup. It uses the helper where there is one, because this may run at every
- * tick.
+ * The current task's cgroup. It uses the helper where there is one, because each tick may need it.
  */
 static __always_inline u64 current_cgroup_id(void)
 {
@@ -70,7 +69,10 @@ static long climb_step(u32 i, void *data)
 	return 0;
 }
 
-/* The target is found by ancestry, so that cgroups made after the session began count too. */
+/*
+ * The target is found by ancestry. Therefore cgroups that are made after the session began count
+ * too.
+ */
 static __always_inline u32 cgroup_target(struct cgroup *cgroup)
 {
 	struct cgroup_climb climb = { .cgroup = cgroup, .target = system_target };
@@ -85,7 +87,7 @@ static __always_inline u32 cgroup_target(struct cgroup *cgroup)
 }
 
 /*
- * Whose a tick is when nobody follows the process: that of the innermost target cgroup, or the
+ * The target of a process that is not followed itself: that of the innermost target cgroup, or the
  * system's.
  */
 static __noinline u32 place_target(struct task_struct *task)

@@ -7,7 +7,7 @@
 /*
  * Members whose shape differs between kernels.
  *
- * mm_lock_seq changes whenever a writer leaves the mmap lock, so it stamps the state of all
+ * mm_lock_seq changes whenever a writer leaves the mmap lock. Therefore it stamps the state of all
  * mappings. Commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4)
  * added it as an int; commit eb449bd96954 ("mm: convert mm_lock_seq to a proper seqcount", 6.14)
  * made it a seqcount that is odd while a writer is inside.
@@ -60,7 +60,7 @@ struct kernfs_node___rcu {
 
 /*
  * True from before the old address space goes until after the new program's first pc is known.
- * Meanwhile nobody can tell which program a pc belongs to.
+ * Meanwhile it is unknown which program a pc belongs to.
  */
 static __always_inline bool amid_exec(struct task_struct *task)
 {
@@ -103,8 +103,8 @@ static __always_inline u32 mm_stamp(struct mm_struct *mm)
 }
 
 /*
- * Whether the stamp changes with every mapping. Where it does not, a part of a mapping in which nothing has
- * run yet may be replaced unseen.
+ * Whether the stamp changes with every mapping. Where it does not, a part of a mapping in which
+ * nothing has run yet may be replaced unnoticed.
  */
 static __always_inline bool stamps_ranges(void)
 {
@@ -117,8 +117,8 @@ static __always_inline bool stamps_ranges(void)
 }
 
 /*
- * Whether a mapping, which may be freed, says that it has been removed from its address space.
- * Before 5e31275cc997 a mapping does not say so, and must be assumed to be removed.
+ * Whether a mapping, which may be freed, is marked as removed from its address space. Before
+ * 5e31275cc997 mappings have no mark, and we assume that it was removed.
  */
 static __always_inline bool vma_detached(struct vm_area_struct *vma)
 {
@@ -134,9 +134,10 @@ static __always_inline bool vma_detached(struct vm_area_struct *vma)
 }
 
 /*
- * mm_lock_seq as it was when the mapping was last changed: every change begins with this, and removing a
- * mapping is one, commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4). 0: the
- * kernel does not say it, the mapping may be changing now, or it was never changed, like those of a child.
+ * mm_lock_seq as it was when the mapping was last changed. Every change begins by writing it,
+ * including the removal, commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control
+ * it", 6.4). 0: the kernel does not have it, the mapping may be changing now, or it was never
+ * changed, like those of a child.
  */
 static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_struct *mm)
 {
@@ -158,10 +159,11 @@ static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_str
 }
 
 /*
- * The path by which a file was opened. Where a file system is stacked on another, a mapping's file is the one below
- * it, whose path is its own since commit def3ae83da02 ("fs: store real path instead of fake path in backing file
- * f_path", 6.7), and the other one is behind it. The flag of such files differs between kernels; but behind another
- * file there is no mount and name of one file system.
+ * The path by which a file was opened. Where a file system is stacked on another, a mapping's file
+ * is the one below it. Since commit def3ae83da02 ("fs: store real path instead of fake path in
+ * backing file f_path", 6.7) its path is that of the lower file, and the opened path is behind it.
+ * The flag of such files differs between kernels; but behind another file there is no mount and
+ * name of one file system.
  */
 static __always_inline const struct path *opened_path(struct file *file)
 {

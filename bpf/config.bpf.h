@@ -5,27 +5,27 @@
 #include "shared/abi.h"
 
 /*
- * Knobs that are set between open and load; the verifier deletes the code that they rule out. Those that ticks ask for are the first
- * cache line of the variables that do not change.
+ * Knobs that are set between open and load. The verifier deletes the code that they rule out. Ticks
+ * read the first ones, which share a cache line.
  */
 
 /* enum tick_mode. */
 const volatile __u32 mode = MODE_CHARGED;
 
-/* enum split. With SPLIT_NONE roots belong to a target, and the task is not looked at. */
+/* enum split. With SPLIT_NONE roots belong to a target, and ticks do not read the task. */
 const volatile __u32 split = SPLIT_NONE;
 
 /*
- * The targets of processes that nobody follows: those of cgroup_targets for tasks in these cgroups,
- * and system_target, if there is one, for all others.
+ * The targets of processes that are not followed themselves: cgroup_targets for tasks in these
+ * cgroups, and system_target, if there is one, for all others.
  */
 const volatile __u32 system_target = NO_TARGET;
 const volatile bool cgroup_wanted = false;
 
-/* With SPLIT_CGROUP: user space decides for each cgroup, and the ticks of some are left out. */
+/* With SPLIT_CGROUP, user space decides for each cgroup whether its ticks are left out. */
 const volatile bool filter_cgroups = false;
 
-/* Ticks are counted with their callers too: see callers.bpf.h. */
+/* Ticks are counted with their callers: see callers.bpf.h. */
 const volatile bool with_callers = false;
 
 /* Waits are counted too: see waits.bpf.h. */
@@ -35,8 +35,8 @@ const volatile bool waits = false;
 const volatile bool unweighted = false;
 
 /*
- * The CPUs that stop their tick while a single task runs (nohz_full), in tickless. The clock samples these CPUs
- * always, whether their tick is stopped at the moment or not.
+ * The CPUs that stop their tick while a single task runs (nohz_full), in `tickless`. perf's clock
+ * samples these CPUs always, whether their tick is stopped at the moment or not.
  */
 const volatile bool some_tickless = false;
 
@@ -49,19 +49,19 @@ const volatile __u32 bin_shift = 0;
 /* How many nodes of each half are in the map made at load. */
 const volatile __u32 base_nodes = NODES_OF_LINE;
 
-/* How old the scheduler's account of a running thread may be: two scheduler ticks. */
+/* The largest age of the scheduler's account of a running thread: two scheduler ticks. */
 const volatile __u64 runtime_lag = 0;
 
-/* log2 of the bytes in a page of the kernel's, which vm_pgoff counts. */
+/* log2 of the bytes in a page of the kernel, which vm_pgoff counts. */
 const volatile __u32 page_shift = 12;
 
-/* The bits of an address of code. Those above them may sign a return address. */
+/* The bits of an address of code. The bits above them may sign a return address. */
 const volatile __u64 code_mask = ~0ULL;
 
 /*
  * The distance in bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and
  * from there to the pointer to the registers that an interrupt saved (__irq_regs). They are per-CPU
- * variables, so BTF tells how far apart they are; their addresses are known only with
+ * variables, and BTF shows how far apart they are. Their addresses are known only with
  * CONFIG_KALLSYMS_ALL.
  */
 const volatile __s64 tick_distance = 0;

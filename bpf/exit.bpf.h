@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_EXIT_BPF_H
 #define BPFPROFIL_EXIT_BPF_H
 
-/* What is done when a thread begins to exit, while it still has its address space. */
+/* What happens when a thread begins to exit, while it still has its address space. */
 #include "callers.bpf.h"
 #include "follow.bpf.h"
 
@@ -19,7 +19,10 @@ static __always_inline void give_up_exec(struct follow *follow)
 		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 }
 
-/* A function of its own, so that its stack does not add to settle()'s. */
+/*
+ * Notes the place where later ticks of the exit count. It is a function of its own, so that its
+ * stack does not add to settle()'s.
+ */
 static __noinline int remember_exit_place(struct follow *follow)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -34,8 +37,9 @@ static __noinline int remember_exit_place(struct follow *follow)
 }
 
 /*
- * The same for its callers. Where each process has chains of its own, those of all that ever ended would
- * fill the tree, most of them without a tick; there a tick of an exit has its place alone.
+ * Notes the callers of that place too. If each process has chains of its own, the chains of all
+ * ended processes would fill the table, most of them without a tick. Then a tick of an exit has its
+ * place alone.
  */
 static __noinline int remember_exit_chain(struct follow *follow)
 {
@@ -52,7 +56,10 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	walk->nr = walk->base = walk->owner = 0;
 	walk_up(slot);
 	follow->exit_target = follow->target;
-	/* Read before: if the tree is another one by then, the chain is in neither. */
+	/*
+	 * It is read before. If the halves are swapped meanwhile, the chain does not match either
+	 * generation.
+	 */
 	follow->exit_generation = *(volatile u32 *)&table_state.generation;
 	follow->exit_split = split_id();
 	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
@@ -60,7 +67,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 }
 
 /*
- * The last chance to translate the user pc of an exiting thread: tearing down its address space
+ * The last chance to translate the user pc of an exiting thread. Tearing down its address space
  * takes ticks too, and by then the mapping is gone.
  */
 static __always_inline int begin_exit(struct task_struct *task)
@@ -72,7 +79,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: make_follow(task);
 	if (!follow)
 		return 0;
-	/* profil_free settles the rest some time later. */
+	/* profil_free counts the rest some time later. */
 	settle_runtime(task, follow);
 	if (cpu_time.kind != WALK_AWAIT) {
 		follow->flags |= FOLLOW_EXITING;
@@ -82,7 +89,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 	if (!arch_task_mm_id(task))
 		return 0;
 	settle_all(follow);
-	/* Without ticks none falls on what is left of it. */
+	/* While ticks are paused, none falls on the rest of the exit. */
 	if (cpu_time.paused)
 		return 0;
 	remember_exit_place(follow);

@@ -2,12 +2,15 @@
 #ifndef BPFPROFIL_FOLLOW_BPF_H
 #define BPFPROFIL_FOLLOW_BPF_H
 
-/* Whose tick it is, and the ticks that must wait until their pc can be translated. */
+/*
+ * Which target a thread's ticks count for, and the ticks that wait until their pc can be
+ * translated.
+ */
 #include "callers.bpf.h"
 #include "spent.bpf.h"
 #include "weight.bpf.h"
 
-/* Kernel threads have no text but the kernel's. */
+/* Kernel threads have only the kernel's text. */
 static __always_inline bool without_text(struct task_struct *task)
 {
 	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
@@ -15,7 +18,7 @@ static __always_inline bool without_text(struct task_struct *task)
 
 /*
  * The record of a task, or else of its process: the kernel starts io_uring's workers without the
- * fork tracepoint, so they have no record of their own.
+ * fork tracepoint, and therefore they have no record of their own.
  */
 static __always_inline struct follow *follow_of(struct task_struct *task)
 {
@@ -27,7 +30,7 @@ static __always_inline struct follow *follow_of(struct task_struct *task)
 }
 
 /*
- * True for a thread whose target is that of its place (cgroup or system), and for one without a
+ * Whether a thread's target is that of its place (cgroup or system). This is also true without a
  * record.
  */
 static __always_inline bool found_by_place(const struct follow *follow)
@@ -36,14 +39,14 @@ static __always_inline bool found_by_place(const struct follow *follow)
 	       (!follow || follow->flags & FOLLOW_BY_PLACE);
 }
 
-/* The address space that a task's pcs belong to; 0 during an exec, when nobody can tell. */
+/* The address space that a task's pcs belong to; 0 during an exec, when it is unknown. */
 static __always_inline u64 settled_mm(struct task_struct *task)
 {
 	return amid_exec(task) ? 0 : arch_task_mm_id(task);
 }
 
 /*
- * From here on a thread's samples shall add up to its runtime. The account of a running thread is
+ * From here on, a thread's samples must add up to its runtime. The account of a running thread is
  * on average half a scheduler tick old.
  */
 static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
@@ -54,8 +57,8 @@ static __always_inline void weigh_from(struct weight *weight, struct task_struct
 }
 
 /*
- * Makes a record for a thread that has none: by its place, or, for a worker of a followed process,
- * by its process. NULL: the thread is nobody's.
+ * Makes a record for a thread that has none, by its place, or, for a worker of a followed process,
+ * by its process. NULL: the thread is in no target.
  */
 static __noinline struct follow *make_follow(struct task_struct *task)
 {
@@ -83,7 +86,7 @@ static __noinline struct follow *make_follow(struct task_struct *task)
 	return bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Moves a thread to another target; what it ran before is billed to the old one. */
+/* Moves a thread to another target. What it ran before counts for the old one. */
 static __noinline int move_to(struct task_struct *task, struct follow *follow, u32 target)
 {
 	u64 split_now = task_split(task);
@@ -92,7 +95,7 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 	    (follow->target == target && (split == SPLIT_NONE || follow->split == split_now)))
 		return 0;
 	settle_runtime(task, follow);
-	/* Runtime that fell where nobody asked for ticks is nobody's, and must not be made up for. */
+	/* Runtime outside all targets counts for none, and samples must not make up for it. */
 	if (follow->target == NO_TARGET) {
 		follow->spent = task->se.sum_exec_runtime;
 		weigh_from(&follow->weight, task, follow->spent);
@@ -105,19 +108,20 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 }
 
 /*
- * Finds a thread's target anew. A thread that is followed itself changes its cgroup but not its
+ * Finds a thread's target again. A thread that is followed itself changes its cgroup but not its
  * target.
  */
 static __always_inline void update_target(struct task_struct *task, struct follow *follow)
 {
-	/* Without groups no place has a target of its own. */
+	/* Without cgroups no place has a target of its own. */
 	if (cgroup_wanted || split != SPLIT_NONE)
 		move_to(task, follow, found_by_place(follow) ? place_target(task) : follow->target);
 }
 
 /*
- * The record for a tick of a thread that may have one; NULL: the tick is nobody's. Without memory for the
- * thread's own record its process's is used, whose runtime is another one: the sample is one tick.
+ * The record for a tick; NULL: the tick is in no target. If there is no memory for the thread's own
+ * record, its process's is used. That one has another runtime, and therefore the sample is one
+ * tick.
  */
 static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 						     struct follow *follow, struct tick *tick)
@@ -133,7 +137,7 @@ static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 }
 
 /*
- * Puts a tick off; true when a slot was free. Only the thread itself and its interrupts come here.
+ * Defers a tick. True: there was a free slot. Only the thread itself and its interrupts come here.
  */
 static __always_inline bool defer(struct pending_ticks *slot, u64 pc, u32 target, u32 n)
 {
@@ -166,7 +170,7 @@ static __always_inline void defer_exec(struct follow *follow, struct target_acco
 		__sync_fetch_and_add(&account->deferred, n);
 }
 
-/* Takes the ticks out of a slot; the caller files them or counts them as lost by cause. */
+/* Empties a slot. The caller counts these ticks, at a place or as lost. */
 static __always_inline u32 drain(struct pending_ticks *slot)
 {
 	u32 target = slot->target, n;
@@ -179,7 +183,7 @@ static __always_inline u32 drain(struct pending_ticks *slot)
 	return n;
 }
 
-/* The place of a pc in a mapping, if that is text. A function of its own, for its stack. */
+/* The site of a pc in a mapping of text. It is a function of its own to save stack. */
 static __noinline u64 site_in(const struct mapping *mapping, u64 pc)
 {
 	struct text_range range = {};
@@ -188,7 +192,7 @@ static __noinline u64 site_in(const struct mapping *mapping, u64 pc)
 	return range_text(&range) == TEXT_OTHER ? SITE_OF_OTHER : range_site(&range, pc);
 }
 
-/* Counts ticks that were put off, at their place; 0: it is no text. Their callers are not known any more. */
+/* Counts deferred ticks at their site; 0: outside of all text. Their callers are unknown by now. */
 static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
 {
 	u32 target = slot->target, n = drain(slot);
@@ -203,9 +207,9 @@ static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
 }
 
 /*
- * Counts ticks that were put off, in a range that a later tick found. A lookup of their own would
- * fail: the lock that bpf_find_vma took is released only when the interrupt returns, so a second
- * call in the same interrupt is always refused.
+ * Counts deferred ticks in a range that a later tick found. They could not look up their own: the
+ * lock that bpf_find_vma took is released only when the interrupt returns, and a second call in the
+ * same interrupt always fails.
  */
 static __always_inline void settle_within(struct pending_ticks *slot,
 					  const struct text_range *range)
@@ -216,8 +220,8 @@ static __always_inline void settle_within(struct pending_ticks *slot,
 }
 
 /*
- * Counts what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from
- * an interrupt.
+ * Counts what a slot holds as if it fell at pc. `end` says why there are no callers. Interrupts
+ * must not call this.
  */
 __noinline int settle(struct pending_ticks *slot, u64 pc, u32 end)
 {

@@ -13,11 +13,11 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * A tail call that is never made, and that the verifier takes out again. Since 6.13 each function of a program
- * on a perf event that has 64 bytes of stack or more gets memory of its own for them on each CPU: one more page
- * that no tick finds in the caches. Where a program has a tail call its functions stay on the kernel's stack, as
- * on all kernels before. Other types of programs must not call this, because all that share the map must be of
- * one type.
+ * A tail call that is never made, and that the verifier removes. Since 6.13, each function of a
+ * program on a perf event that uses 64 bytes of stack or more has its stack in memory of its own on
+ * each CPU: one more page that no tick finds in the caches. In a program with a tail call, the
+ * functions stay on the kernel's stack, as in all kernels before. Other types of programs must not
+ * call this, because all programs that share the map must be of one type.
  */
 static __always_inline void keep_stack(void *ctx)
 {
@@ -37,8 +37,8 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * This program serves targets or splits by cgroup, and splits by thread. There are two programs,
- * because a knob would cost every hit the cache line it is in.
+ * Serves targets or splits by cgroup, and splits by thread. There are two programs, because a knob
+ * would cost each hit the cache line that the knob is in.
  */
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
@@ -51,7 +51,7 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* The registers that a scheduler's tick interrupted, if it is to be counted; else NULL. */
+/* The registers that a scheduler's tick interrupted, if this tick counts; else NULL. */
 static __always_inline struct pt_regs___kernel *ticked(struct hrtimer *timer)
 {
 	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
@@ -61,7 +61,7 @@ static __always_inline struct pt_regs___kernel *ticked(struct hrtimer *timer)
 }
 
 /*
- * Runs in the interrupt that the scheduler takes anyway: HZ times a second, and never on an idle
+ * Runs in the interrupt that the scheduler needs anyway: HZ times a second, and never on an idle
  * CPU.
  */
 static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_thread)
@@ -89,7 +89,7 @@ int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
 	return on_sched_tick(timer, true);
 }
 
-/* Whose address space is gone: its chain ended where its exit began. */
+/* If the address space is gone, the chain begins where the thread's exit began. */
 static __always_inline void walk_from_exit(struct walk *walk, struct task_struct *task, u32 target)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
@@ -99,7 +99,7 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 		walk->base = follow->exit_node;
 }
 
-/* Whether an exec has not replaced the image yet, to which its registers belong. */
+/* Whether an exec has not replaced the image yet to which the registers belong. */
 static __always_inline bool has_old_image(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
@@ -108,8 +108,8 @@ static __always_inline bool has_old_image(struct task_struct *task)
 }
 
 /*
- * Walks from a tick's place up. What it begins with in the kernel is one frame in mode charged, and the
- * kernel's own frames in mode split.
+ * Walks from a tick's place up. A tick in the kernel begins with one frame in mode charged, and
+ * with the kernel's own frames in mode split.
  */
 static __always_inline void walk_from(const struct tick *tick, struct walk *walk, u32 cpu,
 				      u32 target)
@@ -123,7 +123,10 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 		walk->sites[0] = SITE_IN_KERNEL;
 		walk->nr = 1;
 	}
-	/* Kernel threads have no other frames, and of a deep stack the user's are not the next. */
+	/*
+	 * Kernel threads have no other frames. Above a kernel stack that is too deep, the user's
+	 * frames are not the next ones.
+	 */
 	if (task->flags & TASK_KTHREAD || walk->end == END_DEEP)
 		return;
 	walk->end = tick->site ? END_EXEC : END_UNREADABLE;
@@ -134,7 +137,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 		begin_walk(walk, task, mm, target);
 		walk_up(cpu);
 	}
-	/* The tick is counted at its place, whatever the walk has found. */
+	/* The tick counts at its place, whatever the walk has found. */
 	if (!tick->kernel && tick->site && !walk->base && walk->nr == nr) {
 		walk->sites[nr & (WALK_FRAMES - 1)] = tick->site;
 		walk->nr = nr + 1;
@@ -160,7 +163,7 @@ static __noinline int count_callers(void *ctx, const struct tick *tick, u32 coun
 	return count_chain(cpu, target, tick->n);
 }
 
-/* The tick of a walk, which is with it because the stack has no room for more than a hit's. */
+/* The tick is in the walk, because the stack has no room for more than a hit needs. */
 static __always_inline struct tick *tick_of(struct walk *walk)
 {
 	_Static_assert(sizeof(walk->tick) == sizeof(struct tick), "struct tick");
@@ -230,8 +233,8 @@ static __always_inline bool is_text_wanted(struct task_struct *task)
 }
 
 /*
- * Announces the text that targets have mapped before the first tick, so that their tables are made by
- * then. User space repeats it until all of it could be told.
+ * Announces the text that targets have mapped before the first tick, so that user space has its
+ * rules by then. User space repeats this until all of it is announced.
  */
 SEC("?iter/task_vma")
 int profil_texts(struct bpf_iter__task_vma *ctx)
@@ -248,7 +251,7 @@ int profil_texts(struct bpf_iter__task_vma *ctx)
 	return 0;
 }
 
-/* Fills in the record that a child starts with; false: the child is not followed. */
+/* Fills in the record with which a child starts. False: the child is not followed. */
 static __always_inline bool inherit(struct task_struct *parent, struct task_struct *child,
 				    struct follow *result)
 {
@@ -290,10 +293,7 @@ static __always_inline void follow_child(struct task_struct *parent, struct task
 		__sync_fetch_and_add(&account->forks_missed, 1);
 }
 
-/*
- * A child is followed before its first instruction, be it a thread or process, with shared memory
- * or not.
- */
+/* A child, be it a thread or a process, is followed before its first instruction. */
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -301,7 +301,7 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /*
- * Whether and as what a running thread is to be followed: its process is a target, or a child of a
+ * Whether to follow a running thread, and as what: its process is a target, or a child of a
  * followed one.
  */
 static __always_inline bool wanted(struct task_struct *task, struct attached *result)
@@ -324,9 +324,10 @@ static __always_inline bool wanted(struct task_struct *task, struct attached *re
 }
 
 /*
- * Follows running processes that are targets and what they forked before, with all their threads,
+ * Follows running processes that are targets, and what they forked before, with all their threads,
  * as if each had just begun. The iterator may show a child before its parent, and processes that
- * nobody follows yet go on forking, so user space repeats it until a pass finds nothing new.
+ * are not followed yet continue to fork. Therefore user space repeats this until a pass finds
+ * nothing new.
  */
 SEC("?iter/task")
 int profil_attach(struct bpf_iter__task *ctx)
@@ -342,8 +343,8 @@ int profil_attach(struct bpf_iter__task *ctx)
 		return 0;
 	fresh.mm = settled_mm(task);
 	/*
-	 * Without memory there is no record, nor while another program makes the task's first one
-	 * on another CPU: user space walks again, and then checks whether the record is there.
+	 * There may be no record, for want of memory or because another program makes the task's
+	 * first one on another CPU. User space walks again, and then checks whether it is there.
 	 */
 	cpu_time.attached++;
 	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -356,8 +357,8 @@ int profil_attach(struct bpf_iter__task *ctx)
 }
 
 /*
- * Walks over all threads of the host when their runtime begins to count, around times without ticks,
- * and before a profile is made.
+ * Walks over all threads of the host when their runtime begins to count, before and after times
+ * without ticks, and before a profile is made.
  */
 SEC("iter/task")
 int profil_walk(struct bpf_iter__task *ctx)
@@ -390,8 +391,8 @@ int profil_walk(struct bpf_iter__task *ctx)
 }
 
 /*
- * What a thread runs from here on belongs to the cgroup that it was moved to. The kernel reports
- * only the first thread of a process; the others are recognised by the time of the move, see
+ * What a thread runs from here on belongs to the cgroup to which it was moved. The kernel reports
+ * only the first thread of a process. The others are recognised by the time of the move: see
  * make_follow().
  */
 SEC("?tp_btf/cgroup_attach_task")
@@ -409,8 +410,8 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 		return 0;
 	follow->moved_ns = bpf_ktime_get_ns();
 	/*
-	 * Of a thread that had no tick nobody knows where it was. If that may have been where nobody
-	 * asked for, its time is not this target's; else it is, so that none is missing.
+	 * The thread had no tick, and its cgroup until now is unknown. If that may be outside all
+	 * targets, its time is not this target's; else it is, so that no time is missing.
 	 */
 	if (system_target == NO_TARGET) {
 		follow->spent = task->se.sum_exec_runtime;
@@ -428,8 +429,9 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 }
 
 /*
- * Announces a new image's file and its interpreter, whose first instructions may have a tick. A user who has no
- * number left for another file must wait until it has one: most files that are executed have no tick.
+ * Announces a new image's file and its interpreter, whose first instructions may have a tick. Most
+ * files that are executed have no tick. Therefore an owner who has no number left for another file
+ * must wait until one has a tick.
  */
 static __noinline int announce_image(struct task_struct *task)
 {
@@ -447,8 +449,8 @@ static __noinline int announce_image(struct task_struct *task)
 }
 
 /*
- * The new image is in place and its first pc is known, so the ticks of the exec itself are billed
- * to it. Nothing calls the first instruction.
+ * The new image is in place and its first pc is known. The ticks of the exec itself count for that
+ * pc, which has no callers.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(profil_exec, struct task_struct *task)
@@ -472,7 +474,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 
 /*
  * The last event of a thread, some time after it was reaped. Its runtime up to here is what its
- * parent was told, and includes the teardown of its address space.
+ * parent sees, and includes the teardown of its address space.
  */
 static __always_inline void end_thread(struct task_struct *task)
 {
@@ -500,8 +502,8 @@ int BPF_PROG(profil_exit, struct task_struct *task)
 }
 
 /*
- * The same for kernels whose tracepoint comes after exit_mm, which are all before 6.16. exit_mm
- * calls this function first, whether the task has an address space or not. See engine/exit_hook.h.
+ * Does the same for kernels before 6.16, whose tracepoint comes after exit_mm. exit_mm calls this
+ * function first, whether the task has an address space or not: see engine/kernel_btf.h.
  */
 SEC("?fentry/exit_mm_release")
 int BPF_PROG(profil_exit_mm, struct task_struct *task)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Measures how late perf's CPU clocks are served: the time from when a timer was due until its
- * interrupt handled it. It runs for a moment when it is asked for, never while profiling.
+ * interrupt handled it. It runs for a moment on request, and never while profiling.
  */
 #include "vmlinux.h"
 

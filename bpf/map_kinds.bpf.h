@@ -71,7 +71,9 @@
 		__array(values, struct array);                                                     \
 	} name SEC(".maps")
 
-/* Element `number` of an array, the first elements of which are in a map of their own and the others in chunks. */
+/*
+ * An element of an array. The first elements are in a map of their own, and the others in chunks.
+ */
 static __always_inline void *in_chunk(void *chunks, u32 number, const volatile u32 *first, u32 many)
 {
 	u32 chunk = (number - *first) / many, slot = (number - *first) % many;

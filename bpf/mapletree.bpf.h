@@ -3,18 +3,19 @@
 #define BPFPROFIL_MAPLETREE_BPF_H
 
 /*
- * Finds the mapping around a pc without the mmap lock. bpf_find_vma is refused while a writer holds
- * the lock, as the interrupted thread often does in mmap, brk and exec; and from an interrupt it
- * costs 5 us where a self-interrupt must drop the lock again. Here every read may hit memory that
- * is being changed or freed, so a result counts only if the mapping itself says that it belongs to
- * this address space and covers the pc. On a kernel with another tree layout this finds nothing,
- * and bpf_find_vma is asked.
+ * Finds the mapping around a pc without the mmap lock. bpf_find_vma fails while a writer holds the
+ * lock, as the interrupted thread often does in mmap, brk and exec. And from an interrupt it takes
+ * 5 us where a self-interrupt must drop the lock again.
+ *
+ * Here, each read may hit memory that is being changed or freed. Therefore a result counts only if
+ * the mapping itself says that it belongs to this address space and covers the pc. On a kernel with
+ * another layout of the tree this finds nothing, and bpf_find_vma is used.
  */
 #include "compat.bpf.h"
 #include "shared/abi.h"
 
 enum {
-	MAPLE_NODE_MASK = 255, /* nodes are 256 bytes; the low bits of a pointer say its type */
+	MAPLE_NODE_MASK = 255, /* nodes have 256 bytes; a pointer's low bits are its type */
 	MAPLE_TYPE_SHIFT = 3,
 	MAPLE_TYPE_MASK = 15,
 	MAPLE_LEAF = 1,
@@ -26,10 +27,10 @@ enum {
 };
 
 /*
- * The slot of a node that leads to pc: the first whose pivot is not below it. Halving reads four
- * pivots; reading all at once would take 120 bytes of a stack that before 6.13 is 512 bytes for all
- * calls together. The verifier checks a global function once, and this not on each way from one level
- * to the next, which took it 22 ms.
+ * The slot of a node that leads to pc: the first one whose pivot is not below pc. A binary search
+ * reads four pivots. Reading all of them at once would need 120 bytes of stack, and before 6.13 all
+ * calls together have 512. The verifier checks a global function once, and not on each way from one
+ * level to the next, which took it 22 ms.
  */
 __noinline u64 maple_step(u64 node, u32 type, u64 pc)
 {
@@ -46,7 +47,7 @@ __noinline u64 maple_step(u64 node, u32 type, u64 pc)
 		if (bpf_probe_read_kernel(&word, sizeof(word),
 					  (void *)range->pivot + half * sizeof(word)))
 			return 0;
-		/* An unused pivot is 0, so the slot before it ends with the node. */
+		/* An unused pivot is 0. Then the slot before it ends with the node. */
 		if (pc <= word || (half && !word))
 			last = half;
 		else
@@ -63,7 +64,7 @@ static __always_inline bool vma_covers(struct vm_area_struct *vma, struct mm_str
 	       BPF_CORE_READ(vma, vm_mm) == mm;
 }
 
-/* NULL: not found this way. */
+/* NULL: it is not found this way. */
 static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *mm, u64 pc)
 {
 	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
@@ -83,11 +84,14 @@ static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *m
 }
 
 /*
- * Whether text is still mapped as it was: [first, end), at an offset in a file that is its address + delta,
- * or of no file, if inode is 0, where its place in the space does not depend on the mapping. Nothing is
- * locked, so any read may be of freed memory. That is safe: a removed mapping says so until its memory is
- * reused, and the new user has another address space, range or file. `seen` is the mapping's last change
- * before the text was found in place, or 0: if there was none since, its first line says it all.
+ * Whether text is still mapped as it was: [first, end), at an offset in a file that is its address
+ * + delta. If inode is 0 it was in no file, and its place in the space does not depend on the
+ * mapping.
+ *
+ * Nothing is locked, and any read may be of freed memory. That is safe: a removed mapping is marked
+ * until its memory is reused, and then it has another address space, range or file. `seen` is the
+ * mapping's last change before the text was found in place, or 0. If there was no change since, the
+ * mapping's first cache line is enough.
  */
 static __always_inline bool text_holds(struct vm_area_struct *vma, struct mm_struct *mm, u64 first,
 				       u64 end, u64 inode, u64 delta, u32 *seen)

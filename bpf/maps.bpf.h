@@ -11,7 +11,7 @@
 
 /* The maps of host.bpf.c that several files use. */
 
-/* Files, processes and cgroups that user space has been told of: enum space_state. */
+/* The files, processes and cgroups that were announced to user space: enum space_state. */
 HASH(spaces, struct space, u32, 1);
 
 /* One for each possible CPU. */
@@ -23,18 +23,18 @@ MAPPED_ARRAY(target_accounts, struct target_account, 1);
 /* Followed threads. */
 TASK_STORAGE(follows, struct follow);
 
-/* Runtime by process or cgroup; empty where a session does not tell them apart. */
+/* Runtime by process, thread or cgroup; empty without --split. */
 HASH(spent_cpus, struct spent_key, struct spent_cpu, 1);
 
-/* Running processes to follow, by pid; read once, when the session begins. */
+/* Running processes to follow, by pid. They are read once, when the session begins. */
 HASH(attached, u32, struct attached, 1);
 
 /* The targets of cgroups, by cgroup id. */
 HASH(cgroup_targets, u64, u32, 1);
 
 /*
- * What the walk up from a cgroup found. A cgroup never moves to another parent and its id is never
- * reused, so the result stays valid.
+ * What the walk up from a cgroup found. The result stays valid, because a cgroup never moves to
+ * another parent and its id is never reused.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -43,7 +43,7 @@ struct {
 	__type(value, u32);
 } cgroup_known SEC(".maps");
 
-/* First sights and requests for memory; nothing is sent per tick. */
+/* Announcements, and requests for room. Ticks send nothing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);
@@ -56,8 +56,9 @@ struct {
 const struct record *records_hold;
 
 /*
- * Begins to load what a tick needs later. At 99 Hz hardly anything of it is in the caches: the first line of
- * a page takes some 0.35 us in a guest, and those of four pages loaded at once not 0.1 us more.
+ * Begins to load what a tick needs later. At 99 Hz hardly any of it is in the caches. The first
+ * line of a page takes some 0.35 us in a guest, but those of four pages that are loaded at once
+ * take less than 0.1 us more.
  */
 static __always_inline void touch(const volatile void *data)
 {

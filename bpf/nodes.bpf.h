@@ -3,10 +3,29 @@
 #define BPFPROFIL_NODES_BPF_H
 
 /*
- * The one table in which ticks are counted, with their callers or without. A node is claimed by compare-and-swap and none
- * is freed by itself, so nothing is locked. Two CPUs that enter the same new site at the same moment may make
- * two nodes of it; who reads them adds them up. User space turns: ticks go to the other half, and it reads and empties
- * the one that none goes to any more, and its roots with it.
+ * The one table in which all ticks are counted, with their callers or without.
+ *
+ * A tick is counted in a node. A node is one frame of a chain of callers: a site, and the parent
+ * below which it is. The first frame of a chain hangs below a root, which names the target, the
+ * split and how the walk ended. A tick without callers is a chain of one frame below the root of
+ * END_FLAT.
+ *
+ *     root (target 0, split 4711, complete)
+ *       main + 0x1f               count 0: no tick fell in it
+ *         read_input + 0x40       count 0
+ *           parse + 0x12          count 97
+ *         parse + 0x80            count 3
+ *
+ * The table is a hash. From a parent and a site comes a hash, and from the hash up to NODE_LINES
+ * cache lines with four nodes each in which the node may be. A new node is claimed by
+ * compare-and-swap of its site, and no node is freed by itself. Therefore nothing is locked. If two
+ * CPUs enter the same new site at the same moment, they may make two nodes of it, and the reader
+ * adds them up.
+ *
+ * The table has two halves. Ticks are counted in one half while user space reads and clears the
+ * other. User space swaps them at each cut, and as soon as a half is a quarter full: the rest must
+ * last until the other half is clear. A half has roots of its own. A tick that finds no node is
+ * counted in bins of 64 KiB, then with its target alone, and if even that has no node, as lost.
  */
 #include "owner.bpf.h"
 #include "room.bpf.h"
@@ -19,19 +38,23 @@
 HASH(carries, u64, u64, 1024);
 
 /*
- * Small halves are parts of this map, because an element of a map of maps takes four more lines of the kernel's memory
- * to find. The first base_nodes are the first half's, and as many the second's. Set before load.
+ * Small halves are parts of this map, because the kernel reads four more cache lines to find an
+ * element of a map of maps. The first base_nodes are the first half's, and the next base_nodes are
+ * the second's. The size is set before load.
  */
 MAPPED_ARRAY(nodes, struct node_line, 1);
 
-/* The whole of a half that is larger. */
+/* Each half that is too large for that is one of these arrays. */
 ADDED_ARRAYS(halves, node_half, BPF_F_INNER_MAP, struct node_line, 1, 2);
 
-/* Roots of each half, and with how many of them user space is asked to make room. Set before load. */
+/*
+ * The most roots of each half, and the number from which on a swap is requested. Both are
+ * set before load.
+ */
 const volatile __u32 max_roots = 0;
 const volatile __u32 roots_low = 0;
 
-/* Those of split 0 are there from the start, so that there is one for each tick. */
+/* User space makes the roots of split 0 in advance. Therefore each tick finds a root. */
 HASH(table_roots, struct table_root_key, struct table_root, 1);
 
 static __always_inline u32 half_in_use(void)
@@ -39,13 +62,13 @@ static __always_inline u32 half_in_use(void)
 	return *(volatile u32 *)&table_state.generation & 1;
 }
 
-/* Makes a root of a split that has none; no number: there is no room. */
+/* Makes a root of a split that has none. NO_ROOT_NUMBER: there is no room. */
 static __always_inline u32 new_root(const struct table_root_key *key)
 {
 	u32 half = key->half & 1, *next = &table_state.next_root[half];
 	struct table_root fresh = {}, *root;
 
-	/* Numbers are as few as roots, but for those that two CPUs took for one root. */
+	/* There are hardly more numbers than roots: two CPUs may have numbered one root twice. */
 	if (*next >= max_roots)
 		return NO_ROOT_NUMBER;
 	fresh.number = 2 * __sync_fetch_and_add(next, 1) + half;
@@ -57,8 +80,8 @@ static __always_inline u32 new_root(const struct table_root_key *key)
 }
 
 /*
- * The root for ticks of a target whose walks ended so, as a parent. Without room for one of the split, or for the
- * split's account, it is that of split 0.
+ * Returns the root for a target's ticks whose walks ended so. If the split has no room for a root
+ * or for its account, it returns the root of split 0.
  */
 __noinline u32 root_of(u32 target, u32 end)
 {
@@ -97,7 +120,10 @@ __noinline int count_rootless(u32 target, u32 end, u32 n)
 	return 0;
 }
 
-/* Sites of a parent that are close together share a line: what a loop or a function has of ticks is found together. */
+/*
+ * Sites of a parent that are close together share a line, because a loop's or a function's ticks
+ * are found together then.
+ */
 enum { SITES_OF_LINE_SHIFT = 4 };
 
 static __always_inline u64 node_hash(u64 site, u32 parent)
@@ -112,8 +138,9 @@ static __always_inline u32 node_mask(u32 half)
 }
 
 /*
- * The i-th line in which a site below a parent may be. If they were in a row, whole rows would be full in a half that
- * is not half full, and all chains that begin with a frame that belongs there would be lost.
+ * The i-th line in which a site below a parent may be. The lines are not adjacent: otherwise whole
+ * stretches would fill up in a half that is not half full, and each chain that begins with a frame
+ * there would be lost.
  */
 static __always_inline u32 node_line(u64 hash, u32 i, u32 mask)
 {
@@ -139,7 +166,7 @@ static __always_inline u32 node_number(u32 half, u32 line, u32 i)
 	return (half ? NODE_IN_SECOND : 0) | (line * NODES_OF_LINE + i);
 }
 
-/* The owner of the number, if it may have one more node of a half; else NULL. */
+/* Returns the owner of the number if it may have one more node of a half, else NULL. */
 static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 site)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
@@ -154,8 +181,9 @@ static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 si
 }
 
 /*
- * Makes an empty node one of a site below a parent; what it holds else: another CPU was first. ~0: it may not. It is
- * global, so that the verifier checks it once and not in each turn of the loop that calls it.
+ * Makes an empty node the node of a site below a parent, and returns 0. If another CPU was first it
+ * returns the site that the node has now; ~0: the owner may not have one more. It is global, so
+ * that the verifier checks it once and not in each round of the loop that calls it.
  */
 __noinline u64 claim_node(struct table_node *node, u64 site, u32 parent, u32 owner_number)
 {
@@ -212,7 +240,7 @@ __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 	return 0;
 }
 
-/* Notes that a count went past 32 bits: this takes 64 CPUs in one place 18 hours at 997 Hz. */
+/* Notes that a count went past 32 bits. At 997 Hz this takes 64 CPUs in one place 18 hours. */
 static __noinline int carry(u32 number)
 {
 	u64 key = CARRY_OF_NODE | number, one = 1, *times;
@@ -254,8 +282,9 @@ static __always_inline u64 coarse_site(u64 site)
 }
 
 /*
- * Counts n ticks for which there is no node, not even of a coarse place, without their place and split. Root pays for
- * that node, and each target needs one; false: the half is full, and they are lost.
+ * Counts n ticks that find no node, not even of a coarse place, without their place and split. Each
+ * target needs this one node, which is charged to root. False: the half is full, and the ticks are
+ * lost.
  */
 __noinline int count_unplaced(u32 target, u32 n)
 {
@@ -273,7 +302,9 @@ __noinline int count_unplaced(u32 target, u32 n)
 	return false;
 }
 
-/* Counts n ticks at a site below a root, or near it; false: there is no room. */
+/*
+ * Counts n ticks at a site below a root, or else in the 64 KiB around it. False: there is no room.
+ */
 __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 {
 	u32 node = child_node(root, site, owner) ?: child_node(root, coarse_site(site), owner);
@@ -284,7 +315,10 @@ __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 	return true;
 }
 
-/* The same below the root of a target and of how the walk ended. */
+/*
+ * Does the same below the root of a target and of how the walk ended, or else counts without the
+ * place.
+ */
 __noinline int count_site(u32 target, u32 end, u64 site, u32 n)
 {
 	u32 owner = owner_of_current(), root = root_of(target, end);

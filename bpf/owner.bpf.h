@@ -3,8 +3,9 @@
 #define BPFPROFIL_OWNER_BPF_H
 
 /*
- * Whose a process or a file is: see struct owner. It is looked up only for what is new (a text, an element of the
- * tree, a number of a text), so a tick whose chain is known costs nothing.
+ * The owner of a process or a file, who is charged for what it takes: see struct owner. The owner
+ * is looked up only for something new (a text, a node, a text's number). A tick whose chain is
+ * known costs nothing.
  */
 #include "cgroup.bpf.h"
 #include "compat.bpf.h"
@@ -17,10 +18,10 @@ const volatile __u32 nr_subordinates = 0;
 
 MAPPED_ARRAY(owners, struct owner, OWNERS_MAX);
 
-/* By key. */
+/* By the owner's key. */
 HASH(owner_numbers, u64, u32, OWNERS_MAX);
 
-/* Numbers of owners that were in use and may be given out again. */
+/* Numbers of owners that were in use and are free again. */
 FREE_NUMBERS(free_owners, OWNERS_MAX);
 
 enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };
@@ -37,7 +38,7 @@ static __always_inline u32 first_subordinate(u32 uid)
 	return uid;
 }
 
-/* The outermost namespace around this one, but for the first, which has level 0. */
+/* The outermost namespace around this one, other than the first one, which has level 0. */
 static __always_inline struct user_namespace *outermost(struct user_namespace *ns)
 {
 	u32 i;
@@ -47,7 +48,10 @@ static __always_inline struct user_namespace *outermost(struct user_namespace *n
 	return ns;
 }
 
-/* The key of whatever belongs to a uid in a namespace; 0: it is root's. A namespace that root made is charged itself. */
+/*
+ * The key of a uid in a namespace; 0: root. If root made the namespace, the namespace itself is
+ * charged.
+ */
 static __always_inline u64 user_key(struct user_namespace *ns, u32 uid)
 {
 	ns = outermost(ns);
@@ -59,13 +63,16 @@ static __always_inline u64 user_key(struct user_namespace *ns, u32 uid)
 	return uid ? first_subordinate(uid) : 0;
 }
 
-/* Global and with numbers alone, so that its loops are verified once and not at each call. */
+/*
+ * It is global and has only numbers as arguments, so that its loops are verified once and not at
+ * each call.
+ */
 __noinline u64 user_key_of(u64 ns, u32 uid)
 {
 	return user_key((void *)ns, uid);
 }
 
-/* Of root's it is the key of the task's cgroup. */
+/* Things of root are charged to the task's cgroup. */
 static __always_inline u64 owner_key(u64 user, struct task_struct *task)
 {
 	return user ? user : OWNER_OF_CGROUP | cgroup_id(task_cgroup(task));
@@ -107,9 +114,9 @@ __noinline u32 owner_number(u64 key)
 }
 
 /*
- * The owner of a file, or of a process if there is none. A process is its real uid's, because a program that sets
- * its user is charged to the user who runs it. A file of FUSE has the uid that the server of the file system chose, so
- * it is charged to the process that maps it.
+ * The owner of a file, or, without a file, of a process. A process belongs to its real uid, because
+ * a program that sets its user is charged to the user who runs it. The uid of a file in FUSE is
+ * chosen by its server; therefore such a file is charged to the process that maps it.
  */
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 {
@@ -128,7 +135,7 @@ static __always_inline bool may_hang(struct super_block *sb)
 	return BPF_CORE_READ(sb, s_magic) == FUSE_MAGIC || BPF_CORE_READ(sb, s_user_ns, level);
 }
 
-/* The mount that a file was opened in. */
+/* The mount in which a file was opened. */
 static __always_inline u32 mount_of(const struct path *path)
 {
 	void *mount = BPF_CORE_READ(path, mnt);
@@ -137,7 +144,10 @@ static __always_inline u32 mount_of(const struct path *path)
 	return BPF_CORE_READ((struct mount *)mount, mnt_id);
 }
 
-/* Whoever opens it, or walks below the root of its process, may wait for a user's program. */
+/*
+ * Whether opening the file, or walking below the root of its process, may have to wait for a user's
+ * program.
+ */
 static __always_inline bool is_far(struct file *file, const struct path *path,
 				   struct task_struct *task)
 {
@@ -147,7 +157,7 @@ static __always_inline bool is_far(struct file *file, const struct path *path,
 			 may_hang(BPF_CORE_READ(file, f_path.dentry, d_sb))));
 }
 
-/* Notes where user space is to open a file, or what is below the root of a process. */
+/* Notes where user space opens a file, or finds the root of a process. */
 static __noinline int note_place(struct record *record, struct file *file, struct task_struct *task)
 {
 	const struct path *path = file ? opened_path(file) : NULL;
@@ -163,8 +173,9 @@ static __noinline int note_place(struct record *record, struct file *file, struc
 }
 
 /*
- * Notes whose the text is; of what is far, who keeps those waiting who open it: in namespaces that root made that is
- * the cgroup, because its root can make any number of them.
+ * Notes the owner of a text. A far text is charged to the user who can delay its opening. For a
+ * namespace that root made this is the cgroup, because the namespace's root can make any number of
+ * namespaces.
  */
 static __always_inline void note_owner(struct record *record, struct file *file,
 				       struct task_struct *task)

@@ -3,22 +3,40 @@
 #define BPFPROFIL_RANGES_BPF_H
 
 /*
- * Which text is at a pc, from the mappings that a CPU's ticks have met, or from the kernel. bpf_find_vma from a timer
- * interrupt costs 5.4 us where the mmap lock must be dropped through a self-interrupt; what is known here is one
- * cache line that only this CPU writes.
+ * The cache of mappings: which text is at a pc.
+ *
+ * From a pc to its text the way is long: the mapping in the maple tree, the mapping's file, its
+ * inode, the number of the text. A range keeps the result for one CPU. It is one cache line that
+ * only this CPU writes, and with it a tick gets from its pc to its site by one addition (to_site).
+ *
+ * A range is looked up by 16 MiB of the address space ("far"). If another range is in use there, it
+ * is put by 16 KiB ("near").
+ *
+ * A range can become wrong, because the process unmaps its text or maps other text there. Therefore
+ * it has a stamp, which is the kernel's count of changes of the address space (mm_lock_seq) when
+ * the range was made. A tick with another stamp compares the range with the mapping that it was
+ * made from (range_renew()); most changes do not concern text. The kernel's text has a constant
+ * stamp.
+ *
+ * A range can also refer to a text's number that has been given to another text since, or to a root
+ * of the half that was swapped out. Therefore it also has the epoch, which is counted up at each
+ * such event. Ranges of older epochs are looked up again.
+ *
+ * bpf_find_vma, which finds a mapping too, is only the last resort: from a timer's interrupt it
+ * takes 5.4 us where the mmap lock must be dropped by a self-interrupt.
  */
 #include "texts.bpf.h"
 
-/* RANGES for each CPU's ticks and, with callers, then as many for each one's exits. */
+/* RANGES for each CPU's ticks. With callers, as many follow for each CPU's exits. */
 MAPPED_ARRAY(ranges, struct text_range, 1);
 
 /* KNOWN_FILES for each CPU's ticks. */
 ARRAY(known_files, struct known_file, 1);
 
 /*
- * A mapping is found by 16 MiB of the address space, and where another one of these that is in use was there first by 16 KiB,
- * as small ones lie close together: with 64 KiB three libraries shared an element, and 17 % of the ticks of a program
- * with 64 such objects missed.
+ * log2 of the address space in which ranges share a slot. Small mappings lie close together: with
+ * 64 KiB three libraries shared one slot, and 17 % of the ticks of a program with 64 such objects
+ * missed.
  */
 enum { RANGE_NEAR = 14, RANGE_FAR = 24 };
 
@@ -26,8 +44,8 @@ enum { RANGE_NEAR = 14, RANGE_FAR = 24 };
 enum { STAMP_KERNEL = 0xffffffff };
 
 /*
- * The tgid is part of it, because a vfork child shares the address space but may have another
- * target.
+ * A hash of the address space and the process. The tgid is part of it, because a vfork child shares
+ * the address space but may have another target.
  */
 static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 {
@@ -35,9 +53,9 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 }
 
 /*
- * Adds the thread and its cgroup, because a process may move between cgroups, and its threads may
- * be in several or be told apart. A function of its own, because the programs have no stack left for
- * what it reads.
+ * Adds the thread and its cgroup: a process may move between cgroups, and its threads may be in
+ * several ones or be separated by --split. It is a function of its own, because the programs have
+ * no stack left for what it reads.
  */
 __noinline u32 thread_who(u32 who)
 {
@@ -49,14 +67,14 @@ __noinline u32 thread_who(u32 who)
 /* What is known of a tick so far. */
 struct tick {
 	u64 pc;
-	u64 mm; /* the number of the address space; 0: there is none */
-	u64 site; /* its place, if it is to be walked; 0: outside of all text */
+	u64 mm; /* number of the address space; 0: there is none */
+	u64 site; /* its place; 0: outside of all text, or not known yet */
 	u32 who;
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
-	bool kernel; /* pc is in the kernel */
-	bool in_kernel; /* it fell in the kernel, whichever pc it is billed to */
-	bool unclassified; /* it is not known yet whether its cgroup is wanted */
+	bool kernel; /* the pc is in the kernel */
+	bool in_kernel; /* it fell in the kernel, whichever pc it is charged to */
+	bool unclassified; /* user space has not decided yet whether its cgroup is wanted */
 	u16 owner; /* of the process, + 1, if it is to be walked; 0: not looked up yet */
 };
 
@@ -73,14 +91,20 @@ static __always_inline bool range_covers(const struct text_range *range, u32 who
 	       range->epoch == *(volatile u32 *)&table_state.epoch;
 }
 
-/* Gives a range whose stamp is old the current one, if its text is still there. A function of its own, for its stack. */
+/*
+ * If the text of a range with an old stamp is still in place, gives the range the current stamp. It
+ * is a function of its own to save stack.
+ */
 static __noinline bool range_renew(struct text_range *range, u32 stamp)
 {
 	u64 offset = range->start + range->to_site, delta = 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_account *account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 
-	/* The offset of text that is in no file is its address, or does not depend on the mapping. */
+	/*
+	 * Text without a file has its address as offset, or an offset that does not depend on the
+	 * mapping.
+	 */
 	if (range->inode)
 		delta = (offset & SITE_OFFSET_MASK) - range->start;
 	if (!text_holds((void *)range->vma, BPF_CORE_READ(bpf_get_current_task_btf(), mm),
@@ -106,8 +130,8 @@ static __always_inline struct text_range *range_at(u32 cpu, u32 who, u64 pc, u32
 }
 
 /*
- * The range of a pc among those of a CPU; NULL: there is none. Where not every change of an address space has another
- * stamp, what is far may have been replaced unseen.
+ * Returns the range of a pc among those of a CPU; NULL: there is none. If the stamp misses changes,
+ * a far range may have been replaced unnoticed, and is not used.
  */
 static __always_inline struct text_range *range_find(u32 cpu, u32 who, u64 pc, u32 stamp)
 {
@@ -119,7 +143,7 @@ static __always_inline struct text_range *range_find(u32 cpu, u32 who, u64 pc, u
 	return range && range_holds(range, who, pc, stamp) ? range : NULL;
 }
 
-/* Where to put the range of a pc for which none was found. */
+/* Where to put the range of a pc that has none. */
 static __always_inline struct text_range *range_place_for(u32 cpu, u32 who, u64 pc)
 {
 	struct text_range *far = range_at(cpu, who, pc, RANGE_FAR);
@@ -132,8 +156,8 @@ static __always_inline struct text_range *range_place_for(u32 cpu, u32 who, u64 
 }
 
 /*
- * Adds the hits of this CPU's range to its target's. A function of its own, because on 6.1
- * slow_tick() has no stack left for the keys.
+ * Adds the hits of this CPU's range to its target's account. It is a function of its own, because
+ * on 6.1 slow_tick() has no stack left for the keys.
  */
 static __noinline int range_bill(const struct text_range *range, u32 hits)
 {
@@ -148,7 +172,7 @@ static __noinline int range_bill(const struct text_range *range, u32 hits)
 	return 0;
 }
 
-/* Counts n ticks as hits; 16 bits of them wrap after a minute in one place at 997 Hz. */
+/* Counts n ticks as hits. The 16 bits wrap after a minute in one place at 997 Hz. */
 static __always_inline void range_hit(struct text_range *range, u16 n)
 {
 	u16 before = range->ticks;
@@ -158,7 +182,7 @@ static __always_inline void range_hit(struct text_range *range, u16 n)
 		range_bill(range, 1 << 16);
 }
 
-/* Another range takes the place of one. */
+/* Replaces a range by another one. */
 static __always_inline void range_put(struct text_range *place, const struct text_range *range)
 {
 	if (place->ticks)
@@ -171,7 +195,10 @@ static __always_inline void range_put(struct text_range *place, const struct tex
 static __always_inline void range_of_text(const struct mapping *mapping, u32 text, u32 epoch,
 					  struct text_range *range)
 {
-	/* Text that could not be announced to user space, or has no number, is looked up again. */
+	/*
+	 * If the text has no number, or user space does not know it yet, the next tick looks it up
+	 * again.
+	 */
 	range->epoch = text && mapping->exec & MAPPING_ANNOUNCED ? epoch : epoch - 1;
 	if (!text)
 		text = TEXT_OTHER;
@@ -198,7 +225,10 @@ static __always_inline u32 range_text(const struct text_range *range)
 	return site_text(range->start + range->to_site);
 }
 
-/* The site of a tick in a range that has a number; its callers' sites, and its own below them, are exact. */
+/*
+ * The site of a tick in a range whose text has a number. With callers it is exact, else it is
+ * rounded down to its bin.
+ */
 static __always_inline u64 range_site(const struct text_range *range, u64 pc)
 {
 	u64 site = pc + range->to_site;

@@ -2,10 +2,10 @@
 #ifndef BPFPROFIL_ROOM_BPF_H
 #define BPFPROFIL_ROOM_BPF_H
 
-/* What user space is asked for before it is used up. */
+/* Requests for room. User space makes room before a table is full. */
 #include "maps.bpf.h"
 
-/* Sends one request, and no other until user space has answered it. */
+/* Sends a request. No other one is sent until user space has answered it. */
 static __noinline int request_room(void)
 {
 	struct record *record;
@@ -22,7 +22,7 @@ static __noinline int request_room(void)
 	return 0;
 }
 
-/* One more of what there is a limit of is in use: user space makes room before there is none. */
+/* Counts one more as used of something that is limited. */
 static __always_inline void note_used(u32 *used, u32 many)
 {
 	if (__sync_fetch_and_add(used, 1) >= many)

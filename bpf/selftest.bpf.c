@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The sampling logic as programs that `prog run` can start, which it cannot do for perf_event
- * programs. Tests load this with maps of their own; the product never loads it.
+ * The parts of a tick as programs that `prog run` can start, which it cannot do with programs on
+ * perf events. Tests load this with maps of their own; the product never loads it.
  */
 #include "vmlinux.h"
 
@@ -80,7 +80,7 @@ int selftest_range(void *ctx)
 	return 0;
 }
 
-/* Puts the last range where the tick's is looked for. */
+/* Puts the last range where the tick's is looked up. */
 SEC("raw_tp")
 int selftest_put(void *ctx)
 {
@@ -94,7 +94,7 @@ int selftest_put(void *ctx)
 	return 0;
 }
 
-/* Looks the tick's range up as the handler does, and counts a hit. */
+/* Looks up the tick's range as the handler does, and counts a hit. */
 SEC("raw_tp")
 int selftest_find(void *ctx)
 {
@@ -111,7 +111,7 @@ int selftest_find(void *ctx)
 	return 0;
 }
 
-/* Counts ticks at a place of a target, or near it; else they are lost. */
+/* Counts ticks at a place of a target, or near it, or as lost. */
 SEC("raw_tp")
 int selftest_count(void *ctx)
 {
@@ -119,7 +119,7 @@ int selftest_count(void *ctx)
 	return 0;
 }
 
-/* Finds the target that a tick of the task running this would have. */
+/* Finds the target of a tick of the task that runs this. */
 SEC("raw_tp")
 int selftest_target(void *ctx)
 {

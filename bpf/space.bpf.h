@@ -2,7 +2,10 @@
 #ifndef BPFPROFIL_SPACE_BPF_H
 #define BPFPROFIL_SPACE_BPF_H
 
-/* Which text is at a pc: the mapping, its file or other space, and the name sent to user space. */
+/*
+ * Which text is at a pc: the mapping, the file or other space that it belongs to, and the record
+ * that announces this to user space.
+ */
 #include "arch.bpf.h"
 #include "config.bpf.h"
 #include "compat.bpf.h"
@@ -11,10 +14,10 @@
 #include "owner.bpf.h"
 
 enum { ENOENT = 2, EBUSY = 16 };
-/* TOLD: user space knows of its text. */
+/* ANNOUNCED: user space knows its text. */
 enum { MAPPING_EXEC = 4 /* VM_EXEC */, MAPPING_ANNOUNCED = 1 << 16 };
 
-/* The mapping around a pc. `offset` is where `start` is in the space. */
+/* The mapping around a pc. `offset` is the place of `start` in the space. */
 struct mapping {
 	u64 pc;
 	u64 start;
@@ -26,10 +29,9 @@ struct mapping {
 };
 
 /*
- * Appends a name to a record's path; false: there is none, or no room. The length is in the record
- * and not on the stack, because before 6.7 the verifier follows a callback of bpf_loop once. Of what
- * the stack has before the first turn it may believe that it never changes, and take a test of it
- * out of the program.
+ * Appends a name to a record's path. False: there is none, or no room. The length is in the record
+ * and not on the stack: before 6.7 the verifier checks a callback of bpf_loop once. It may then
+ * believe that what is on the stack never changes, and delete a test of it.
  */
 static __always_inline bool add_name(struct record *record, const void *name)
 {
@@ -73,7 +75,7 @@ static long path_step(u32 i, void *data)
 	return dentry == parent; /* a memfd has a name but no folder */
 }
 
-/* Reads the names of a file's path as the file's own mount tree has them. */
+/* Reads the names of a file's path, as seen in the file's own mount tree. */
 static __always_inline void read_path(struct file *file, struct record *record)
 {
 	void *vfsmount = BPF_CORE_READ(file, f_path.mnt);
@@ -86,7 +88,7 @@ static __always_inline void read_path(struct file *file, struct record *record)
 	bpf_loop(PATH_PARTS, path_step, &walk, 0);
 }
 
-/* Notes that the space is told now; false: it was before, and is not to be told again. */
+/* Notes that the space is announced now. False: it was announced before. */
 static __always_inline bool mark_announced(const struct space *space)
 {
 	u32 state = SPACE_ANNOUNCED, *before = bpf_map_lookup_elem(&spaces, space);
@@ -98,8 +100,8 @@ static __always_inline bool mark_announced(const struct space *space)
 }
 
 /*
- * Whether user space was told of a space. A file that it could not open is told again by the next tick in
- * it, which may be another process's.
+ * Whether a space was announced. If user space could not open a file, the next tick in it announces
+ * it again, perhaps in another process.
  */
 static __always_inline bool is_announced(const struct space *space)
 {
@@ -109,8 +111,8 @@ static __always_inline bool is_announced(const struct space *space)
 }
 
 /*
- * Reserves the record of a space that was not told, which is sent once. NULL: user space cannot be told
- * now, because the ring buffer is full, or another CPU does it; a later tick tries again.
+ * Reserves the record that announces a space, which is sent once. NULL: the ring buffer is full, or
+ * another CPU sends it; a later tick tries again.
  */
 static __always_inline struct record *new_record(const struct space *space,
 						 struct task_struct *task)
@@ -141,13 +143,13 @@ static __always_inline struct record *new_record(const struct space *space,
 static __always_inline bool number_text(const struct space *space, struct task_struct *task);
 
 /*
- * False: user space does not know the text yet, and could not be told, or need not be because its owner has as many
- * texts as it may.
+ * Announces the text of a mapping. False: user space does not know it yet, because the ring buffer
+ * is full or the text's owner has as many texts as allowed.
  */
 static __always_inline bool announce(const struct mapping *mapping, struct task_struct *task,
 				     struct file *file)
 {
-	/* On the stack, because 6.1 does not take a pointer argument as a map key. */
+	/* On the stack, because 6.1 accepts no pointer argument as a map key. */
 	struct space space = mapping->space;
 	struct record *record;
 
@@ -227,9 +229,9 @@ static __always_inline void announce_mapping(struct task_struct *task, struct vm
 }
 
 /*
- * Only says which it is: what reads it would need its stack here too, which is the deepest of all. An
- * interrupt keeps the mmap lock until it returns; elsewhere the mapping may be gone by then, and is read
- * as one that maple_find_vma() has found.
+ * Only returns which mapping it is. Reading the mapping needs stack, and this is the deepest
+ * function of all. An interrupt holds the mmap lock until it returns. Elsewhere the mapping may be
+ * gone by then, and is read like one that maple_find_vma() has found.
  */
 static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
 {
@@ -238,9 +240,9 @@ static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * Finds the mapping of the current task around a pc; the result must be zero before, which 6.1 wants of
- * what a global function is given. Returns 0, -ENOENT if there is no mapping, or -EBUSY if it cannot be
- * known now.
+ * Finds the mapping of the current task around a pc. The result must be zero before: 6.1 requires
+ * it of a global function's argument. Returns 0, -ENOENT if there is no mapping, or -EBUSY if it
+ * cannot be read now.
  */
 __noinline int find_mapping(struct mapping *mapping, u64 pc)
 {

@@ -4,15 +4,15 @@
 
 /*
  * The CPU time that the scheduler gave to targets, from its own account of each thread
- * (sum_exec_runtime). It is read when a thread ends, when it goes from one target to another, and
- * by a walk over all threads before a profile is made. It costs nothing at a tick.
+ * (sum_exec_runtime). It is read when a thread ends, when a thread moves from one target to
+ * another, and by a walk over all threads before a profile is made. It costs nothing at a tick.
  */
 #include "room.bpf.h"
 #include "split.bpf.h"
 
 /*
- * The account of a split, made when the first of its runtime or ticks is counted. NULL: runtime is
- * not told apart, or there is no memory. User space is asked for room before there is none left.
+ * Returns the account of a split, and makes it when the first of its runtime or ticks is counted.
+ * NULL: there is no split, or no memory.
  */
 static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct task_struct *task)
 {
@@ -33,7 +33,7 @@ static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct ta
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 
-/* Counts a tick that is in no bin for its process or cgroup. */
+/* Counts n ticks of the current split that are in no bin. */
 __noinline int spend_unbinned(u32 target, u32 n)
 {
 	struct spent_cpu *spent = spent_of(target, split_id(), bpf_get_current_task_btf());
@@ -44,8 +44,8 @@ __noinline int spend_unbinned(u32 target, u32 n)
 }
 
 /*
- * What a tick of the current task is told apart by. 0: nothing, or there is no memory for its
- * account: ticks of a split whose time nobody counts would be shown as no time at all.
+ * The split of a tick of the current task. 0: there is none, or no memory for its account. Ticks of
+ * a split without an account would be shown as no time at all.
  */
 __noinline u64 tick_split(u32 target)
 {
@@ -60,9 +60,9 @@ __noinline u64 tick_split(u32 target)
 }
 
 /*
- * Threads are named after they have started, some by other threads, and exec renames a process. The
- * kernel calls this just before it sets the name, so the account is made here even if nothing was
- * counted yet: a tick between the two would tell the old name.
+ * Threads are named after they have started, some of them by other threads, and exec renames a
+ * process. The kernel calls this just before it sets the name. The account is made here even if
+ * nothing was counted yet: otherwise a tick between the two would note the old name.
  */
 static __always_inline void rename_split(struct task_struct *task, const char *name,
 					 struct follow *follow)
@@ -79,8 +79,9 @@ static __always_inline void rename_split(struct task_struct *task, const char *n
 enum { BILL_TRIES = 4 };
 
 /*
- * How much a sum of a thread has grown since it was last billed. Another CPU may bill it at the same time:
- * who has read an older sum takes nothing back, because after the thread's end nobody would bill it again.
+ * Returns how much a sum of a thread has grown since the last call. Another CPU may call this at
+ * the same time. The CPU that read the older sum must not set it back, because after the thread's
+ * end nobody would count the rest again.
  */
 static __always_inline u64 bill(u64 *billed, u64 now)
 {
@@ -96,7 +97,7 @@ static __always_inline u64 bill(u64 *billed, u64 now)
 	return 0;
 }
 
-/* Adds a thread's ticks in the kernel since the last call to its target's. */
+/* Adds the ticks that a thread had in the kernel since the last call to its target's account. */
 static __always_inline void settle_kernel(struct follow *follow, u32 target)
 {
 	u64 fresh = bill(&follow->kernel_billed, follow->kernel);
@@ -110,8 +111,8 @@ static __always_inline void settle_kernel(struct follow *follow, u32 target)
 }
 
 /*
- * Adds a thread's runtime since the last call to the accounts. The thread may go on running
- * meanwhile, and another CPU may do the same; each adds what is new to it, so the sum is right.
+ * Adds a thread's runtime since the last call to the accounts. Meanwhile the thread may run, and
+ * another CPU may do the same. Each adds what is new to it, and therefore the sum is right.
  */
 static __noinline int settle_runtime(struct task_struct *task, struct follow *follow)
 {
@@ -127,7 +128,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 		return 0;
 	}
 	if (cpu_time.kind == WALK_AWAIT && !(follow->flags & FOLLOW_EXITING))
-		return 0; /* the thread goes on after the profile */
+		return 0; /* the thread runs on after the profile */
 	target = follow->target;
 	if (target == NO_TARGET)
 		return 0; /* the thread is in no cgroup that is a target */
@@ -147,9 +148,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	return 0;
 }
 
-/*
- * What a thread's runtime counts from when it is first seen: 0 if it began after the session did.
- */
+/* The runtime from which a thread counts when it is first seen; 0 if it began after the session. */
 static __always_inline u64 runtime_before(struct task_struct *task)
 {
 	return task->start_time < cpu_time.since_ns ? task->se.sum_exec_runtime : 0;

@@ -2,7 +2,10 @@
 #ifndef BPFPROFIL_SPLIT_BPF_H
 #define BPFPROFIL_SPLIT_BPF_H
 
-/* Which process, thread or cgroup a tick is told apart by, and a cgroup's name for user space. */
+/*
+ * The process, thread or cgroup by which --split separates ticks, and a cgroup's name for user
+ * space.
+ */
 #include "cgroup.bpf.h"
 #include "space.bpf.h"
 
@@ -29,7 +32,7 @@ static __always_inline u64 task_split(struct task_struct *task)
 	return split == SPLIT_CGROUP ? cgroup_id(task_cgroup(task)) : 0;
 }
 
-/* The split id of the current task: ticks are always filed in the task they fell in. */
+/* The split id of the current task. A tick always counts for the task in which it fell. */
 static __always_inline u64 split_id(void)
 {
 	if (split == SPLIT_PROCESS)
@@ -64,7 +67,7 @@ static long cgroup_step(u32 i, void *data)
 	return 0;
 }
 
-/* False: another CPU has moved the task meanwhile, so its cgroup is not the one of the id. */
+/* False: another CPU has moved the task meanwhile, and its cgroup is not the one of the id. */
 static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct record *record)
 {
 	struct kernfs_node *node = BPF_CORE_READ(task_cgroup(task), kn);
@@ -77,8 +80,8 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 }
 
 /*
- * Tells user space once of a task's cgroup, so that the cgroup has a name after it is gone. What a
- * process or thread is called is in its struct spent_cpu.
+ * Announces a task's cgroup once, so that the cgroup has a name after it is gone. The name of a
+ * process or thread is in its struct spent_cpu.
  */
 static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 {

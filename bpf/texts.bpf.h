@@ -2,20 +2,24 @@
 #ifndef BPFPROFIL_TEXTS_BPF_H
 #define BPFPROFIL_TEXTS_BPF_H
 
-/* Texts by number. */
+/*
+ * Numbers of texts. A site has few bits for its text. Therefore each file, and each process with
+ * anonymous text, gets a number when it is first seen. User space gives a number back once no node
+ * names it.
+ */
 #include "owner.bpf.h"
 #include "space.bpf.h"
 
-/* Those from max_texts on are not given out. Set before load. */
+/* Numbers from max_texts on are not used. Set before load. */
 const volatile __u32 max_texts = 0;
 
-/* Numbers of files and of processes with anonymous text. */
+/* The numbers of files, and of processes with anonymous text. */
 HASH(texts, struct space, u32, 1);
 
-/* Numbers of texts that were in use and may be given out again. */
+/* Numbers of texts that were in use and are free again. */
 FREE_NUMBERS(free_texts, 1);
 
-/* By number of the text. */
+/* By the number of the text. */
 MAPPED_ARRAY(rules_of_texts, struct rules_of_text, 1);
 
 /* 0: there are none left. */
@@ -40,7 +44,7 @@ __noinline int may_number(u32 number)
 	return owner && text_admitted(max_texts, table_state.texts, owner->texts);
 }
 
-/* An unused number that is charged to an owner; 0: there is none, or none for this owner. */
+/* Returns an unused number and charges it to an owner; 0: there is none, or none for this owner. */
 __noinline u32 charge_text(u32 number)
 {
 	u32 text = may_number(number) ? unused_text() : 0;
@@ -55,7 +59,7 @@ __noinline u32 charge_text(u32 number)
 	return text;
 }
 
-/* User space does the same with what it takes back: see callers_rules_free_text(). */
+/* User space does the same for numbers that it frees: see text_numbers_give(). */
 __noinline int free_text(u32 text, u32 number)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
@@ -66,7 +70,7 @@ __noinline int free_text(u32 text, u32 number)
 	return bpf_map_push_elem(&free_texts, &text, BPF_ANY);
 }
 
-/* Anonymous text is its process's. */
+/* Numbers a text. Anonymous text is charged to its process's owner. */
 static __always_inline u32 new_text(const struct space *space, struct task_struct *task)
 {
 	struct inode *inode = space->kind == SPACE_FILE ? (struct inode *)space->a : NULL;
@@ -82,7 +86,7 @@ static __always_inline u32 new_text(const struct space *space, struct task_struc
 	return known ? *known : 0;
 }
 
-/* 0: it has none yet. */
+/* 0: it has no number yet. */
 static __always_inline u32 known_text(const struct space *space)
 {
 	u32 *known;
@@ -96,8 +100,8 @@ static __always_inline u32 known_text(const struct space *space)
 }
 
 /*
- * Numbers a text that had none when it was announced. It is announced again by the next tick, or its rules would
- * never be read.
+ * Numbers a text that got no number when it was announced. The next tick announces it again,
+ * because otherwise user space would never read its rules.
  */
 static __always_inline u32 number_late(const struct space *space)
 {
@@ -115,7 +119,10 @@ static __always_inline u32 text_of(const struct space *space)
 	return known_text(space) ?: number_late(space);
 }
 
-/* Numbers a text that is about to be announced, so that user space finds its number; false: it is not to be. */
+/*
+ * Numbers a text before it is announced, so that user space finds the number. False: the text must
+ * not be announced.
+ */
 static __always_inline bool number_text(const struct space *space, struct task_struct *task)
 {
 	return known_text(space) || new_text(space, task);

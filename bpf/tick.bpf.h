@@ -2,7 +2,28 @@
 #ifndef BPFPROFIL_TICK_BPF_H
 #define BPFPROFIL_TICK_BPF_H
 
-/* A tick from its pc to its node, or, where it is walked up the stack, to its place. */
+/*
+ * What happens at a tick, from its pc to its node.
+ *
+ * This runs in an interrupt. At 99 Hz hardly anything that it needs is in the CPU's caches, and the
+ * cache lines that it reads cost more than its instructions. There are two ways:
+ *
+ *     on_tick()
+ *       read_tick()            whose pc counts: the user's or the kernel's
+ *       count_hit()            the text around the pc is in the cache (ranges.bpf.h)
+ *         weigh()              how many ticks the sample stands for (weight.bpf.h)
+ *         count_at()           one atomic add in the node (nodes.bpf.h)
+ *       or slow_tick()         it is not
+ *         find the target, then the mapping, its text, its root; make a range for the next tick
+ *
+ * A hit uses these lines: the thread's record (struct follow), the range, the node, and some global
+ * data that all ticks share. A miss may also end without a place: the thread is in no target, it is
+ * in the middle of an exec or past its exit, or its mapping cannot be read now. In the last case the
+ * tick waits in the thread's record until a later tick finds the mapping (follow.bpf.h).
+ *
+ * With callers, a hit does not count in a node. It leaves its site in struct tick, and the walk up
+ * the stack begins there (host.bpf.c).
+ */
 #include "follow.bpf.h"
 #include "nodes.bpf.h"
 #include "source.bpf.h"
@@ -11,7 +32,9 @@
 /* Instead of a target + 1: of a tick that counts as nothing. */
 #define TICK_WEIGHTLESS 0xffffffff
 
-/* For the variance of sums: the ticks of a sample that stands for several are not independent. */
+/*
+ * For the variance of sums: the ticks of a sample that stands for several ones are not independent.
+ */
 static __noinline int note_excess(u32 target, u32 n)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
@@ -22,7 +45,7 @@ static __noinline int note_excess(u32 target, u32 n)
 }
 
 /*
- * How many ticks a sample in the current thread stands for. Those in the kernel are added up in the
+ * How many ticks a sample in the current thread stands for. Ticks in the kernel are added up in the
  * thread's record, which a sample writes anyway.
  */
 __noinline u32 weigh(struct follow *follow, bool in_kernel)
@@ -45,9 +68,7 @@ __noinline u32 weigh(struct follow *follow, bool in_kernel)
 	return n;
 }
 
-/*
- * The kernel's text is one range around the pc, of a GiB or what is left to the end of the address space.
- */
+/* The kernel's text is one range: the GiB around the pc. */
 enum { KERNEL_RANGE_SHIFT = 30 };
 
 static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
@@ -59,7 +80,7 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 	mapping->exec = MAPPING_EXEC | MAPPING_ANNOUNCED;
 }
 
-/* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
+/* Whether the task is still in the tick's cgroup. Another CPU may move it at any moment. */
 static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
 {
 	if (split != SPLIT_CGROUP && !cgroup_wanted)
@@ -75,7 +96,7 @@ static __always_inline struct known_file *known_file_of(u64 inode)
 	return bpf_map_lookup_elem(&known_files, &slot);
 }
 
-/* Tells file systems apart that are there at the same time. */
+/* Distinguishes file systems that exist at the same time. */
 static __always_inline u32 device_of(u64 inode)
 {
 	return (u64)BPF_CORE_READ((struct inode *)inode, i_sb) >> 4;
@@ -96,8 +117,9 @@ static __always_inline void know_file(const struct space *space, const struct te
 }
 
 /*
- * Makes a range of the mapping around a pc if that is of a file which the CPU's ticks have met. A new process is most often of
- * those: then it is not looked up what user space was told of it, and which number it has.
+ * Makes a range of the mapping around a pc if its file is one that this CPU's ticks have seen. Most
+ * new processes run such files, and then neither the file's state nor its number is looked up.
+ * False: the file is another one.
  */
 static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
 {
@@ -126,8 +148,9 @@ static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
 }
 
 /*
- * Looks the mapping around a tick's pc up and makes a range of it; -EBUSY: not now, -ENOENT: it is no text. A function
- * of its own, for its stack.
+ * Looks up the mapping around a tick's pc, and makes a range of it. It returns -EBUSY if the
+ * mapping cannot be read now, and -ENOENT if there is no text. It is a function of its own to save
+ * stack.
  */
 static __noinline int look_range_up(const struct tick *tick, struct text_range *range)
 {
@@ -158,13 +181,12 @@ static __always_inline void count_outside(struct target_account *account, u32 ta
 }
 
 /*
- * A tick of a task whose address space is gone: its last user pc was translated when its exit
- * began. Returns its site; 0: it is lost.
+ * Returns the site of a tick in a task whose address space is gone. Its last user pc was translated
+ * when its exit began. 0: the tick is lost.
  */
 static __always_inline u64 exit_site(struct follow *follow, struct target_account *account, u32 n)
 {
-	struct space space =
-		follow->exit.space; /* 6.1 does not take a pointer argument as a map key */
+	struct space space = follow->exit.space; /* 6.1 accepts no pointer argument as a map key */
 	u32 text;
 	u64 site;
 
@@ -188,7 +210,10 @@ static __noinline u32 range_owner(struct text_range *range)
 	return range->owner;
 }
 
-/* Counts n ticks below the root of a range at a site that has no node in its first line; false: they are lost. */
+/*
+ * Counts n ticks below the root of a range at a site that has no node in its first line. False:
+ * they are lost.
+ */
 static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
 {
 	u32 node = child_node(range->root, site, 0);
@@ -201,7 +226,7 @@ static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
 	       count_unplaced(range->target, n);
 }
 
-/* The line of memory that most likely has the node of a site below a root. */
+/* The cache line that most likely has the node of a site below a root. */
 static __always_inline struct node_line *first_line(u32 root, u64 site)
 {
 	u32 half = root & 1, mask = node_mask(half);
@@ -234,7 +259,10 @@ __noinline int count_at(struct text_range *range, u64 site, u32 n)
 	return count_far(range, site, n);
 }
 
-/* Counts a tick that is not in the cache by its place. Returns whether it is counted there, or outside of all text. */
+/*
+ * Counts a tick that is not in the cache. Returns whether it is at its place or outside of all
+ * text.
+ */
 static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 				       struct target_account *account)
 {
@@ -242,7 +270,10 @@ static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 	bool counted = true;
 	int ret;
 
-	/* They are read first: if the address space has changed since, the range is old, never current. */
+	/*
+	 * These are read first. If the address space changes meanwhile, the range is old, and not
+	 * wrong.
+	 */
 	range.who = tick->who;
 	range.stamp = tick->stamp;
 	ret = look_range_up(tick, &range);
@@ -272,8 +303,8 @@ static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 }
 
 /*
- * Whether the pc is the one with which an image that was just replaced entered its exec. A record
- * made during an exec does not know its address space until the exec is over.
+ * Whether the pc belongs to an image that an exec has just replaced. A record that was made during
+ * an exec does not know its address space until the exec is over.
  */
 static __always_inline bool between_images(struct follow *follow, struct task_struct *task, u64 mm)
 {
@@ -329,8 +360,8 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 }
 
 /*
- * Reads the user pc of a tick in either mode; in split mode the kernel's pc for a tick in the
- * kernel.
+ * Reads the user's pc for a tick in either mode; in mode split it reads the kernel's pc for a tick
+ * in the kernel.
  */
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
 				      bool user, bool by_thread, struct tick *tick)
@@ -340,9 +371,7 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 	tick->owner = 0;
 	tick->unclassified = false;
 	tick->in_kernel = !user;
-	/*
-	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
-	 */
+	/* `user` is tested first: then a user tick does not read the cache line of the knobs. */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
 	tick->mm = mm ? arch_mm_id(mm) : 0;
@@ -387,7 +416,7 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	return range->target + 1;
 }
 
-/* What user space has decided for the current task's cgroup: enum space_state, or 0. */
+/* What user space has decided about the current task's cgroup: enum space_state, or 0. */
 static __noinline u32 cgroup_state(void)
 {
 	struct space space;
@@ -398,7 +427,7 @@ static __noinline u32 cgroup_state(void)
 	return state ? *state : 0;
 }
 
-/* Only asked for ticks that the cache did not know, because it has none that are left out. */
+/* Only ticks that miss need this, because the cache has no range of a cgroup that is left out. */
 static __always_inline bool is_left_out(struct tick *tick)
 {
 	u32 state;
@@ -419,8 +448,8 @@ static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tic
 	u32 counted = 0;
 
 	/*
-	 * Ticks that come while they are off come before all threads are ready for them, or while the
-	 * programs are being detached.
+	 * While ticks are paused, not all threads are ready for them yet, or the programs are being
+	 * detached.
 	 */
 	if (without_text(task) || cpu_time.paused)
 		return 0;

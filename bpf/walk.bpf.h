@@ -3,16 +3,31 @@
 #define BPFPROFIL_WALK_BPF_H
 
 /*
- * From a tick up to its first frame, by the rules that user space has made of the files, or by frame
- * pointers where there are none. The steps are global functions of scalars in plain loops, because each
- * is then verified once: as static ones they took the verifier 3 s. bpf_loop is no choice: before 6.7
- * its callback is verified with the stack as it is before the first turn, and what that rules out is
+ * The walk from a tick's frame up to its first frame.
+ *
+ * Each step goes from a frame to its caller's. A frame is a pc, a stack pointer and a frame pointer
+ * (struct frame). From the pc comes a text and an offset in it (ranges.bpf.h), and from these the
+ * rule that user space made of the file's call-frame information (shared/unwind.h). The rule says
+ * where the return address and the caller's frame pointer are stored:
+ *
+ *     text + offset ── rules_of_texts ── lines ── rules
+ *     pc ── site        its table         a row    CFA = SP + 48, return address at CFA - 8
+ *
+ * Where there is no rule, the walk tries in turn: code that is about to return (step_by_code()), a
+ * frame of the kernel for a signal handler, and the frame pointer (step_by_pointer()). A frame
+ * pointer without a rule may be any number. Then the walk counts as guessed, but it must still lead
+ * to text.
+ *
+ * The walk's state is in a map and not on the stack, which has 512 bytes. Each step is a global
+ * function of scalars in a plain loop, because the verifier checks such a function once; as static
+ * functions the steps took it 3 s. bpf_loop is not an alternative: before 6.7 its callback is
+ * verified with the stack as it is before the first round only, and tests that this rules out are
  * deleted from the program.
  */
 #include "map_kinds.bpf.h"
 #include "ranges.bpf.h"
 
-/* One for each possible CPU's ticks, and then one for each one's exits. */
+/* One for each possible CPU's ticks, followed by one for each CPU's exits. */
 ARRAY(walks, struct walk, 1);
 
 /* The first lines are in this map; more come in chunks. */
@@ -39,7 +54,10 @@ static __always_inline bool word_at(u32 number, u32 *word)
 	return true;
 }
 
-/* The rule of the last row at or before an offset, among those of its granule and the one before them. */
+/*
+ * Returns the rule of the last row at or before an offset, among those of its granule and the one
+ * before them.
+ */
 static __always_inline u32 find_row(const struct rules_of_text *table, u64 offset)
 {
 	u64 granule = unwind_granule(offset) - table->first;
@@ -69,8 +87,8 @@ static __always_inline u32 find_row(const struct rules_of_text *table, u64 offse
 enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
 
 /*
- * The number of the rule for an offset of a text, with UNWIND_ROW_EARLY where a function begins behind that;
- * 0: there is none; below 0: it is not known or needed.
+ * Returns the number of the rule for an offset of a text, with UNWIND_ROW_EARLY if a function
+ * begins just behind it. 0: there is none. Below 0: it is not known, or not needed.
  */
 __noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 {
@@ -88,9 +106,10 @@ __noinline int look_rule_up(u32 text, u64 offset, bool in_call)
 }
 
 /*
- * The same, from what the CPU's walks have looked up before. Only callers are kept, as leaves hardly ever
- * come again, and only what has a rule, as everything else may get one. The epoch is the one in which the
- * text had its number: a walk that began before the number was given back may still look up its old rules.
+ * Does the same from what the CPU's walks have looked up before. Only callers are kept, because
+ * leaves hardly ever come again, and only those with a rule, because others may still get one. The
+ * epoch is that in which the text had its number: a walk that began before the number was freed may
+ * still look up the old rules.
  */
 __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 {
@@ -114,8 +133,9 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 }
 
 /*
- * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
- * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
+ * Looks up the mapping around the walk's pc and makes a range of it. It is a function of its own to
+ * save stack, which has no room for bpf_find_vma's callback. If the tree cannot be read, the walk
+ * ends.
  */
 static __noinline int read_range(const struct walk *walk, struct text_range *range)
 {
@@ -152,7 +172,10 @@ static __noinline int read_known_range(struct walk *walk, struct text_range *ran
 	return true;
 }
 
-/* Fills a range in for the walk's pc. What it holds is of no tick: its owner and root are not looked up. */
+/*
+ * Fills in a range for the walk's pc. No tick has used it yet, and its owner and root are not
+ * looked up.
+ */
 static __always_inline bool fill_range(struct walk *walk, struct text_range *range)
 {
 	if (range->ticks)
@@ -163,7 +186,10 @@ static __always_inline bool fill_range(struct walk *walk, struct text_range *ran
 						   read_range(walk, range)))
 		return false;
 	range->who = walk->who;
-	/* It was read first, so a range that has changed since is old. */
+	/*
+	 * It was read first. If the address space changes meanwhile, the range is old, and not
+	 * wrong.
+	 */
 	range->stamp = walk->stamp;
 	range->target = walk->target;
 	range->root = 0;
@@ -171,7 +197,7 @@ static __always_inline bool fill_range(struct walk *walk, struct text_range *ran
 	return true;
 }
 
-/* The text around the walk's pc, from this CPU's ranges, and its number, if it has one; false: none. */
+/* Finds the text around the walk's pc and its number. False: there is none. */
 __noinline int find_text(u32 cpu)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -179,7 +205,9 @@ __noinline int find_text(u32 cpu)
 
 	if (!walk)
 		return false;
-	/* Before the number, so that what is looked up by an old number stays in an old epoch. */
+	/*
+	 * It is read before the number. What is looked up by an old number then has an old epoch.
+	 */
 	walk->epoch = *(volatile u32 *)&table_state.epoch;
 	range = range_find(cpu, walk->who, walk->at.pc, walk->stamp);
 	if (!range) {
@@ -194,14 +222,14 @@ __noinline int find_text(u32 cpu)
 	return true;
 }
 
-/* Walks end here; the caller stops. */
+/* Ends the walk; the caller stops. */
 static __always_inline int end_walk(struct walk *walk, u32 end)
 {
 	walk->end = end;
 	return true;
 }
 
-/* At the first frame, however it was reached. */
+/* Ends it at the first frame, however that was reached. */
 static __always_inline int end_at_first(struct walk *walk)
 {
 	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);
@@ -212,7 +240,7 @@ static __always_inline bool read_word(u64 *word, u64 at)
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
 }
 
-/* Goes on at the caller; one that is the frame itself would be gone on with forever. */
+/* Continues at the caller. A caller that is the frame itself would never end. */
 static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp, u64 fp)
 {
 	pc &= code_mask;
@@ -228,22 +256,23 @@ static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp, u64 fp
 }
 
 /*
- * Whether a frame pointer leads to the caller. If that is a guess it may be any number. Where a frame has
- * been left out the chain is a guess too, but there is a frame pointer, on another stack perhaps.
+ * Whether a frame pointer leads to the caller. GUESS: it may be any number. LEFT_OUT: it is one,
+ * perhaps on another stack, but a frame has been left out.
  */
 enum trust { GUESS, LEFT_OUT, SURE };
 
 /*
- * A frame pointer is one only if it points into the stack above. What is there may still be no frame: its
- * return address must be in text, which the next step finds out. The caller's stack pointer is so many bytes
- * above what it points to. A function of its own, for walk_step()'s stack.
+ * Steps to the caller by the frame pointer, which must point into the stack above. What is there
+ * may still be no frame; its return address must then be in text, which the next step finds out.
+ * `above` is how far the caller's stack pointer is above what the frame pointer points to. It is a
+ * function of its own to save walk_step()'s stack.
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
 
-	/* The kernel has left the stack so for the first instruction, which ld.so has no rule for. */
+	/* The kernel leaves the stack so for the first instruction, for which ld.so has no rule. */
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
 	walk->guessed += trust != SURE;
@@ -276,7 +305,7 @@ static __always_inline int step_by_signal(struct walk *walk)
 	return false;
 }
 
-/* struct shown_frame as one word, for a global function's result is a scalar. */
+/* Returns struct shown_frame as one word, because a global function returns a scalar. */
 __noinline u64 find_shown(u64 pc, bool in_call)
 {
 	struct shown_frame shown = arch_shown_frame(pc, in_call);
@@ -284,7 +313,7 @@ __noinline u64 find_shown(u64 pc, bool in_call)
 	return shown.what | (u64)shown.cfa << 16 | (u64)shown.fp << 32 | (u64)shown.ra << 48;
 }
 
-/* Of text without a rule: code that is about to return shows where to. */
+/* For text without a rule: code that is about to return shows where it returns to. */
 static __always_inline int step_by_code(struct walk *walk)
 {
 	u64 shown = find_shown(walk->at.pc, walk->in_call), sp = walk->at.sp;
@@ -303,8 +332,9 @@ static __always_inline int step_by_code(struct walk *walk)
 }
 
 /*
- * From a caller in Go's text. A frame pointer that lies in the frame is in its usual place, below the return
- * address: crosscall2() of Go 1.21 and later sets another one. One that does not is on another stack.
+ * Steps from a caller in Go's text. A frame pointer that lies in the frame is in its usual place
+ * below the return address: crosscall2() of Go 1.21 and later sets another one. A frame pointer
+ * outside of the frame is on another stack.
  */
 static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
 {
@@ -334,7 +364,7 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	return true;
 }
 
-/* What is no frame pointer, and not the first frame's 0 either: nothing can be read there. */
+/* Neither a frame pointer nor the first frame's 0: nothing can be read there. */
 enum { LOST_FRAME = 1 };
 
 static __always_inline int step_by_rule(struct walk *walk, const struct unwind_rule *rule)
@@ -342,7 +372,10 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 	u64 cfa, pc, fp = walk->at.fp;
 
 	if (walk->at.sp & SP_UNSURE && rule->cfa == UNWIND_SP) {
-		/* A frame that has stored a frame pointer has its own point there, or we were not led here. */
+		/*
+		 * A frame that has stored a frame pointer has its own frame pointer there, or the
+		 * walk is wrong.
+		 */
 		if (rule->fp != UNWIND_FP_CFA || rule->ra != UNWIND_RA_STORED)
 			return step_by_pointer(walk, GUESS, ABOVE_POINTER);
 		cfa = walk->at.fp - rule->fp_offset;
@@ -358,7 +391,10 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 	}
 	if (rule->fp == UNWIND_FP_CFA && !read_word(&fp, cfa + rule->fp_offset))
 		return end_walk(walk, END_UNREADABLE);
-	/* Go's compiler tells nothing of the frame pointer that it has stored below the return address. */
+	/*
+	 * Go's compiler does not describe the frame pointer that it stores below the return
+	 * address.
+	 */
 	if (rule->fp == UNWIND_FP_SAME && rule->ra == UNWIND_RA_STORED &&
 	    walk->at.fp == cfa + unwind_ra_offset(rule) - sizeof(u64) &&
 	    !read_word(&fp, walk->at.fp))
@@ -370,7 +406,7 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 	return continue_at(walk, pc, cfa, fp);
 }
 
-/* From the frame at the walk's pc to its caller's; true: the walk is over. */
+/* Steps from the frame at the walk's pc to its caller's. True: the walk is over. */
 static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 {
 	int number = find_rule(cpu, walk->text, walk->epoch, offset, walk->in_call);
@@ -397,7 +433,7 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	return step_by_rule(walk, rule);
 }
 
-/* Adds the frame at the walk's pc, and goes to its caller; true: the walk is over. */
+/* Adds the frame at the walk's pc, and steps to its caller. True: the walk is over. */
 __noinline int walk_step(u32 cpu)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
@@ -413,7 +449,10 @@ __noinline int walk_step(u32 cpu)
 		return end_walk(walk, walk->guessed ? END_NO_RULE : END_UNREADABLE);
 	if (walk->text == TEXT_OTHER)
 		return end_walk(walk, END_FULL);
-	/* A call is the last thing that its function may do, so the return is in the next one. */
+	/*
+	 * A call may be its function's last instruction, so that the return address is in the next
+	 * function.
+	 */
 	site = walk->at.pc + walk->to_site - !!walk->in_call;
 	put_site(walk, nr, site);
 	walk->nr = nr + 1;
@@ -421,7 +460,7 @@ __noinline int walk_step(u32 cpu)
 				 step_up(walk, cpu, site & SITE_OFFSET_MASK);
 }
 
-/* From the registers, which are there. */
+/* Begins a walk at the registers that are already in it. */
 static __always_inline void begin_walk(struct walk *walk, struct task_struct *task,
 				       struct mm_struct *mm, u32 target)
 {
@@ -435,8 +474,8 @@ static __always_inline void begin_walk(struct walk *walk, struct task_struct *ta
 }
 
 /*
- * The kernel's frames are made sites; they are as bpf_get_stack() has them, the leaf first. If there may
- * be more of them the walk ends there.
+ * Makes sites of the kernel's frames, which are as bpf_get_stack() returns them, the leaf first. If
+ * there may be more of them, the walk ends there.
  */
 __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 {
@@ -448,7 +487,7 @@ __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 		return 0;
 	for (i = 0; i < WALK_KERNEL_FRAMES && i < nr; i++) {
 		at = walk->sites[i];
-		/* What serves a tracepoint comes before what its interrupt interrupted. */
+		/* The frames of a tracepoint come before the interrupted ones. */
 		if (!to && at != pc)
 			continue;
 		walk->sites[to & (WALK_KERNEL_FRAMES - 1)] = make_site(TEXT_KERNEL, at - !!to);
@@ -463,7 +502,7 @@ __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 	return 0;
 }
 
-/* Begins a walk with the kernel's frames from pc on, or with none if that is 0. */
+/* Begins a walk with the kernel's frames from pc on, or with none if pc is 0. */
 static __always_inline void add_kernel_frames(void *ctx, u32 cpu, struct walk *walk, u64 pc)
 {
 	long got;
@@ -476,7 +515,7 @@ static __always_inline void add_kernel_frames(void *ctx, u32 cpu, struct walk *w
 	name_kernel_frames(cpu, got > 0 ? got / sizeof(u64) : 0, pc);
 }
 
-/* Walks from the registers of the walk to the first frame. */
+/* Walks from the walk's registers to the first frame. */
 static __always_inline void walk_up(u32 cpu)
 {
 	u32 i;

@@ -3,8 +3,9 @@
 #define BPFPROFIL_WATCH_BPF_H
 
 /*
- * What the programs take, by their own clock. The kernel's statistics of programs need CAP_SYS_ADMIN,
- * which the agent's service has not. Without them this is measured, by all that takes long.
+ * The programs' own cost, by their own clock. The kernel's statistics of programs need
+ * CAP_SYS_ADMIN, which the agent's service lacks. Then the programs that take most of the time
+ * measure themselves.
  */
 #include "maps.bpf.h"
 

@@ -3,17 +3,26 @@
 #define BPFPROFIL_WEIGHT_BPF_H
 
 /*
- * How many ticks a sample stands for, so that a thread's ticks add up to its runtime. A thread that
- * keeps its CPU is sampled once a period, and each sample is one tick. A thread that comes and goes
- * is sampled less often than it runs: the interrupt that samples also serves the timer that wakes a
- * sleeper, which then runs just behind the sample; and while the kernel programs a timer to put the
- * thread to sleep, which takes 15 to 20 us in a VM, no interrupt samples it. Where a hypervisor
- * takes the CPU away the clock goes on and the thread does not. The scheduler's account of the
- * thread (sum_exec_runtime) shows all that.
+ * How many ticks a sample stands for, so that a thread's ticks add up to its runtime.
+ *
+ * A thread that keeps its CPU is sampled once a period, and each sample is one tick. A thread that
+ * runs in short bursts is sampled less often than it runs, for two reasons. The interrupt that
+ * samples also serves the timer that wakes a sleeper, which therefore runs just after the sample.
+ * And while the kernel programs a timer to put the thread to sleep, which takes 15 to 20 us in a
+ * VM, no interrupt samples it. If a hypervisor takes the CPU away, the opposite happens: the clock
+ * runs and the thread does not.
+ *
+ * The scheduler's account of the thread (sum_exec_runtime) shows all of this. When a run has ended,
+ * its samples are compared with it:
+ *
+ *     due += what the thread ran - samples * period
+ *
+ * What is due is spread over the next samples: each adds `step` to `accrued`, and when that reaches
+ * a period, the sample counts as one tick more (or, below zero, as none).
  *
  * The account is exact for the moment when the thread last got a CPU. Within a run it is as old as
- * the last tick of the scheduler: the runtime is at least what it says, and at most one or two such
- * ticks more.
+ * the scheduler's last tick: the true runtime is at least the account's, and at most one or two
+ * such ticks more.
  */
 #include "vmlinux.h"
 
@@ -21,12 +30,15 @@
 
 #include "shared/weight.h"
 
-/* A step has 32 bits. A deviation found within a run is spread over SPREAD_SAMPLES samples. */
+/*
+ * A step has 32 bits. A difference that is found within a run is spread over SPREAD_SAMPLES
+ * samples.
+ */
 enum { STEP_MAX = 1 << 28, SPREAD_SAMPLES = 16 };
 
 /*
- * A thread's runtime when it last got a CPU. Only the fair class keeps this up to date; for other
- * classes the value never changes, as if the thread had never left the CPU.
+ * A thread's runtime when it last got a CPU. Only the fair class updates it. In other classes the
+ * value never changes, as if the thread had never left the CPU.
  */
 static __always_inline u64 run_began(struct task_struct *task)
 {
@@ -34,11 +46,12 @@ static __always_inline u64 run_began(struct task_struct *task)
 }
 
 /*
- * What samples are to take along of what is due. Even a clock that samples a thread as often as it runs leaves
- * up to a period over when a run ends, more if runs are far apart, and what is left over decides when the next
- * sample comes: a thread with much left over is sampled soon, one with little often ends before. Short programs
- * of three runs had 1.12 of their ticks when all of it was taken along. So what may be chance is left alone,
- * which is ever less for a thread that goes on.
+ * The part of `due` that samples make up for. Even a clock that samples a thread as often as it
+ * runs leaves up to a period over when a run ends, and more if runs are far apart. This remainder
+ * decides when the next sample comes: a thread with a large remainder is sampled soon, and one with
+ * a small remainder often ends before its next sample. Short programs of three runs had 1.12 times
+ * their ticks when all of `due` was made up for. Therefore a part that may be chance is left out,
+ * and this part shrinks as the thread's ticks add up.
  */
 static __always_inline s64 beyond_chance(const struct weight *weight, s64 due, u64 period)
 {
@@ -50,11 +63,11 @@ static __always_inline s64 beyond_chance(const struct weight *weight, s64 due, u
 }
 
 /*
- * Spreads what is due over as many samples as the run had in which it arose. Taken at once, it
- * would all fall on the text that runs when a thread gets its CPU back, which may be the same text
- * each time. For a thread that is sampled more than once a run, the amount is what the clock missed
- * or counted too much, which under a hypervisor may be a second; no text is to blame for that, so
- * no sample takes more than a quarter of a period.
+ * Spreads `due` over as many samples as the run had in which it arose. If one sample made up for
+ * all of it, it would fall on the text that runs when a thread gets its CPU back, which may be the
+ * same text each time. For a thread that is sampled more than once a run, `due` is what the clock
+ * missed or counted too much, under a hypervisor perhaps a second. No text is to blame for that,
+ * and therefore no sample makes up for more than a quarter of a period.
  */
 static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
 {
@@ -93,11 +106,11 @@ static __always_inline void check_run(struct weight *weight, u64 runtime, u64 pe
 }
 
 /*
- * Returns the sample's own tick plus the whole periods of what it takes along; in all no more is
- * taken than is due. (Going on until a whole tick was reached gave processes of two slices 1.06 of
- * their runtime.) A remainder counts as a whole period with a probability equal to its size,
- * because a scheduler's slices are all of one length and plain rounding would always go the same
- * way.
+ * Returns the sample's own tick plus the whole periods that it makes up for. In all, samples make
+ * up for no more than what is due. (When they continued until a whole tick was reached, processes
+ * of two slices got 1.06 times their runtime.) A remainder counts as a whole period with a
+ * probability equal to its size: a scheduler's slices are all of one length, and plain rounding
+ * would always go the same way.
  */
 static __always_inline u32 weight_due(struct weight *weight, u64 period)
 {
@@ -128,7 +141,7 @@ static __always_inline u32 weight_due(struct weight *weight, u64 period)
 }
 
 /*
- * The weight of a sample in the current thread. lag is how old its account may be at most; 0:
+ * The weight of a sample in the current thread. `lag` is the largest age of its account; 0: it is
  * unknown, and then a run's samples never count as too many.
  */
 static __always_inline u32 weigh_sample(struct weight *weight, struct task_struct *task, u64 period,
@@ -151,7 +164,7 @@ static __always_inline u32 weigh_sample(struct weight *weight, struct task_struc
 
 /*
  * A time without ticks begins or ends. What a thread has run before it is still due after it; what
- * it runs meanwhile never is. The account of a running thread is on average half a scheduler tick
+ * it runs meanwhile is not. The account of a running thread is on average half a scheduler tick
  * old.
  */
 static __always_inline void weigh_around(struct weight *weight, struct task_struct *task,

@@ -10,22 +10,24 @@
 
 /*
  * What host.bpf.c and the engine share in maps. Widths are fixed, padding is named, and every
- * layout is asserted. Both sides are built together, so any commit may change the layout.
+ * layout is asserted. Both sides are built together. Therefore any commit may change the layout.
  */
 
-/* Whose pc a tick in kernel mode is billed to: the user's, nobody's, or the kernel's own. */
+/* Whose pc counts for a tick in kernel mode: the user's, none, or the kernel's own. */
 enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 
 /*
- * The most CPUs that can be marked as having no scheduler tick; Debian's kernels support 8,192
+ * The most CPUs that can be marked as having no scheduler tick. Debian's kernels support 8,192
  * CPUs.
  */
 enum { TICKLESS_CPUS = 8192 };
 
-/* Whether a target's ticks are told apart by process, by cgroup, by thread, or not at all. */
+/* Whether a target's ticks are separated by process, by cgroup, by thread, or not at all. */
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP, SPLIT_THREAD };
 
-/* A bin covers 1 << shift bytes of text. Where memory is short, bins become wider by COARSE_SHIFT. */
+/*
+ * A bin covers 1 << shift bytes of text. When memory is short, bins become wider by COARSE_SHIFT.
+ */
 enum { BIN_SHIFT_MAX = 16 /* --bytes-per-bin 65536 */, COARSE_SHIFT = 10 };
 
 static inline __u32 bin_coarser(__u32 shift)
@@ -33,13 +35,13 @@ static inline __u32 bin_coarser(__u32 shift)
 	return shift + COARSE_SHIFT < BIN_SHIFT_MAX ? shift + COARSE_SHIFT : BIN_SHIFT_MAX;
 }
 
-/* Of a session: struct text_range has 16 bits for one of them. */
+/* The most targets of a session. In struct text_range a target has 16 bits. */
 enum { TARGETS_MAX = 1 << 12 };
 
 #define NO_TARGET 0xffffffff
 
 /*
- * What a text belongs to. CGROUP stands for a cgroup itself, in records that tell user space of it. WAIT is no text: see
+ * What a text belongs to. CGROUP is a cgroup itself, in the records that announce it. WAIT is no text: see
  * TEXT_WAIT.
  */
 enum space_kind {
@@ -54,8 +56,8 @@ enum space_kind {
 /*
  * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
  * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
- * start time of the process, b = its pid; both are 0 for text of which it is not known whose it is. SPACE_VDSO: a = the image's address.
- * SPACE_CGROUP: a = the cgroup's id.
+ * start time of the process, b = its pid; both are 0 for text of an unknown process. SPACE_VDSO: a
+ * = the image's address. SPACE_CGROUP: a = the cgroup's id.
  */
 struct space {
 	__u64 a;
@@ -68,13 +70,13 @@ struct space {
 
 enum { GAP_ONE = 256 };
 
-/* How well one CPU's cache did. */
+/* The account of one CPU's cache of ranges. */
 struct cpu_account {
 	__u64 misses;
-	__u64 renewed; /* entries with an old stamp that were still valid */
-	__u64 hits; /* ticks of hits, without those that entries still hold */
+	__u64 renewed; /* ranges with an old stamp that were still valid */
+	__u64 hits; /* ticks of hits, without those that ranges still hold */
 	__u64 missed; /* ticks of misses */
-	/* What programs took while cpu_time.watched said that they are to tell. */
+	/* The programs' own cost, while cpu_time.watched is set. */
 	__u64 watched_ticks; /* runs for the scheduler's tick */
 	__u64 ticking_ns; /* their time */
 	__u64 following_ns; /* time of the programs on fork, exec and exit */
@@ -82,45 +84,46 @@ struct cpu_account {
 };
 
 /*
- * A target's ticks, without those that entries still hold. `ticks` and the other counters are
+ * A target's ticks, without those that ranges still hold. `ticks` and the other counters are
  * counted on different paths, so that their sum checks the account.
  */
 struct target_account {
 	__u64 ticks;
 	__u64 outside;
 	__u64 filtered;
-	__u64 deferred; /* put off because the mapping could not be read */
-	__u64 settled; /* of these, how many were filed later */
+	__u64 deferred; /* could not be counted when they fell */
+	__u64 settled; /* of these, how many were counted later */
 	__u64 lost[LOST_CAUSE_COUNT];
 	__u64 forks_missed; /* children that could not be followed */
 	__u64 cpu_ns; /* runtime of its tasks that is in no spent_cpu */
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
-	__u64 kernel; /* of `ticks`, those in the kernel, whichever pc they were billed to */
+	__u64 kernel; /* of `ticks`, those in the kernel, whichever pc they count for */
 	__u64 pad[2];
 };
 
 /*
- * A process or thread by its start in us and its pid. The pair is unique while a host is up, unless
- * a pid comes again at the same microsecond 50 days later.
+ * A split id is the start of a process or thread in us, and its pid. The pair is unique while a
+ * host is up, unless a pid comes again at the same microsecond 50 days later.
  */
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
 
 /*
- * What the programs know of a space that user space was told of. If user space chooses cgroups, no
- * tick of a cgroup is cached before its decision, so that the decision applies to the next tick.
+ * What is known of a space that was announced. If user space filters cgroups, no tick of a cgroup
+ * is cached before its decision. Then the decision applies to the next tick.
  */
 enum space_state { SPACE_ANNOUNCED = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
 
 /*
- * Tells user space of the first sight of a file, of a process with anonymous text, or of the cgroup
- * of a split; or that the half that ticks are counted in, its roots or the accounts of splits are so full that
- * room must be made: see table_state.room_requested.
+ * RECORD_SPACE announces a file, a process with anonymous text, or the cgroup of a split.
+ * RECORD_FULL requests room, because the half that ticks are counted in, its roots or the accounts
+ * of splits are nearly full: see table_state.room_requested.
  */
 enum { RECORD_SPACE = 1, RECORD_FULL = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 /*
- * FAR: opening the file, or walking below the root of its process, may have to wait for a user's program. STACKED:
- * it was opened in another file system than it is in, as in overlayfs, and has another inode there.
+ * FAR: opening the file, or walking below the root of its process, may have to wait for a user's
+ * program. STACKED: the file was opened in another file system than it is in, as in overlayfs, and
+ * has another inode there.
  */
 enum { RECORD_FAR = 1, RECORD_STACKED = 2 };
 
@@ -135,12 +138,12 @@ struct record {
 	__u32 path_len; /* names from the file up to the root, each with its NUL */
 	__u32 parent; /* of the process, which may be gone before its file is opened */
 	__u64 owner; /* key of struct owner */
-	__u32 mount; /* number of the mount that the file was opened in */
+	__u32 mount; /* number of the mount in which the file was opened */
 	__u32 flags;
 	char path[PATH_BYTES + NAME_BYTES];
 };
 
-/* Ticks of one thread that could not be filed when they fell, by pc. */
+/* Deferred ticks of one thread, by pc. */
 enum { PENDING_SLOTS = 2 };
 
 struct pending_ticks {
@@ -163,32 +166,32 @@ enum {
 };
 
 /*
- * A followed thread. A tick that the cache knows uses the first cache line of this only, which ends
- * with the weight: the kernel has 8 bytes of its own before it.
+ * A followed thread. A hit uses the first cache line of this only, which ends with the weight: the
+ * kernel has 8 bytes of its own before it.
  */
 struct follow {
 	__u32 target;
 	__u32 flags;
 	__u64 kernel; /* its ticks in the kernel; written by the thread's own ticks only */
 	struct weight weight;
-	__u64 mm; /* its address space; another at a tick: in an exec; 0: in one when first seen */
-	__u64 split; /* the process or cgroup that its runtime belongs to; 0: not told apart */
+	__u64 mm; /* its address space; another one at a tick: in an exec; 0: first seen in one */
+	__u64 split; /* the split that its runtime counts for; 0: none */
 	__u64 spent; /* how much of its runtime is in an account already */
-	__u64 kernel_billed; /* the same of its ticks in the kernel */
+	__u64 kernel_billed; /* the same for its ticks in the kernel */
 	__u64 moved_ns; /* for a process: when it moved into its cgroup; 0: it began there */
 	struct pending_ticks pending[PENDING_SLOTS];
 	struct pending_ticks exec; /* ticks from the new address space to its first instruction */
-	struct place exit; /* where ticks are filed once the address space is gone */
-	__u32 exit_node; /* and below which element of the callers' tree, + 1; 0: none */
-	__u32 exit_target; /* whose root that has, */
-	__u64 exit_split; /* and of which split */
-	__u32 exit_generation; /* of the tree that it is in */
+	struct place exit; /* where ticks count once the address space is gone */
+	__u32 exit_node; /* with callers, the node for these, + 1; 0: none */
+	__u32 exit_target; /* the target, */
+	__u64 exit_split; /* the split, */
+	__u32 exit_generation; /* and the table's generation in which the node counts */
 	__u32 pad;
 };
 
 /*
- * The runtime of a process, thread or cgroup that a target is split into, and its ticks that are in
- * no bin; of a process or thread also its name.
+ * The runtime of a process, thread or cgroup into which a target is split, and its ticks that are
+ * in no bin; of a process or thread also its name.
  */
 struct spent_key {
 	__u64 split;
@@ -214,15 +217,15 @@ enum walk_kind {
 };
 
 /*
- * Shared as global data: for the walks and for weights. What each tick reads comes
- * first, in another cache line than what each exit writes.
+ * Global data of the walks and of weights. What each tick reads comes first, in another cache line
+ * than what each exit writes.
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
-	__u16 paused; /* whether ticks count nothing for a while */
-	__u16 watched; /* whether programs measure how long they take */
+	__u16 paused; /* ticks count nothing for a while */
+	__u16 watched; /* programs measure how long they take */
 	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
-	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
+	__u64 since_ns; /* threads that began before this have runtime from before the session */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
 	__u32 zombies; /* exiting threads that the walk found */
@@ -232,7 +235,7 @@ struct cpu_time {
 	__u64 freed;
 };
 
-/* What a running process is followed as. */
+/* The target and flags with which to follow a running process. */
 struct attached {
 	__u32 target;
 	__u32 flags;

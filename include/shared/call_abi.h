@@ -16,17 +16,17 @@
 /* CALL_RELEASED: the kernel freed the call itself, because user space held nothing of it. */
 enum call_known { CALL_UNKNOWN, CALL_KNOWN, CALL_RELEASED };
 
-/* CALL_OFF: ended for any reason; its counters are still to be copied. */
+/* CALL_OFF: it has ended for any reason, and its counters must still be copied. */
 enum call_phase { CALL_FREE, CALL_ON, CALL_OFF };
 
 enum {
-	CALL_IS_FAST = 1U << 0, /* takes ticks of the fast clock only, else of the normal one */
+	CALL_IS_FAST = 1U << 0, /* gets ticks of the fast clock only, else of the normal one */
 	CALL_SKIPS_KERNEL = 1U << 1, /* ticks in the kernel are left out */
 	CALL_HAS_LIMIT = 1U << 2, /* a full counter ends it; counters hold the caller's values */
 	CALL_STORES_PCS = 1U << 3, /* pcsample() */
 };
 
-/* Counters come in pages, and these in maps of 1 MiB each, which user space adds as they fill. */
+/* Counters come in pages. Pages come in maps of 1 MiB, which user space adds as they fill. */
 enum {
 	PAGE_SHIFT_COUNTERS = 10,
 	PAGE_COUNTERS = 1 << PAGE_SHIFT_COUNTERS,
@@ -53,26 +53,26 @@ enum {
 #define CALL_PAGE_INHERITED (1ULL << 63)
 
 /*
- * Stands in such a page instead of a count where the child has no copy of the parent's buffer,
+ * In such a page this is in place of a count if the child has no copy of the parent's buffer,
  * because it is shared, wiped by the fork, or not mapped in the child.
  */
 #define CALL_NOT_INHERITED 0xffffffffU
 
 /*
  * A forked child gets its image of the buffer some time before its call, and would lack what is
- * copied to the parent's buffer in between. So after a copy user space looks at the children born
- * up to this much later.
+ * copied to the parent's buffer in between. Therefore after a copy user space checks the children
+ * that were born up to this much later.
  */
 #define CALL_FORK_NS 100000000ULL
 
-/* Set in a stored sample, to tell one that is not yet written from a pc. */
+/* Set in a stored sample, to distinguish a pc from one that is not yet written. */
 #define CALL_PC_WRITTEN (1ULL << 63)
 
 /* Marks a sample of the parent that the child has no copy of. No user pc has this bit. */
 #define CALL_PC_NOT_INHERITED (1ULL << 62)
 
 struct call_ref {
-	__u32 slot; /* CALL_ENDED: it has no call, and knows why */
+	__u32 slot; /* CALL_ENDED: it has no call, for a known reason */
 	__u32 serial;
 };
 
@@ -91,7 +91,7 @@ struct call_weight {
 
 /*
  * One call in force, or the last one of a process. The child of a fork has a call and counters of
- * its own, made in the kernel before its first instruction; threads and children that share the
+ * its own, made in the kernel before its first instruction. Threads and children that share the
  * address space share the call.
  */
 struct call {
@@ -113,9 +113,9 @@ struct call {
 	__u64 stop_counter; /* the counter that ended it */
 	__u32 stop; /* enum call_stop, if the kernel ended it */
 	__u32 stop_region;
-	__u32 dirty; /* user space has been told that there is something to copy */
-	__u32 known; /* enum call_known: whether user space must be told of the end */
-	__u32 spec; /* what it was called with: a number in call_specs */
+	__u32 dirty; /* a record says that there is something to copy */
+	__u32 known; /* enum call_known: whether its end needs a record */
+	__u32 spec; /* the number in call_specs of what it was called with */
 	__u32 owner; /* a number in call_owners */
 	__u32 tgid; /* as the server sees it; 0: it cannot see it */
 	__u32 copying; /* user space is copying it */
@@ -131,10 +131,10 @@ struct call {
 /* The processes that were forked with a call share its spec. */
 struct call_spec {
 	__u32 calls;
-	__u32 held; /* user space holds it, so it is not reused */
+	__u32 held; /* user space holds it, and therefore it is not reused */
 };
 
-/* What a user has and may have at most. CALL_NO_LIMIT: everything there is. */
+/* What a user has, and the most that the user may have. CALL_NO_LIMIT: everything there is. */
 struct call_owner {
 	__u32 calls;
 	__u32 call_limit;
@@ -165,7 +165,7 @@ struct call_cpu {
 	__u64 pad[4];
 };
 
-/* What user space has to do. CALL_DIRTY: copy. CALL_GONE: release. CALL_GROW: add memory. */
+/* What user space must do. CALL_DIRTY: copy. CALL_GONE: release. CALL_GROW: add memory. */
 enum call_event { CALL_DIRTY = 1, CALL_GONE, CALL_GROW };
 
 struct call_record {
@@ -178,11 +178,11 @@ struct call_record {
 struct call_globals {
 	__u32 next_page;
 	__u32 page_limit;
-	__u32 page_low; /* from this page on, more pages are asked for */
+	__u32 page_low; /* from this page on, more memory is requested */
 	__u32 room_requested;
 	__u32 serial; /* the last serial given */
-	__u32 missed; /* records that did not fit, after which all calls are looked at */
-	__u32 unfollowed; /* children that got no call, for lack of room or by their user's limit */
+	__u32 missed; /* records that did not fit; after these all calls are checked */
+	__u32 unfollowed; /* children without a call: no room, or their user's limit */
 	__u32 running[CALL_CLOCKS]; /* calls that are on, by clock */
 	__u32 calls; /* of all users */
 	__u32 pages; /* of all users */

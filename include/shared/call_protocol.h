@@ -8,18 +8,18 @@
 #include "shared/dialect_names.h"
 
 /*
- * What a program that calls profil(), sprofil() or pcsample() and the server say to each other.
+ * The messages between the server and a program that calls profil(), sprofil() or pcsample().
  *
  * They use a Unix socket of SOCK_SEQPACKET, with one connection per call: connect, send a request,
- * receive a reply, close. So a program keeps no descriptor that it might close, inherit or pass on
- * by mistake, and a restarted server is found by the next call.
+ * receive a reply, close. Therefore a program keeps no descriptor that it might close, inherit or
+ * pass on by mistake, and the next call finds a restarted server.
  *
- * The kernel says who is asking (SCM_CREDENTIALS), and a call is always about the sender's own
- * address space. A pid may have executed another program since it asked, so a request carries the
- * 16 random bytes that the kernel gave the image (AT_RANDOM): the server believes a request only if
- * it finds the same bytes in the address space that it opened.
+ * The kernel reports the sender (SCM_CREDENTIALS), and a call is always about the sender's own
+ * address space. A pid may have executed another program since its request. Therefore a request
+ * carries the 16 random bytes that the kernel gave the image (AT_RANDOM): the server believes a
+ * request only if it finds the same bytes in the address space that it opened.
  *
- * Both sides run on one host, so byte order is the same. Sizes are asserted.
+ * Both sides run on one host, with one byte order. Sizes are asserted.
  */
 #define CALL_SOCKET_FOLDER "/run/bpfprofil"
 #define CALL_SOCKET CALL_SOCKET_FOLDER "/socket"

@@ -5,9 +5,9 @@
 #include "shared/share.h"
 
 /*
- * What one user may have of a table that all users of the server share, by the rule of shared/share.h.
- * An eighth is reserved for root, who has no limit, and another eighth for newcomers. Nothing is lent,
- * because it would only come back when the borrower gives it back.
+ * How much one user may have of a table that all users of the server share, by the rule of
+ * shared/share.h. An eighth is reserved for root, who has no limit, and another eighth for
+ * newcomers. Nothing is lent, because only the borrower could free it.
  */
 enum { CALL_SHARE_RESERVES = 8 /* parts of the table; each reserve is one of them */ };
 
@@ -15,8 +15,8 @@ enum { CALL_SHARE_RESERVES = 8 /* parts of the table; each reserve is one of the
 #define CALL_NO_LIMIT 0xffffffffU
 
 /*
- * Returns 1 if a user who holds `held` of a table of `size` elements, of which `taken` are in use,
- * may have `more`.
+ * Returns 1 if a user who holds `held` of a table of `size` elements may have `more`. `taken`
+ * elements are in use.
  */
 static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size, __u32 taken,
 								     __u32 held, __u32 more)
@@ -27,7 +27,8 @@ static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size,
 }
 
 /*
- * Takes one for a user; returns 1, or 0. Two users at once may both be refused where one would fit.
+ * Acquires one for a user; returns 1, or 0. Two users at once may both be refused where one would
+ * fit.
  */
 static inline __attribute__((always_inline)) __u32 call_share_acquire(__u32 *held, __u32 limit,
 								      __u32 *taken, __u32 size)

@@ -6,25 +6,25 @@
 #include "shared/types.h"
 
 /*
- * Which region of a call takes a pc. This is decided when the call is made and not at each tick:
- * overlaps, equal offsets and what lies beyond a region's last counter are resolved by then. The
+ * Which region of a call a pc belongs to. This is decided when the call is made and not at each
+ * tick: overlaps, equal offsets and pcs beyond a region's last counter are resolved by then. The
  * pcs from 0 to 2^64 - 1 are cut into segments, and each segment belongs to one region, to the
- * overflow bin or to nobody.
+ * overflow bin or to no region.
  *
  * The last pcs of the segments are searched as a tree whose nodes are cache lines of eight keys,
- * because a tick pays for lines that are in no cache. Below the tree each segment has a line of its
- * own, with all that counting needs.
+ * because most lines that a tick reads are in no cache. Below the tree each segment has a line of
+ * its own, with all that counting needs.
  *
  *     regions   segments at most   lines that a tick reads
  *           1                  3   2
  *          64                129   4
  *       4,096              8,193   6
  *
- * A plain binary search over the segments was measured beside the tree. It is some 50 lines shorter and
- * as fast with 64 regions. With 4,096 over the text of gcc's compiler a tick took 1,339 ns in place of
- * 1,180: 17 % more in the median of seven rounds, from 11 % to 27 % in each.
+ * A plain binary search over the segments is some 50 lines shorter and as fast with 64 regions.
+ * With 4,096 regions over the text of gcc's compiler it makes a tick 17 % slower (1,339 ns and not
+ * 1,180).
  *
- * The lines of all tables lie in one array; each table's lines are contiguous from its base.
+ * The lines of all tables are in one array, and each table's lines are contiguous from its base.
  */
 enum {
 	CALL_NODE_SHIFT = 3,
@@ -38,10 +38,10 @@ enum {
 /* For CALL_NOBODY `counters` is 0, so that no pc has a bin there. */
 enum call_region_kind { CALL_NOBODY, CALL_REGION, CALL_OVERFLOW };
 
-/* A segment's line: the region that takes its pcs, and which pcs these are. */
+/* A segment's line: its region, and which pcs are in it. */
 struct call_region {
 	__u64 offset;
-	__u64 counters; /* of the region; a bin from this number on is outside of it */
+	__u64 counters; /* of the region; a larger bin is outside of it */
 	__u64 first; /* number of the region's first counter among all of the call */
 	struct dialect_factor factor;
 	__u32 number; /* of the region, as the caller listed it */
@@ -50,7 +50,10 @@ struct call_region {
 	__u64 last;
 };
 
-/* Where the counters of a region are in the caller's memory; found by the number of the first. */
+/*
+ * Where the counters of a region are in the caller's memory. It is found by the number of the first
+ * one.
+ */
 struct call_buffer {
 	__u64 first;
 	__u64 base;
@@ -82,9 +85,9 @@ CALL_TABLE_SIZE(struct call_buffer, 16);
 CALL_TABLE_SIZE(struct call_table, 40);
 
 /*
- * CALL_LINE(lines, number): a pointer to a line, or NULL. `lines` is the container as it was given
- * to call_table_find(), `number` a variable. A file whose lines are in a map defines this before it
- * includes this header.
+ * CALL_LINE(lines, number) returns a pointer to a line, or NULL. `lines` is the container as it was
+ * given to call_table_find(), `number` a variable. A file whose lines are in a map defines this
+ * before it includes this header.
  */
 #ifndef CALL_LINE
 #define CALL_LINE(lines, number) (&(lines)[number])
@@ -94,9 +97,9 @@ CALL_TABLE_SIZE(struct call_table, 40);
 #endif
 
 /*
- * 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch. Clang must
- * not know that there are only two values, because it makes a branch of what they are multiplied or masked
- * with, or drops masks by which 6.1's verifier knows bounds.
+ * 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch.
+ * Clang must not know that there are only two values, because it makes a branch of what they are
+ * multiplied or masked with, or drops masks by which 6.1's verifier knows bounds.
  */
 static inline __u64 call_less(__u64 a, __u64 b)
 {
@@ -118,10 +121,7 @@ static inline __attribute__((always_inline)) __u32 call_node_find(const __u64 *l
 	return at + call_less(last[at & 6], pc);
 }
 
-/*
- * The line of the segment that holds pc; CALL_NO_LINE if a line that the table refers to is
- * missing.
- */
+/* The line of the segment that holds pc; CALL_NO_LINE: a line of the table is missing. */
 static inline __attribute__((always_inline)) __u32 call_table_search(const struct call_table *table,
 								     CALL_LINES lines, __u64 pc)
 {
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) __u32 call_table_search(const struc
 	return table->base + table->level[level] + index;
 }
 
-/* The region that takes pc, which may be of kind CALL_NOBODY; NULL if a line is missing. */
+/* The region that a pc belongs to, which may be of kind CALL_NOBODY; NULL: a line is missing. */
 static inline __attribute__((always_inline)) const struct call_region *
 call_table_find(const struct call_table *table, CALL_LINES lines, __u64 pc)
 {
@@ -159,8 +159,8 @@ static inline __u32 call_region_covers(const struct call_region *region, __u64 p
 }
 
 /*
- * The bin of a pc in the region that call_table_find() gave for it; there is none if it is >=
- * counters.
+ * The bin of a pc in the region that call_table_find() returned for it. If it is not below
+ * `counters`, the pc has none.
  */
 static inline __u64 call_region_bin(const struct call_region *region, __u64 pc)
 {

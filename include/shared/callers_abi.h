@@ -8,14 +8,14 @@
 #include "shared/unwind.h"
 
 /*
- * What host.bpf.c and the engine share for callers: the numbers of texts, their tables of rules, and
- * the tree in which chains of callers are counted.
+ * What host.bpf.c and the engine share for the table of ticks: sites, the numbers of texts and
+ * their tables of rules, nodes and roots, and the owners who are charged for them.
  */
 
 /*
- * A place as one word: the text's number and the offset in it, which of anonymous and kernel text is the
- * address. The lower half of the address space has 47 bits on x86-64 and 48 on arm64, and kernel text is in the
- * upper half.
+ * A place as one word: the text's number and the offset in it. In anonymous and kernel text the
+ * offset is the address. The lower half of the address space has 47 bits on x86-64 and 48 on arm64,
+ * and kernel text is in the upper half.
  */
 #if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
 enum { SITE_OFFSET_BITS = 48 };
@@ -26,14 +26,20 @@ enum { SITE_MARK_BIT = 62, SITE_TEXT_BITS = SITE_MARK_BIT - SITE_OFFSET_BITS };
 
 #define SITE_OFFSET_MASK ((1ULL << SITE_OFFSET_BITS) - 1)
 
-/* Of the kernel at work for the frame above, without a text: in mode charged no more is told of it. */
+/* The kernel at work for the frame above, without a text: mode charged records no more of it. */
 #define SITE_IN_KERNEL (1ULL << SITE_MARK_BIT)
 
-/* The same bit beside a text: the offset is rounded down, because there was no element for the place itself. */
+/*
+ * Beside a text the same bit means that the offset is rounded down, because there was no node for
+ * the place itself.
+ */
 #define SITE_COARSE SITE_IN_KERNEL
 enum { COARSE_SITE_SHIFT = 16 };
 
-/* Of a leaf below a frame that did not call it: the tree had no room for the frames between them. */
+/*
+ * Marks a leaf below a frame that did not call it: the table had no room for the frames between
+ * them.
+ */
 #define SITE_AFTER_GAP (1ULL << 63)
 
 static inline __u32 site_text(__u64 site)
@@ -47,10 +53,10 @@ static inline __u32 site_is_coarse(__u64 site)
 }
 
 /*
- * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
- * is none, so that no site is 0. OTHER is of all that have no number, and its sites are coarse, with offset 0.
- * WAIT is no text: its sites are the classes of waits, see waits_abi.h.
- * Those that no chain names any more are given back.
+ * The programs number files and processes from TEXT_FIRST on. 0 is none, so that no site is 0. OTHER
+ * is for all text without a number, and its sites are coarse, with offset 0. WAIT is no text: its
+ * sites are the classes of waits, see waits_abi.h. User space frees a number once no chain names its
+ * text.
  */
 enum {
 	TEXT_KERNEL = 1,
@@ -63,16 +69,16 @@ enum {
 
 #define SITE_OF_OTHER ((__u64)TEXT_OTHER << SITE_OFFSET_BITS | SITE_COARSE)
 
-/* Where a text's table is. FULL: there is none for want of memory. */
+/* The state of a text's table. FULL: there is none for want of memory. */
 enum rules_state { RULES_AWAITED, RULES_READY, RULES_NONE, RULES_FULL };
 
 struct rules_of_text {
 	__u16 state;
-	__u16 owner; /* its number, who is charged for it while the text has a number */
-	__u32 index; /* word at which its index begins; that of the granule after its last ends it */
+	__u16 owner; /* number of the owner who is charged while the text has a number */
+	__u32 index; /* its index begins at this word, and has granules + 1 of them */
 	__u32 first; /* its first granule */
 	__u32 granules;
-	__u32 go_start; /* Go's part of the text, whose callers have frame pointers where they have no rule */
+	__u32 go_start; /* Go's part of the text: callers without a rule have frame pointers */
 	__u32 go_size;
 };
 
@@ -83,13 +89,12 @@ enum { CHUNK_LINES = 1 << 14 };
 enum { RULES_MAX = 1 << 14 };
 
 /*
- * A mapping that a CPU's ticks, or their walks, have met, and what it was made from. It is a cache line: a tick in a
- * known mapping reads no other before that of its element. It holds only for the process, the state of its address
- * space and the epoch that it was made in. What it was made from is read when its stamp is old, because most changes
- * of an address space leave its text alone.
+ * A mapping that a CPU's ticks or their walks have used: see ranges.bpf.h. It is one cache line. It
+ * is valid only for one process, one state of its address space and one epoch. When its stamp is
+ * old, it is compared with the mapping that it was made from.
  */
 struct text_range {
-	__u32 who; /* the address space and process, see texts.bpf.h */
+	__u32 who; /* the address space and process: see tick_who() */
 	__u32 stamp; /* state of the address space */
 	__u64 start;
 	__u64 to_site; /* the site of an address - the address */
@@ -99,7 +104,7 @@ struct text_range {
 	__u32 epoch; /* table_state's, before the text's number was looked up */
 	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
 	__u32 root; /* of its ticks, with NODE_IS_ROOT; 0: not looked up yet */
-	__u16 target; /* whose ticks these are */
+	__u16 target; /* of its ticks */
 	__u16 owner; /* of the process, + 1; 0: not looked up yet */
 	__u16 ticks; /* not yet added to the target's */
 	__u16 pad;
@@ -111,7 +116,7 @@ enum {
 	TEXT_PAGE_SHIFT = 12, /* granule of mappings, whatever page size the processor has */
 };
 
-/* A file whose text has a number, and of which user space was told; unless the epoch has changed since. */
+/* A file that was announced and has a number. It is valid for one epoch. */
 struct known_file {
 	__u64 inode; /* its address; 0: empty */
 	__u64 number; /* the inode's */
@@ -123,7 +128,7 @@ struct known_file {
 
 enum { KNOWN_FILES_SHIFT = 7, KNOWN_FILES = 1 << KNOWN_FILES_SHIFT };
 
-/* A place whose rule a CPU's walks have looked up; the same few callers come again in each walk. */
+/* A place whose rule a CPU's walks have looked up. Each walk has the same few callers again. */
 struct known_rule {
 	__u64 site; /* 0: empty */
 	__u32 epoch; /* as in struct text_range */
@@ -155,10 +160,10 @@ enum {
 	NODE_IN_SECOND = 1 << 30,
 	NODES_OF_LINE = 4,
 	NODE_LINES = 8, /* in which a node may be */
-	SWAP_PART = 4, /* a half is full enough to turn when one in so many is in use */
+	SWAP_PART = 4, /* a half is swapped when one node in so many is in use */
 };
 
-/* A cache line of them, which is an element of the maps. */
+/* A cache line of nodes, which is an element of the maps. */
 struct node_line {
 	struct table_node node[NODES_OF_LINE];
 };
@@ -194,7 +199,7 @@ static inline __u32 half_of(__u32 parent)
 #define CARRY_OF_NODE (1ULL << 63)
 
 struct table_root_key {
-	__u64 split; /* id of the process, thread or cgroup; 0: not told apart, or no memory to */
+	__u64 split; /* id of the process, thread or cgroup; 0: no split, or no memory for it */
 	__u32 target;
 	__u16 end; /* enum walk_end */
 	__u16 half; /* the half that its chains are in */
@@ -211,8 +216,8 @@ struct table_root {
 };
 
 /*
- * The number of a root of split 0. User space makes them before the first tick: without callers that of END_FLAT for
- * each target, and with callers those of all other ends.
+ * The number of a root of split 0. User space makes these roots before the first tick: without
+ * callers that of END_FLAT for each target, and with callers those of all other ends.
  */
 static inline __u32 fixed_root(__u32 target, __u32 end, __u32 half)
 {
@@ -230,9 +235,9 @@ struct frame {
 };
 
 /*
- * The walk of the current tick, one for each CPU, and behind them one for each CPU's exits, which a tick
- * may interrupt. It is not on the stack: the stack has no room for it,
- * and 6.1's verifier takes what a loop's body finds there as the loop's only possible state.
+ * The walk of the current tick. There is one for each CPU, followed by one for each CPU's exits,
+ * which a tick may interrupt. It is not on the stack, which has no room for it. Besides, 6.1's
+ * verifier assumes that what a loop's body finds on the stack never changes.
  */
 enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
@@ -263,7 +268,10 @@ struct walk {
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	__u64 sites[WALK_FRAMES];
-	/* What the chain before began with, from the root on: the next one mostly begins with the same. */
+	/*
+	 * The frames with which the last chain began, from the root on. Most chains begin like the
+	 * one before.
+	 */
 	__u32 entered_root;
 	__u32 entered_generation;
 	__u32 nr_entered;
@@ -272,13 +280,14 @@ struct walk {
 };
 
 /*
- * Who is charged for what callers take, so that nobody can use up what others need: for the number of a
- * text, its rules and its lines the owner of the file, and for an element of the tree the owner of the
- * process whose tick made it. An owner is the user who made the outermost user namespace other than the
- * first, else a uid (of subordinate ones the first of the range), and of root's the cgroup that runs it.
+ * Who is charged for what callers use, so that nobody can use up what others need. For the number
+ * of a text, its rules and its lines it is the owner of the file, and for a node the owner of the
+ * process whose tick made it. An owner is the user who made the outermost user namespace other than
+ * the first one, else a uid (for subordinate uids the first of the range), and for root the cgroup
+ * that runs it.
  *
- * Owners are numbered as they are met. When there are no more numbers, all further cgroups of root are one
- * owner, and all other further owners are another one.
+ * Owners are numbered as they are first seen. When there are no more numbers, all further cgroups
+ * of root are one owner, and all other further owners are another one.
  */
 enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10 };
 
@@ -307,9 +316,9 @@ struct owner {
 };
 
 /*
- * Whether an owner may have one more element of a tree. Elements do not come back before the tree is
- * emptied, so no more than nine sixteenths are lent. Where more than 13/16 are in use a hash finds no free
- * one in reach; the last of these sixteenths is for leaves after a gap.
+ * Whether an owner may have one more node of a half. Nodes are freed only when the half is cleared,
+ * and therefore at most nine sixteenths are lent. If more than 13/16 are in use, a hash finds no
+ * free node in reach. The last of these sixteenths is for leaves after a gap.
  */
 static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
 {
@@ -318,27 +327,30 @@ static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32
 	return share_admits((12 + after_gap) * part, (9 + after_gap) * part, part, taken, held, 1);
 }
 
-/* The same of numbers of texts, which come back only when the tree names the text no more. */
+/* The same for numbers of texts, which are freed only when no node names the text. */
 static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 {
 	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
 }
 
-/* Shared as global data: which half ticks are counted in, and what was given out. What each tick reads comes first. */
+/*
+ * Shared as global data: which half ticks are counted in, and how much is in use. What each tick
+ * reads comes first.
+ */
 struct table_state {
-	__u32 epoch; /* counted up at each turn, and when numbers of texts or owners were given back */
-	__u32 generation; /* counted up at each turn, before the epoch; odd: the second half */
-	__u32 node_mask[2]; /* nodes of each half - 1; there is a power of two of them */
-	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
-	__u32 splits_low; /* with this many in use, user space is asked to make room */
+	__u32 epoch; /* counted up at each swap, and when numbers of texts or owners were freed */
+	__u32 generation; /* counted up at each swap, before the epoch; odd: the second half */
+	__u32 node_mask[2]; /* nodes of each half - 1; their number is a power of two */
+	__u32 preloaded_by; /* a process whose mappings count though it is not followed */
+	__u32 splits_low; /* with this many in use, room is requested */
 	__u32 pad[10];
-	__u32 room_requested; /* a RECORD_FULL was sent; user space clears it when it has made room */
+	__u32 room_requested; /* a RECORD_FULL was sent; user space clears it after making room */
 	__u32 next_text;
 	__u32 next_root[2]; /* by half */
 	__u32 next_owner;
 	__u32 nodes_used[2]; /* in use, of each half */
 	__u32 texts; /* with a number */
-	__u32 texts_unannounced; /* that a pass over all mappings could not announce */
+	__u32 texts_unannounced; /* which a pass over all mappings could not announce */
 	__u32 splits_used; /* elements of spent_cpus */
 	__u32 pad1[6];
 };

@@ -4,7 +4,7 @@
 
 /*
  * Why a tick of a target is in no bin. This one list makes the BPF counters, the JSON keys and the
- * text of reports, so that none of them can miss a cause.
+ * text of reports. Therefore none of them can miss a cause.
  *
  * X(ID, json_key, description)
  */
@@ -22,8 +22,8 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 
 /*
  * How the walk from a tick to its callers ended: at the first frame, by the rules of the files or
- * with the help of frame pointers where there are none; or before it. Likewise one list for all. ABOVE_MAIN is
- * what other causes become once functions have names.
+ * with the help of frame pointers; or before it. ABOVE_MAIN replaces other causes once functions
+ * have names.
  *
  * X(ID, json_key, description)
  */
@@ -42,14 +42,14 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 	X(GUESSED, "guessed", "walked to the first frame with frame pointers on the way")          \
 	WALK_CUTS(X)
 
-/* Frames that a walk has at most; beyond that it ends as DEEP. */
+/* The most frames of a walk. A longer walk ends as DEEP. */
 enum { WALK_FRAMES = 512 };
 
 #define WALK_END_ENUM(id, key, text) END_##id,
 enum walk_end { WALK_ENDS(WALK_END_ENUM) WALK_END_COUNT };
 #undef WALK_END_ENUM
 
-/* Beside these, of a tick that was not walked: its root says nothing of callers. */
+/* The end of a tick that was not walked: its root contains nothing about callers. */
 enum { END_FLAT = WALK_END_COUNT };
 
 #endif

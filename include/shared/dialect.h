@@ -6,15 +6,15 @@
 #include "shared/types.h"
 
 /*
- * From a pc to a counter as the callers of profil() and sprofil() mean it. This is the only place
- * where it is worked out, and it is exact for every 64-bit pc, offset and scale.
+ * From a pc to a counter as the callers of profil() and sprofil() mean it. Only this file computes
+ * it, and it is exact for every 64-bit pc, offset and scale.
  *
  * All formulas are one: with d = pc - offset,
  *
  *     bin = ((d >> before) * scale + round) >> after
  *
  * where the product has 128 bits. Formulas differ in which low bits they lose, and V7 rounds up.
- * The bin never falls as d rises, so the pcs of a counter have no gap.
+ * The bin never falls as d rises, and therefore the pcs of a counter have no gap.
  */
 
 /*
@@ -35,7 +35,7 @@ enum dialect_full {
 	FULL_STOPS, /* stops at DIALECT_LIMIT, and stops all others of the process */
 };
 
-/* Where a pc goes that is beyond the last counter of the region with the largest offset <= pc. */
+/* Where a pc counts that is beyond the last counter of the region with the largest offset <= pc. */
 enum dialect_beyond { BEYOND_OVERFLOW, BEYOND_LOOKS_ON };
 
 enum {
@@ -58,8 +58,8 @@ struct dialect_rule {
 };
 
 /*
- * The dialects differ little. One whose system had no sprofil() follows glibc for regions and its
- * own rules for the rest.
+ * The dialects differ little. A dialect whose system had no sprofil() follows glibc for regions and
+ * its own rules for the rest.
  */
 static const struct dialect_rule dialect_rules[DIALECT_COUNT] = {
 	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_LOOKS_ON, 0, 0, 0,
@@ -200,8 +200,8 @@ static inline __u64 dialect_counter_max(__u32 width)
 }
 
 /*
- * What a counter holds after n more ticks. With FULL_STOPS ticks beyond the limit are not counted,
- * and a value above the limit, which the program set, stays.
+ * The value of a counter after n more ticks. With FULL_STOPS, ticks beyond the limit are not
+ * counted, and a value above the limit, which the program set, stays.
  */
 static inline __u64 dialect_count(__u32 full, __u32 width, __u64 value, __u64 n)
 {
@@ -216,7 +216,7 @@ static inline __u64 dialect_count(__u32 full, __u32 width, __u64 value, __u64 n)
 	return n < max - value ? value + n : max;
 }
 
-/* The inverse, only for user space because it takes a division of 128 bits. */
+/* The inverse. Only user space has it, because it needs a division of 128 bits. */
 #ifndef __bpf__
 
 /* The smallest d with this bin or a later one; 2^64 if no 64-bit d has one. */

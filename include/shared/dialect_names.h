@@ -4,7 +4,7 @@
 
 /*
  * The dialects of profil(), sprofil() and pcsample(), by the system whose manual each follows.
- * Their numbers go over the socket, so new ones are added last. The first is the default.
+ * Their numbers go over the socket. Therefore new ones are added last. The first is the default.
  *
  * X(ID, name)
  */

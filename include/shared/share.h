@@ -5,16 +5,17 @@
 #include "shared/types.h"
 
 /*
- * How much one owner may have of a table that all owners share. As long as no more than `lent` is in use,
- * anybody may have it. Beyond, nobody's part may exceed what stays free for all others, so parts get
- * smaller as the table fills, and an owner who comes late still finds room. The reserve is for newcomers:
- * each owner may take a small part of what is left of it, so that the next newcomer finds some too.
+ * How much one owner may have of a table that all owners share. As long as no more than `lent` is
+ * in use, any owner may have it. Beyond that, no owner's part may exceed what stays free for all
+ * others. Parts get smaller as the table fills, and therefore an owner who comes late still finds
+ * room. The reserve is for newcomers: each owner may have a small part of what is left of it, so
+ * that the next newcomer finds some too.
  */
 enum { SHARE_NEWCOMERS = 16 /* parts of what is left */ };
 
 /*
- * Returns 1 if an owner who holds `held` of a table of `size` elements, of which `taken` are in use, may
- * have `more`.
+ * Returns 1 if an owner who holds `held` of a table of `size` elements may have `more`. `taken`
+ * elements are in use.
  */
 static inline __attribute__((always_inline)) __u32
 share_admits(__u32 size, __u32 lent, __u32 reserve, __u32 taken, __u32 held, __u32 more)

@@ -5,24 +5,30 @@
 #include "shared/types.h"
 
 /*
- * From a pc to the rule by which its frame's caller is found. User space makes a table of each file's
- * call-frame information (user/unwind), because its instructions would have to be run from the start
- * of a function for each pc.
+ * From a pc to the rule by which its frame's caller is found. User space makes a table of each
+ * file's call-frame information (user/unwind): its instructions run from the start of a function,
+ * which is too slow for each pc of a walk.
  *
  *     offset in the file ── granule ── index ── rows ── rule
  *                           256 bytes   where a granule's rows begin
  *
- * A row holds from its offset to that of the next one. The first granule of a table has a row at its
- * start, so that the last row at or before an offset is in the table even if its granule has none.
+ * A row holds from its offset to that of the next one. The first granule of a table has a row at
+ * its start. Therefore the last row at or before an offset is in the table even if its granule has
+ * none.
  */
 enum {
 	UNWIND_GRANULE_SHIFT = 8,
 	UNWIND_GRANULE = 1 << UNWIND_GRANULE_SHIFT, /* bytes */
 	UNWIND_RULE_BITS = 16,
-	/* Of a row that begins at the last byte of padding: the function behind it begins a byte later. */
+	/*
+	 * Set in a row that begins at the last byte of padding: the function behind it begins a
+	 * byte later.
+	 */
 	UNWIND_ROW_EARLY = 1 << 15,
 	UNWIND_RULES_MAX = 1 << 14, /* of a file; no file of a Debian host has over 881 */
-	/* A search among the rows of a granule is over after so many steps: one row a byte at most. */
+	/*
+	 * The most steps of a search among the rows of a granule: there is at most one row a byte.
+	 */
 	UNWIND_STEPS = UNWIND_GRANULE_SHIFT + 1,
 	/* Rows, and the index, come in lines: elements of maps are padded to 8 bytes. */
 	UNWIND_LINE_SHIFT = 4,
@@ -34,11 +40,11 @@ struct unwind_line {
 };
 
 /*
- * The canonical frame address (CFA), which is what the stack pointer becomes in the caller. SP and BP
+ * The canonical frame address (CFA), which is the stack pointer's value in the caller. SP and BP
  * are the stack pointer and the frame pointer of the frame.
  */
 enum unwind_cfa {
-	UNWIND_NONE, /* no rule: the file says nothing of this place. Rule 0 of each table */
+	UNWIND_NONE, /* no rule: the file does not describe this place. Rule 0 of each table */
 	UNWIND_SP, /* SP + cfa_offset */
 	UNWIND_BP, /* BP + cfa_offset */
 	UNWIND_PLT, /* SP + cfa_offset, and 8 more from byte `post` of an entry on */
@@ -46,7 +52,7 @@ enum unwind_cfa {
 	UNWIND_DEREF_SP, /* what is stored at SP + cfa_offset, plus `post` */
 	UNWIND_SIGNAL, /* the frame is the kernel's for a signal handler, with all registers in it */
 	UNWIND_END, /* there is no caller: the return address is undefined, as in _start */
-	UNWIND_REGISTER, /* it takes a register or an expression that is not followed */
+	UNWIND_REGISTER, /* it needs a register or an expression that is not followed */
 };
 
 /* The caller's frame pointer. */
@@ -60,17 +66,17 @@ enum unwind_fp {
 /* The return address. */
 enum unwind_ra {
 	UNWIND_RA_STORED, /* at CFA + unwind_ra_offset() */
-	UNWIND_RA_SCRATCH, /* in the register that vfork() keeps it in, on arm64 x30; known of the leaf alone */
+	UNWIND_RA_SCRATCH, /* in the register of vfork(), on arm64 x30; known for the leaf only */
 };
 
 /*
- * How a caller's frame is left. Go's functions have frame pointers, which lead on where one switches stacks
- * without a word of that in its description.
+ * How to step from a caller's frame. Go's functions have frame pointers, which stay right where a
+ * function switches stacks, though its description does not mention that.
  */
 enum unwind_call {
-	UNWIND_CALL_RULE, /* by the rule, as the first frame */
+	UNWIND_CALL_RULE, /* by the rule, like the first frame */
 	UNWIND_CALL_POINTER, /* by its frame pointer */
-	UNWIND_CALL_FRAMELESS, /* it has none: its caller's leads on, and the caller is left out */
+	UNWIND_CALL_FRAMELESS, /* it has none: its caller's is right, and the caller is left out */
 };
 
 struct unwind_rule {
@@ -86,12 +92,12 @@ struct unwind_rule {
 _Static_assert(sizeof(struct unwind_line) == 64, "struct unwind_line");
 _Static_assert(sizeof(struct unwind_rule) == 16, "struct unwind_rule");
 
-/* What is x86-64's: an entry of the PLT has 16 bytes and pushes one word. */
+/* On x86-64, an entry of the PLT has 16 bytes and pushes one word. */
 enum { UNWIND_PLT_BYTES = 16, UNWIND_PLT_PUSHED = 8 };
 
 /*
- * From the CFA to the return address. On x86-64 the call instruction has stored it right below. On arm64 the
- * caller has stored it, and above its frame pointer if it stored that too.
+ * From the CFA to the return address. On x86-64 the call instruction has stored it right below the
+ * CFA. On arm64 the caller has stored it, and above its frame pointer if it stored that too.
  */
 static inline __s64 unwind_ra_offset(const struct unwind_rule *rule)
 {
@@ -118,7 +124,7 @@ static inline __u32 unwind_row_rule(__u32 row)
 	return row & (UNWIND_ROW_EARLY - 1);
 }
 
-/* Whether the row of an offset, which is in the same granule, begins at it a byte before its function. */
+/* Whether the row of an offset in the same granule begins at it, a byte before its function. */
 static inline __u32 unwind_row_is_early(__u32 row, __u64 offset)
 {
 	return row & UNWIND_ROW_EARLY && row >> UNWIND_RULE_BITS == (offset & (UNWIND_GRANULE - 1));
