@@ -536,6 +536,30 @@ Test(fault, callers)
 		   judge_same_out);
 }
 
+Test(fault, waits)
+{
+	cleanup_free char *profile = realpath("tests/golden/waits.json", NULL);
+
+	cr_assert(profile);
+	try_reader("report waits", ARGS("report", "--waits", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("report waits tree",
+		   ARGS("report", "--waits", "--tree", "--format", "csv", profile), NULL,
+		   judge_same_out);
+	try_reader("report waits process",
+		   ARGS("report", "--waits", "--by=process", "--format=csv", profile), NULL,
+		   judge_same_out);
+	try_reader("diff waits", ARGS("diff", "--waits", "--format=csv", profile, profile), NULL,
+		   judge_same_out);
+	try_reader("export folded waits", ARGS("export", "--format=folded", "--waits", profile),
+		   NULL, judge_same_out);
+	try_reader("export otlp waits", ARGS("export", "--format", "otlp", profile), NULL,
+		   judge_same_out);
+	try_reader("report waits of two",
+		   ARGS("report", "--waits", "--format", "csv", profile, profile), NULL,
+		   judge_same_out);
+}
+
 Test(fault, export)
 {
 	struct live live;

@@ -6,7 +6,9 @@
 #include "bytes.h"
 #include "export/export.h"
 #include "export/samples.h"
+#include "profile/waits_view.h"
 #include "report/report.h"
+#include "report/waits_table.h"
 
 static void export_one(const struct profile *profile, const struct export_format *format,
 		       const struct export_options *options)
@@ -41,6 +43,9 @@ static void export(const struct profile *profile, const struct export_format *fo
 		options.programs = profile->callers;
 		if (format->uses & EXPORT_USES_PROGRAMS)
 			export_one(profile, format, &options);
+		options.waits = profile->waits;
+		if (format->uses & EXPORT_USES_WAITS)
+			export_one(profile, format, &options);
 		return;
 	}
 	for (i = 0; i < profile->nr_objects; i++) {
@@ -63,7 +68,7 @@ static uint64_t ticks_of(const struct samples *samples)
 /* As the agent does for a backend: nothing is dropped. */
 static void fold(const struct profile *profile)
 {
-	const struct export_options options = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .waits = true };
 	struct samples samples;
 	struct fuzz_text text;
 	struct error err;
@@ -80,10 +85,25 @@ static void fold(const struct profile *profile)
 	samples_free(&samples);
 }
 
-static void report(const struct profile *profile, enum report_by by, enum report_tree tree,
-		   enum report_format format)
+static void check_report(int ret, const struct error *err, struct fuzz_text *text,
+			 enum report_format format)
+{
+	if (ret)
+		fuzz_check_refusal(err);
+	fuzz_text_end(text);
+	if (!ret && format == REPORT_JSON)
+		fuzz_check_json(text);
+	else if (!ret)
+		fuzz_check_plain(text);
+	fuzz_text_free(text);
+}
+
+/* waits: the view that the profile is of, or NULL. */
+static void report(const struct profile *profile, const struct waits_view *waits, enum report_by by,
+		   enum report_tree tree, enum report_format format)
 {
 	const struct report_options options = { .by = by,
+						.waits = waits,
 						.format = format,
 						.callers = true,
 						.tree = tree,
@@ -92,20 +112,29 @@ static void report(const struct profile *profile, enum report_by by, enum report
 						.symfs = "/nonexistent" };
 	struct error err = { "", "" };
 	struct fuzz_text text;
+	int ret = report_write(profile, &options, fuzz_text_begin(&text), &err);
 
-	if (report_write(profile, &options, fuzz_text_begin(&text), &err))
-		fuzz_check_refusal(&err);
-	else {
-		fuzz_text_end(&text);
-		if (format == REPORT_JSON)
-			fuzz_check_json(&text);
-		else
-			fuzz_check_plain(&text);
-		fuzz_text_free(&text);
-		return;
+	check_report(ret, &err, &text, format);
+}
+
+static void report_waits_of(const struct profile *profile, enum report_format format)
+{
+	struct report_options options = { .format = format, .target = REPORT_ALL_TARGETS };
+	struct error err = { "", "" };
+	struct waits_view view;
+	struct fuzz_text text;
+	int ret;
+
+	if (!waits_view_open(&view, profile, NULL, false)) {
+		report(&view.profile, &view, REPORT_FUNCTIONS, TREE_NONE, format);
+		report(&view.profile, &view, REPORT_OBJECTS, TREE_NONE, format);
+		report(&view.profile, &view, REPORT_FUNCTIONS, TREE_ALL, format);
 	}
-	fuzz_text_end(&text);
-	fuzz_text_free(&text);
+	waits_view_close(&view);
+	for (options.by = REPORT_PROCESSES; options.by <= REPORT_COMMS; options.by++) {
+		ret = report_wait_accounts(profile, &options, NULL, fuzz_text_begin(&text), &err);
+		check_report(ret, &err, &text, format);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -121,10 +150,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fold(profile);
 	for (format_of = REPORT_TEXT; format_of <= REPORT_JSON; format_of++) {
 		for (by = REPORT_FUNCTIONS; by <= REPORT_COMMS; by++)
-			report(profile, by, TREE_NONE, format_of);
-		report(profile, REPORT_FUNCTIONS, TREE_CALLERS, format_of);
-		report(profile, REPORT_FUNCTIONS, TREE_CALLEES, format_of);
-		report(profile, REPORT_FUNCTIONS, TREE_ALL, format_of);
+			report(profile, NULL, by, TREE_NONE, format_of);
+		report(profile, NULL, REPORT_FUNCTIONS, TREE_CALLERS, format_of);
+		report(profile, NULL, REPORT_FUNCTIONS, TREE_CALLEES, format_of);
+		report(profile, NULL, REPORT_FUNCTIONS, TREE_ALL, format_of);
+		if (profile->waits)
+			report_waits_of(profile, format_of);
 	}
 	profile_free(profile);
 	return 0;

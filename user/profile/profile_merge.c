@@ -609,12 +609,19 @@ static bool exact(const struct profile *profile)
 
 static int finish_merge(struct profile *profile, struct error *err)
 {
+	int ret;
+
 	free(profile->tool);
 	profile->tool = strdup(BPFPROFIL_VERSION);
 	if (!profile->tool || profile_fold(profile) || name_hosts(profile))
 		return no_memory(err);
 	if (!exact(profile))
 		return error_set(err, -EOVERFLOW, "merge: more than 2^64 ticks");
+	ret = profile->waits ? profile_waits_check(profile, "merge", err) : 0;
+	if (ret)
+		return ret == -EBADMSG ?
+			       error_set(err, -EOVERFLOW, "merge: more than 2^64 ns of waits") :
+			       ret;
 	unlabel(profile);
 	sort_account(&profile->ticks);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);
