@@ -404,6 +404,16 @@ static int make_view(struct view_maker *maker, const struct waits_choice *choice
 	return ret ? ret : add_callers(maker, root_of, with_cpu);
 }
 
+static bool has_chains(const struct profile_waits *waits)
+{
+	size_t i;
+
+	for (i = 0; i < waits->nr_roots; i++)
+		if (waits->roots[i].end != WALK_END_COUNT)
+			return true;
+	return false;
+}
+
 int waits_view_open(struct waits_view *view, const struct profile *profile,
 		    const struct waits_choice *choice, bool with_cpu)
 {
@@ -420,7 +430,7 @@ int waits_view_open(struct waits_view *view, const struct profile *profile,
 
 	*view = (struct waits_view){ .profile = *profile,
 				     .of = profile,
-				     .has_chains = profile->callers };
+				     .has_chains = has_chains(waits) };
 	view->profile.histograms = NULL;
 	view->profile.nr_histograms = 0;
 	view->profile.targets = NULL;
