@@ -76,19 +76,14 @@ static void remove_rule(struct interned *interned, uint32_t number)
 /* Makes room for the owner's count of a number; false: out of memory. */
 static bool make_room(struct rule_holder *holder, uint32_t number)
 {
-	uint32_t room = holder->room ? holder->room : 256;
-	uint16_t *files;
+	size_t room = holder->room;
 
-	while (room <= number)
-		room *= 2;
-	if (room == holder->room)
+	if (number < room)
 		return true;
-	files = reallocarray(holder->files, room, sizeof(*files));
-	if (!files)
+	if (GROW(holder->files, room, number + 1))
 		return false;
-	memset(files + holder->room, 0, (room - holder->room) * sizeof(*files));
-	holder->files = files;
-	holder->room = room;
+	memset(holder->files + holder->room, 0, (room - holder->room) * sizeof(*holder->files));
+	holder->room = (uint32_t)room;
 	return true;
 }
 
