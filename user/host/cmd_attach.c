@@ -260,7 +260,7 @@ const struct command command_attach = {
 	.description =
 		"Counts, in the kernel, where processes that already run spend their CPU time, from "
 		"the next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
-		"target. Waits are not sampled. A tick belongs to one target: to that of its process, "
+		"target. --waits also counts wall time. A tick belongs to one target: to that of its process, "
 		"else to the innermost cgroup's, else to --all. Writes a profile for report and "
 		"export. A second ^C quits at once and writes none.",
 	.groups = attach_groups,

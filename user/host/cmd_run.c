@@ -250,7 +250,7 @@ const struct command command_run = {
 	.operand = VALUE_COMMAND,
 	.description =
 		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
-		"CPU time, from the first instruction to the last. Waits are not sampled. Writes a "
+		"CPU time, from the first instruction to the last. --waits also counts wall time. Writes a "
 		"profile for report and export, and exits as COMMAND did: 128+n for a signal, "
 		"127 if there is no such command, 126 if it cannot be executed, 1 if the profile "
 		"cannot be written.",
