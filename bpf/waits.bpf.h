@@ -358,7 +358,11 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 		return;
 	before = state_of(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
-	if (before == WAIT_RUNNABLE)
+	/*
+	 * The kernel does not run a program that an interrupt finds running, so that the event of a wakeup may be missed.
+	 * The thread was blocked for nearly all of that time.
+	 */
+	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);
 	else if (before != WAIT_OFF)
 		add_unseen(thread, ns, ran);
