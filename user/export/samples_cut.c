@@ -377,6 +377,9 @@ static int fold_level(struct samples *samples, const size_t *most, enum level le
 		samples_free(&folded);
 		return ret;
 	}
+	/* The profile of both may be in it. */
+	folded.view = samples->view;
+	samples->view = NULL;
 	samples_free(samples);
 	*samples = folded;
 	return 0;
