@@ -6,6 +6,8 @@
 set -uo pipefail
 . tests/lib/cli.bash
 
+export LC_ALL=C.UTF-8 # trees have lines
+
 waits=$golden/waits.json
 
 # The same without callers: chains have only the place that waited.
