@@ -12,6 +12,7 @@
  * by a walk over all threads.
  */
 #include "follow.bpf.h"
+#include "walk_credit.bpf.h"
 #include "shared/waits_abi.h"
 
 struct waits_state waits_state __attribute__((aligned(64))) = {};
@@ -231,8 +232,24 @@ static __always_inline void walk_to_place(u32 slot, struct walk *walk)
 	walk->nr = 1;
 }
 
+/* Walks up to the callers if there is credit for it, else no further than the place. */
+static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct thread_waits *thread)
+{
+	u32 number = (thread->owner - 1) & (OWNERS_MAX - 1);
+	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+	u64 now = bpf_ktime_get_ns();
+
+	if (owner && has_credit(&walk->credit, &owner->credit, now, thread->waited_us)) {
+		walk_up(slot);
+		pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now);
+	} else {
+		walk_to_place(slot, walk);
+		walk->end = END_LATE;
+	}
+}
+
 /* Finds the place of the current task, and its callers; the pc of text that was not known, or 0. */
-static __always_inline u64 walk_wait(u32 slot, struct walk *walk, u32 target)
+static __always_inline u64 walk_wait(u32 slot, struct walk *walk, struct thread_waits *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -243,9 +260,9 @@ static __always_inline u64 walk_wait(u32 slot, struct walk *walk, u32 target)
 	if (!mm || !has_user_stack(task))
 		return 0;
 	arch_return_frame(task, &walk->at);
-	begin_walk(walk, task, mm, target);
+	begin_walk(walk, task, mm, thread->target);
 	if (with_callers)
-		walk_up(slot);
+		walk_on_credit(slot, walk, thread);
 	else
 		walk_to_place(slot, walk);
 	if (!walk->unknown)
@@ -298,7 +315,7 @@ __noinline int begin_wait(struct thread_waits *thread, u32 state)
 	if (!walk || !thread)
 		return 0;
 	walk->owner = thread->owner | OWNER_QUIET;
-	thread->unknown_pc = walk_wait(slot, walk, thread->target);
+	thread->unknown_pc = walk_wait(slot, walk, thread);
 	if (thread->unknown_pc && !waits_state.unknown)
 		waits_state.unknown = true;
 	if (walk->nr >= WALK_FRAMES)
@@ -378,6 +395,7 @@ static __always_inline void wake(struct task_struct *task)
 		return;
 	before = change_state(thread, WAIT_RUNNABLE, bpf_ktime_get_ns(), &ns);
 	add_time(thread, state_of(before), ns);
+	thread->waited_us = ns >> 10 < ~0U ? (ns >> 10) + 1 : ~0U;
 }
 
 /* --- records, outside of the lock of a run queue ------------------------------------------------- */
@@ -414,6 +432,8 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 	thread->split = follow->split;
 	thread->owner = owner_of(NULL, task) + 1;
 	thread->root = root_of_waits(follow->target, follow->split, task, half);
+	if (thread->root)
+		thread->root = owned_root(thread->root, thread->owner - 1);
 	return 0;
 }
 

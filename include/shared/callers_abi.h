@@ -241,6 +241,12 @@ struct frame {
  */
 enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
+/* How much time walks may still take; see bpf/walk_credit.bpf.h. */
+struct walk_credit {
+	__u64 since_ns; /* until when it was earned */
+	__s64 ns;
+};
+
 /* A frame of the chain that was entered last, and its element of the tree + 1. */
 struct entered_frame {
 	__u64 site;
@@ -267,6 +273,7 @@ struct walk {
 	__u32 unknown; /* of a wait: it came to text that user space does not know */
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
+	struct walk_credit credit; /* of this CPU, for waits */
 	__u64 sites[WALK_FRAMES];
 	/*
 	 * The frames with which the last chain began, from the root on. Most chains begin like the
@@ -313,6 +320,7 @@ struct owner {
 	__u32 nodes_used[2]; /* of each half */
 	__u32 texts;
 	__u32 pad;
+	struct walk_credit credit; /* for waits */
 };
 
 /*
@@ -364,8 +372,8 @@ _Static_assert(sizeof(struct node_line) == 64, "struct node_line");
 _Static_assert(sizeof(struct table_root_key) == 16, "struct table_root_key");
 _Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
-_Static_assert(sizeof(struct owner) == 24, "struct owner");
+_Static_assert(sizeof(struct owner) == 40, "struct owner");
 _Static_assert(sizeof(struct table_state) == 128, "struct table_state");
-_Static_assert(sizeof(struct walk) == 176 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
+_Static_assert(sizeof(struct walk) == 192 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

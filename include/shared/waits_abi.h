@@ -83,7 +83,7 @@ struct thread_waits {
 	__u64 unaccounted_billed;
 	__u64 cpu_billed;
 	__u32 syscall; /* the last one with a wait; restart_syscall() continues it */
-	__u32 pad;
+	__u32 waited_us; /* how long the last wait was, in units of 1,024 ns; 0: there was none */
 };
 
 /* The purpose of a walk over all threads. */

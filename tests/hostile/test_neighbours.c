@@ -259,3 +259,24 @@ NEIGHBOUR_TEST(numbers_without_a_tick)
 	       "cp $0/victim $0/fresh; sleep 2; $0/fresh plain 12000");
 	expect_complete(live, "fresh");
 }
+
+/*
+ * Two processes wait for each other as often as they can, with 200 callers at random. Walks to the callers of these waits
+ * are limited, and those of others have their callers.
+ */
+NEIGHBOUR_TEST(waits_at_random)
+{
+	static const char *const waits[] = { "--waits", "--callers", "--split", "process", NULL };
+	uint64_t all, complete;
+
+	child_do(ARGS("cp", WORKLOAD("waits"), live_path(live, "sleeper")));
+	run(live, waits, NULL,
+	    NOBODY "$0/neighbour waits 4000 & " NOBODY "$0/neighbour waits 4000 & sleep 1; " ANOTHER
+		   "$0/sleeper 500; wait");
+	live->doc = doc_load(live->profile);
+	all = doc_waited_in(live->doc, "sleeper", NULL);
+	complete = doc_waited_in(live->doc, "sleeper", "complete");
+	cr_expect_gt(all, 1000000000);
+	cr_expect_geq((double)complete, MOSTLY * (double)all, "%lu of %lu ns", complete, all);
+	cr_expect_gt(doc_waited_in(live->doc, "neighbour", "late"), 0);
+}

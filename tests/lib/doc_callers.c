@@ -271,11 +271,13 @@ static bool has_word(struct json_object *of, const char *member, const char *wor
 	return text && !strcmp(json_object_get_string(text), word);
 }
 
-uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *end)
+/* A list is a member of "callers" or "waits", and its numbers of roots are `unit`. */
+static uint64_t sum_ended(struct json_object *doc, const char *roots_name, const char *nodes_name,
+			  const char *unit, const char *process, const char *end)
 {
 	size_t nr_roots, nr_nodes, i;
-	struct json_object *roots = list_of(doc, "callers.roots", &nr_roots);
-	struct json_object *nodes = list_of(doc, "callers.nodes", &nr_nodes);
+	struct json_object *roots = list_of(doc, roots_name, &nr_roots);
+	struct json_object *nodes = list_of(doc, nodes_name, &nr_nodes);
 	size_t *root_of = roots_of(nodes, nr_nodes);
 	uint64_t sum = 0;
 
@@ -285,10 +287,20 @@ uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *
 
 		if (!has_word(of, "process", process) || !has_word(of, "end", end))
 			continue;
-		sum += i < nr_nodes ? (uint64_t)number_at(nodes, i, 2) : doc_number(of, "ticks");
+		sum += i < nr_nodes ? (uint64_t)number_at(nodes, i, 2) : doc_number(of, unit);
 	}
 	free(root_of);
 	return sum;
+}
+
+uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *end)
+{
+	return sum_ended(doc, "callers.roots", "callers.nodes", "ticks", process, end);
+}
+
+uint64_t doc_waited_in(struct json_object *doc, const char *process, const char *end)
+{
+	return sum_ended(doc, "waits.roots", "waits.nodes", "ns", process, end);
 }
 
 uint64_t doc_ended(struct json_object *doc, const char *end)

@@ -36,6 +36,9 @@ uint64_t doc_ended(struct json_object *doc, const char *end);
 /* The same of processes of one name, in a profile by process. end NULL: all of their ticks that have a root. */
 uint64_t doc_ended_in(struct json_object *doc, const char *process, const char *end);
 
+/* The same of the nanoseconds of waits. */
+uint64_t doc_waited_in(struct json_object *doc, const char *process, const char *end);
+
 /* How many frames the longest chain has. */
 uint64_t doc_deepest(struct json_object *doc);
 

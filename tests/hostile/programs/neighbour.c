@@ -4,9 +4,11 @@
  *
  *     neighbour chains MS             runs for so long with 255 callers at random, new ones at each tick
  *     neighbour files TINY DIR NR     executes NR copies of a program, in files of their own
+ *     neighbour waits MS              two processes wait for each other for so long, each time with other callers
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -138,6 +140,73 @@ static int run_files(const char *tiny, const char *folder, long nr)
 	return 0;
 }
 
+/* --- waits ---------------------------------------------------------------------------------------- */
+
+struct exchange {
+	int from;
+	int to;
+	unsigned int path; /* which function calls which */
+};
+
+static int right(const struct exchange *with, unsigned int depth);
+
+static int exchange_byte(const struct exchange *with)
+{
+	char byte = 0;
+
+	return write(with->to, &byte, 1) == 1 && read(with->from, &byte, 1) == 1;
+}
+
+static int left(const struct exchange *with, unsigned int depth)
+{
+	int ret;
+
+	if (!depth)
+		return exchange_byte(with);
+	ret = with->path >> depth % 32 & 1 ? right(with, depth - 1) : left(with, depth - 1);
+	__asm__ volatile(""); /* no tail call */
+	return ret;
+}
+
+static int right(const struct exchange *with, unsigned int depth)
+{
+	int ret;
+
+	if (!depth)
+		return exchange_byte(with);
+	ret = with->path >> depth % 32 & 1 ? left(with, depth - 1) : right(with, depth - 1);
+	__asm__ volatile("");
+	return ret;
+}
+
+enum { WAIT_DEPTH = 200 };
+
+static int run_waits(uint64_t ms)
+{
+	struct timespec begun, now;
+	struct exchange with;
+	int forth[2], back[2];
+	pid_t child;
+
+	if (pipe(forth) || pipe(back))
+		return 1;
+	child = fork();
+	with.from = child ? back[0] : forth[0];
+	with.to = child ? forth[1] : back[1];
+	close(child ? forth[0] : forth[1]);
+	close(child ? back[1] : back[0]);
+	signal(SIGPIPE, SIG_IGN);
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	with.path = (unsigned int)getpid();
+	do {
+		with.path = with.path * 1664525 + 1013904223;
+		if (!left(&with, WAIT_DEPTH))
+			break;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((uint64_t)(now.tv_sec - begun.tv_sec) * 1000 < ms);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int ret = 2;
@@ -146,6 +215,8 @@ int main(int argc, char **argv)
 		ret = run_chains(strtoull(argv[2], NULL, 10));
 	else if (argc == 5 && !strcmp(argv[1], "files"))
 		ret = run_files(argv[2], argv[3], strtol(argv[4], NULL, 10));
+	else if (argc == 3 && !strcmp(argv[1], "waits"))
+		ret = run_waits(strtoull(argv[2], NULL, 10));
 	if (ret)
 		perror(argv[0]);
 	return ret;

@@ -309,12 +309,12 @@ uint64_t session_waits_bytes(const struct session *session)
 	return session->options.waits ? store_bytes(session->waits.store) : 0;
 }
 
-/* Where there is no room any more, only the classes stay. */
+/* Makes room for some time. */
 void session_limit_waits(struct session *session, uint64_t limit)
 {
 	if (session_waits_bytes(session) <= limit)
 		return;
-	if (!store_drop_places(session->waits.store))
+	if (!store_drop_places(session->waits.store, limit / 4 * 3))
 		session->waits.dropped = true;
 }
 

@@ -527,32 +527,6 @@ void store_free(struct store *store)
 	free(store);
 }
 
-int store_drop_places(struct store *store)
-{
-	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
-	struct table_root_key key;
-	struct store_node node;
-	uint32_t parent;
-	size_t i;
-
-	if (store_reserve(&fresh, store->nr_nodes, store->nr_roots, store->nr_texts)) {
-		store_clear(&fresh);
-		return -ENOMEM;
-	}
-	for (i = 0; i < store->nr_nodes; i++) {
-		parent = class_parent(store, (uint32_t)i + 1);
-		node = store->nodes[parent - 1];
-		key = store->roots[node.parent & ~NODE_IS_ROOT].key;
-		node.text = store_put_text(&fresh, &store->texts[node.text]);
-		node.parent = NODE_IS_ROOT | store_put_root(&fresh, &key, OWNER_ROOT);
-		store_add_waits(&fresh, store_put_node(&fresh, &node), &store->waits[i]);
-	}
-	store_clear(store);
-	*store = fresh;
-	store_trim(store);
-	return 0;
-}
-
 /* Reserved memory has no pages yet, and does not count. */
 uint64_t store_bytes(const struct store *store)
 {

@@ -54,8 +54,6 @@ struct store *store_new(uint32_t bin_shift);
 /* A store of waits: instead of ticks it has the waits of nodes. They are below roots of END_WAIT. NULL: out of memory. */
 struct store *store_new_waits(uint32_t bin_shift);
 
-/* Removes the places from a store of waits, and keeps their classes. -ENOMEM: nothing has changed. */
-int store_drop_places(struct store *store);
 void store_free(struct store *store); /* NULL is fine */
 
 /* Adds all ticks of a half; -ENOMEM: it added none of them. */
@@ -84,6 +82,12 @@ int store_sum_splits(struct store *store,
  */
 int store_fold(struct store *store, uint64_t bytes,
 	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx);
+
+/*
+ * Reduces a store of waits to about so many bytes. Places with the least time are dropped, first those of the owners who
+ * have most places. The time stays with its class, below END_FULL. -ENOMEM: nothing has changed.
+ */
+int store_drop_places(struct store *store, uint64_t bytes);
 
 /* --- which texts are in it ------------------------------------------------------------------------ */
 

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "host/engine/store_table.h"
+#include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */
 enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_NAMES };
@@ -470,5 +471,122 @@ int store_fold(struct store *store, uint64_t bytes,
 		limit.fold = steps[i % nr].fold;
 		ret = fold_step(store, &limit);
 	}
+	return ret;
+}
+
+/* --- waits --------------------------------------------------------------------------------------- */
+
+/* Never 0, because a place without time of its own can be dropped too. */
+static uint64_t time_of(const struct node_waits *waits)
+{
+	return (waits->ns + waits->runnable_ns) | 1;
+}
+
+/* Chooses the places to drop. The nodes below roots are classes, and stay. */
+static int choose_waits(struct store_change *change, uint64_t wanted)
+{
+	const struct store *store = change->store;
+	cleanup_free uint32_t(*places)[HEATS] = calloc(OWNERS_MAX, sizeof(*places));
+	uint64_t share;
+	size_t i;
+
+	if (!places)
+		return -ENOMEM;
+	count_places(change);
+	share = fair_share(change, wanted);
+	for (i = 0; i < store->nr_nodes; i++)
+		if (!(store->nodes[i].parent & NODE_IS_ROOT))
+			places[store->roots[change->map[i]].owner]
+			      [heat_of(time_of(&store->waits[i]))]++;
+	for (i = 0; i < OWNERS_MAX; i++)
+		choose_coldest(&change->owners[i], places[i],
+			       part_of(change, &change->owners[i], wanted, share));
+	return 0;
+}
+
+/* A node stays if one below it stays. */
+static void keep_waits(struct store_change *change)
+{
+	const struct store *store = change->store;
+	uint32_t parent;
+	size_t i;
+
+	for (i = store->nr_nodes; i-- > 0;) {
+		parent = store->nodes[i].parent;
+		if (parent & NODE_IS_ROOT ||
+		    time_of(&store->waits[i]) >
+			    change->owners[store->roots[change->map[i]].owner].most)
+			change->keep[i] = true;
+		if (change->keep[i] && !(parent & NODE_IS_ROOT))
+			change->keep[parent - 1] = true;
+	}
+}
+
+/* The class node for the time of places that are dropped. */
+static uint32_t dropped_class(struct store *fresh, const struct store *store, size_t i)
+{
+	struct store_node node = store->nodes[i];
+
+	while (!(node.parent & NODE_IS_ROOT))
+		node = store->nodes[node.parent - 1];
+	if (wait_site_end(node.place) != END_FLAT)
+		node.place = wait_site(wait_site_state(node.place), END_FULL) & SITE_OFFSET_MASK;
+	node.text = store_put_text(fresh, &store->texts[node.text]);
+	i = node.parent & ~NODE_IS_ROOT;
+	node.parent = NODE_IS_ROOT |
+		      store_put_root(fresh, &store->roots[i].key, store->roots[i].owner);
+	return store_put_node(fresh, &node);
+}
+
+static void move_waits(const struct store_change *change, struct store *fresh)
+{
+	const struct store *store = change->store;
+	uint32_t number;
+	size_t i;
+
+	for (i = 0; i < store->nr_nodes; i++) {
+		struct store_node node = store->nodes[i];
+		const struct stored_root *root = &store->roots[change->map[i]];
+
+		if (!change->keep[i]) {
+			number = dropped_class(fresh, store, i);
+		} else {
+			if (node.parent & NODE_IS_ROOT)
+				node.parent = NODE_IS_ROOT |
+					      store_put_root(fresh, &root->key, root->owner);
+			else
+				node.parent = change->map[node.parent - 1] + 1;
+			node.text = store_put_text(fresh, &store->texts[node.text]);
+			number = store_put_node(fresh, &node);
+			change->map[i] = number;
+		}
+		store_add_waits(fresh, number, &store->waits[i]);
+	}
+}
+
+int store_drop_places(struct store *store, uint64_t bytes)
+{
+	const uint64_t node_bytes =
+		sizeof(struct store_node) + sizeof(struct node_waits) + sizeof(uint32_t);
+	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
+	struct store_change change;
+	int ret = begin_change(&change, store);
+
+	if (!ret) {
+		change.keep = calloc(store->nr_nodes + 1, sizeof(*change.keep));
+		ret = change.keep ?
+			      choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1) :
+			      -ENOMEM;
+	}
+	if (!ret)
+		ret = store_reserve(&fresh, 2 * store->nr_nodes, store->nr_roots, store->nr_texts);
+	if (!ret) {
+		keep_waits(&change);
+		move_waits(&change, &fresh);
+		store_clear(store);
+		*store = fresh;
+		store_trim(store);
+	}
+	end_change(&change);
 	return ret;
 }
