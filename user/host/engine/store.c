@@ -27,9 +27,6 @@
 #include "base/util.h"
 #include "host/engine/store_table.h"
 
-/* No chain is longer, unless the table is damaged. */
-enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
-
 /* --- a hash of each list ------------------------------------------------------------------------- */
 
 static uint64_t hash_node(const struct store_node *node)

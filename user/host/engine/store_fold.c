@@ -145,18 +145,62 @@ static void add_up(struct store_change *change, enum fold fold, struct store_nod
 		      (uint64_t)shift << PLACE_SHIFT_BIT;
 }
 
-/* Each node becomes at most one. Therefore the list can be rewritten while it is read. */
+/* The last node that stays of the chain above a node: its new number + 1; 0: none stays. */
+static uint32_t rest_above(const struct store_change *change, uint32_t parent)
+{
+	if (parent & NODE_IS_ROOT)
+		return 0;
+	return change->map[parent - 1] + change->keep[parent - 1];
+}
+
+/*
+ * Copies the rest of a chain below END_FULL, if the list has room for it before node i, and returns the last node of the
+ * copy as a parent; else the root.
+ */
+static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, uint32_t rest)
+{
+	struct store *store = change->store;
+	uint32_t chain[CHAIN_MAX], nr = 0, at, parent = new_root(change, root, false);
+	struct store_node node;
+
+	if (!rest)
+		return parent;
+	for (at = rest; !(at & NODE_IS_ROOT) && nr < CHAIN_MAX; at = store->nodes[at - 1].parent)
+		chain[nr++] = at - 1;
+	if (at == parent)
+		return rest;
+	if (store->nr_nodes + nr > i)
+		return parent;
+	while (nr--) {
+		node = store->nodes[chain[nr]];
+		node.parent = parent;
+		node.count = 0;
+		parent = store_put_node(store, &node) + 1;
+	}
+	return parent;
+}
+
+/*
+ * Each node becomes at most one, and the copies take no more room than nodes that are gone. Therefore the list can be
+ * rewritten while it is read. The map has the new number of a node that stays, and else the rest of the chain above it.
+ */
 static void move_node(struct store_change *change, size_t i)
 {
 	const uint32_t root = change->map[i];
 	const enum fold fold = change->folds[root];
 	const bool keep = change->keep[i];
 	struct store_node node = change->store->nodes[i];
+	const uint32_t rest = rest_above(change, node.parent);
+	uint32_t number;
 
+	if (!keep)
+		change->map[i] = rest;
 	if (!keep && !node.count)
 		return;
 	if (keep && !(node.parent & NODE_IS_ROOT))
-		node.parent = change->map[node.parent - 1] + 1;
+		node.parent = rest;
+	else if (!keep && fold == FOLD_CHAINS)
+		node.parent = copy_rest(change, i, root, rest);
 	else
 		node.parent = new_root(change, root, keep);
 	if (!keep && fold != FOLD_CHAINS)
@@ -166,7 +210,9 @@ static void move_node(struct store_change *change, size_t i)
 		if (fold == FOLD_NAMES)
 			forget_process(change, &node);
 	}
-	change->map[i] = store_put_node(change->store, &node);
+	number = store_put_node(change->store, &node);
+	if (keep)
+		change->map[i] = number;
 }
 
 static void move_nodes(struct store_change *change)

@@ -10,6 +10,9 @@
  * after its parent.
  */
 
+/* No chain is longer, unless the table is damaged. */
+enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
+
 /*
  * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. For a place that was added up also the
  * shift of its bin, else 0. Such a node hangs from a root, and nothing hangs from it. A chain that has lost frames
