@@ -270,9 +270,11 @@ NEIGHBOUR_TEST(waits_at_random)
 	uint64_t all, complete;
 
 	child_do(ARGS("cp", WORKLOAD("waits"), live_path(live, "sleeper")));
+	/* Rules of the sleeper's files are read before. */
 	run(live, waits, NULL,
-	    NOBODY "$0/neighbour waits 4000 & " NOBODY "$0/neighbour waits 4000 & sleep 1; " ANOTHER
-		   "$0/sleeper 500; wait");
+	    NOBODY "$0/neighbour waits 5000 & " NOBODY
+		   "$0/neighbour waits 5000 & ln $0/sleeper $0/before; " ANOTHER
+		   "$0/before 100; sleep 2; " ANOTHER "$0/sleeper 500; wait");
 	live->doc = doc_load(live->profile);
 	all = doc_waited_in(live->doc, "sleeper", NULL);
 	complete = doc_waited_in(live->doc, "sleeper", "complete");

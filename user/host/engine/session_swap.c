@@ -294,7 +294,9 @@ static void limit_store(struct session *session)
 	if (own_bytes(session) <= limit)
 		return;
 	session_limit_waits(session, limit / 2);
-	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
+	/* Waits name their processes. */
+	if (!session->options.waits &&
+	    (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD)) {
 		move_ended_runtime(session);
 		runtime_find_sums(&session->runtime);
 		if (!store_sum_splits(session->store, sum_of, session))
