@@ -359,10 +359,16 @@ static __always_inline void leave_cpu(struct task_struct *task, bool preempted, 
 		begin_wait(thread, state);
 	before = state_of(change_state(thread, state, now, &ns));
 	ran = ran_since(thread, task);
-	if (before == WAIT_RUNNING)
+	if (before == WAIT_RUNNING) {
 		__sync_fetch_and_add(&thread->on_cpu_ns, ns);
-	else if (before != WAIT_OFF)
+	} else if (before == WAIT_RUNNABLE) {
+		/* The event of getting the CPU was missed. */
+		ran = ran < ns ? ran : ns;
+		__sync_fetch_and_add(&thread->on_cpu_ns, ran);
+		add_time(thread, WAIT_RUNNABLE, ns - ran);
+	} else if (before != WAIT_OFF) {
 		add_unseen(thread, ns, ran);
+	}
 }
 
 static __always_inline void enter_cpu(struct task_struct *task, u64 now)
