@@ -27,7 +27,7 @@
 #define CALLERS_MIN 0.5
 #define WAITS_ROWS 100
 
-struct callers_page {
+struct report_page {
 	const struct report_options *options;
 	FILE *out;
 };
@@ -231,16 +231,39 @@ static int open_annotation(struct top_loop *loop, struct error *err)
 
 static int put_callers(struct profile *profile, void *of, struct error *err)
 {
-	const struct callers_page *page = of;
+	const struct report_page *page = of;
 
 	return report_tree(profile, page->options, page->out, err);
 }
 
 static int put_waits(struct profile *profile, void *of, struct error *err)
 {
-	const struct callers_page *page = of;
+	const struct report_page *page = of;
 
 	return report_waits(profile, page->options, page->out, err);
+}
+
+/* Opens a page with a report of all counts. */
+static int open_report(struct top_loop *loop, const struct report_options *options,
+		       int (*put)(struct profile *profile, void *of, struct error *err),
+		       struct error *err)
+{
+	struct report_page page = { .options = options };
+	struct error why = { 0 };
+	char *text = NULL;
+	size_t size;
+
+	page.out = open_memstream(&text, &size);
+	if (!page.out)
+		return error_no_memory(err, "top");
+	if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put, &page, &why))
+		text_write(page.out, why.text, 0);
+	if (fclose(page.out)) {
+		free(text);
+		return error_no_memory(err, "top");
+	}
+	top_page_open(&loop->ui.page, text, NULL);
+	return 0;
 }
 
 /* Shows where threads waited so far, like report --waits. */
@@ -250,10 +273,6 @@ static int open_waits(struct top_loop *loop, struct error *err)
 						.limit = WAITS_ROWS,
 						.color = true,
 						.width = (unsigned int)loop->screen.columns };
-	struct callers_page page = { .options = &options };
-	struct error why = { 0 };
-	char *text = NULL;
-	size_t size;
 
 	loop->ui.wants_waits = false;
 	if (!loop->symbolizer.last.profile || !loop->symbolizer.last.profile->waits) {
@@ -261,17 +280,7 @@ static int open_waits(struct top_loop *loop, struct error *err)
 			 "No waits were counted: begin with --waits.");
 		return 0;
 	}
-	page.out = open_memstream(&text, &size);
-	if (!page.out)
-		return error_no_memory(err, "top");
-	if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put_waits, &page, &why))
-		text_write(page.out, why.text, 0);
-	if (fclose(page.out)) {
-		free(text);
-		return error_no_memory(err, "top");
-	}
-	top_page_open(&loop->ui.page, text, NULL);
-	return 0;
+	return open_report(loop, &options, put_waits, err);
 }
 
 /* Shows the callers in all counts, like report --callers. */
@@ -289,10 +298,6 @@ static int open_callers(struct top_loop *loop, struct error *err)
 						.limit = CALLERS_ROWS,
 						.color = true,
 						.width = (unsigned int)loop->screen.columns };
-	struct callers_page page = { .options = &options };
-	struct error why = { 0 };
-	char *text = NULL;
-	size_t size;
 
 	loop->ui.wants_callers = false;
 	if (!loop->options->callers || !row || !loop->symbolizer.last.profile) {
@@ -300,17 +305,7 @@ static int open_callers(struct top_loop *loop, struct error *err)
 			 loop->options->callers ? " yet" : ": begin with --callers");
 		return 0;
 	}
-	page.out = open_memstream(&text, &size);
-	if (!page.out)
-		return error_no_memory(err, "top");
-	if (kept_show(&loop->kept, &loop->symbolizer.last.profile, put_callers, &page, &why))
-		text_write(page.out, why.text, 0);
-	if (fclose(page.out)) {
-		free(text);
-		return error_no_memory(err, "top");
-	}
-	top_page_open(&loop->ui.page, text, NULL);
-	return 0;
+	return open_report(loop, &options, put_callers, err);
 }
 
 static void save_file(struct top_loop *loop)
