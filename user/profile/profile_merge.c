@@ -125,14 +125,18 @@ static void renumber_appended(struct profile *profile, uint32_t targets, uint32_
 		profile->waits->sites[i].object += objects;
 }
 
+/* Of a tree: indices must fit their types. */
+static bool indices_fit(size_t nodes, size_t roots, size_t sites)
+{
+	return nodes <= INT32_MAX && roots <= INT32_MAX && sites < PROFILE_SITE_KERNEL;
+}
+
 static int extend_callers(struct profile_callers *into, struct profile_callers *from)
 {
 	if (!into || !from)
 		return 0;
-	/* Indices must fit their types. */
-	if (into->nr_nodes + from->nr_nodes > INT32_MAX ||
-	    into->nr_roots + from->nr_roots > INT32_MAX ||
-	    into->nr_sites + from->nr_sites >= PROFILE_SITE_KERNEL)
+	if (!indices_fit(into->nr_nodes + from->nr_nodes, into->nr_roots + from->nr_roots,
+			 into->nr_sites + from->nr_sites))
 		return -ENOMEM;
 	return extend_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
 }
@@ -164,10 +168,8 @@ static int extend_waits(struct profile_waits *into, struct profile_waits *from)
 {
 	if (!into || !from)
 		return 0;
-	/* Indices must fit their types. */
-	if (into->nr_nodes + from->nr_nodes > INT32_MAX ||
-	    into->nr_roots + from->nr_roots > INT32_MAX ||
-	    into->nr_sites + from->nr_sites >= PROFILE_SITE_KERNEL)
+	if (!indices_fit(into->nr_nodes + from->nr_nodes, into->nr_roots + from->nr_roots,
+			 into->nr_sites + from->nr_sites))
 		return -ENOMEM;
 	return extend_lists((struct list[])WAIT_LISTS(into, from), NR_WAIT_LISTS);
 }
