@@ -156,15 +156,14 @@ rules() {
 		promtool check rules rules.yaml && promtool test rules rules.test.yaml
 }
 
-# The README's queries of the kernel and of releases are those that the test of the rules asks.
+# The queries of the kernel and of releases are those that the test of the rules asks.
 queries_of_releases() {
 	local query nr=0
 
-	# shellcheck disable=SC2016 # these are the page's
 	while read -r query; do
 		grep -qF -e "- expr: $query" "$here/rules.test.yaml" || return 1
 		nr=$((nr + 1))
-	done < <(sed -n 's/^.*| Prometheus | `\(.*\)` |$/\1/p' "$here/../../user/grafana/README.md" | grep -e kernel -e image)
+	done < <(grep -e '^[^#].*kernel' -e '^[^#].*image' "$here/../../user/grafana/questions.promql")
 	[ $nr = 3 ]
 }
 
