@@ -220,3 +220,19 @@ LIVE_TEST(live_waits, of_a_running_process)
 			   sum.wall);
 	cr_expect_eq(sum.wall, sum.class, "%.0f of %.0f", sum.class, sum.wall);
 }
+
+/* Processes that have ended are added up by name when they are too many. */
+LIVE_TEST(live_waits, processes_in_little_memory)
+{
+	struct waited brief, all;
+
+	live_run(live, ARGS("-q", "--waits", "--split", "process", "--memory", "256K"),
+		 ARGS("sh", "-c", "for i in $(seq 2000); do \"$0\"; done", WORKLOAD("nothing")));
+	brief = waited_by(live->doc, "nothing", "wait4");
+	all = waited_by(live->doc, NULL, "wait4");
+	cr_expect_lt(brief.nr, 1000, "%zu of 2,000 were not added up", brief.nr);
+	cr_expect_gt(brief.wall - brief.blocked, 2000 * 100e3);
+	cr_expect_gt(all.class, brief.wall - 2000 * 1e6);
+	assert_identity(&brief, "nothing");
+	assert_identity(&all, "all");
+}

@@ -293,15 +293,14 @@ static void limit_store(struct session *session)
 
 	if (own_bytes(session) <= limit)
 		return;
-	session_limit_waits(session, limit / 2);
-	/* Waits name their processes. */
-	if (!session->options.waits &&
-	    (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD)) {
+	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
 		move_ended_runtime(session);
 		runtime_find_sums(&session->runtime);
-		if (!store_sum_splits(session->store, sum_of, session))
+		if (!session_sum_waits(session, sum_of) &&
+		    !store_sum_splits(session->store, sum_of, session))
 			session->added_up += runtime_add_up(&session->runtime);
 	}
+	session_limit_waits(session, limit / 2);
 	bytes = own_bytes(session) - store_bytes(session->store);
 	if (own_bytes(session) > limit)
 		store_fold(session->store, bytes < limit ? (limit - bytes) / 8 * FOLD_EIGHTHS : 0,

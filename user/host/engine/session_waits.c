@@ -306,7 +306,30 @@ int session_add_waits(struct session *session, const struct closed_half *ticks)
 
 uint64_t session_waits_bytes(const struct session *session)
 {
-	return session->options.waits ? store_bytes(session->waits.store) : 0;
+	const struct session_waits *waits = &session->waits;
+
+	if (!session->options.waits)
+		return 0;
+	return store_bytes(waits->store) + waits->accounts.nr * sizeof(*waits->accounts.list);
+}
+
+int session_sum_waits(struct session *session,
+		      uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split))
+{
+	struct waits_accounts *accounts = &session->waits.accounts;
+	size_t i;
+
+	if (!session->options.waits)
+		return 0;
+	if (store_sum_splits(session->waits.store, sum_of, session))
+		return -ENOMEM;
+	for (i = 0; i < accounts->nr; i++) {
+		struct spent_key *key = &accounts->list[i].key;
+
+		key->split = sum_of(session, key->target, key->split) ?: key->split;
+	}
+	join_accounts(accounts);
+	return 0;
 }
 
 /* Makes room for some time. */

@@ -30,8 +30,10 @@ int session_add_waits(struct session *session, const struct closed_half *ticks);
 
 void session_poll_waits(struct session *session);
 
-/* The memory of the session's own waits; makes them smaller than a limit. */
+/* The memory of the session's own waits; joins them like store_sum_splits(); makes them smaller than a limit. */
 uint64_t session_waits_bytes(const struct session *session);
+int session_sum_waits(struct session *session,
+		      uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split));
 void session_limit_waits(struct session *session, uint64_t limit);
 
 /* Fills in a profile's waits, after its ticks; removes what was filled in. */

@@ -68,7 +68,7 @@ uint64_t store_bytes(const struct store *store);
 /* --- store_fold.c: makes it smaller, without losing a tick ----------------------------------------- */
 
 /*
- * Joins the ticks of processes or threads that have one name. sum_of returns the split that a split is added to, or 0
+ * Joins the ticks or waits of processes or threads that have one name. sum_of returns the split that a split is added to, or 0
  * if it stays. -ENOMEM: nothing has changed.
  */
 int store_sum_splits(struct store *store,

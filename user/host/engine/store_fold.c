@@ -262,9 +262,8 @@ static int move_all(struct store_change *change)
 {
 	struct store former = *change->store;
 
-	change->keep = calloc(former.nr_nodes + 1, sizeof(*change->keep));
 	change->new_texts = calloc(former.nr_texts + 1, sizeof(*change->new_texts));
-	if (!change->keep || !change->new_texts)
+	if (!change->new_texts)
 		return -ENOMEM;
 	find_kept(change);
 	if (begin_lists(change, &former))
@@ -299,34 +298,14 @@ static int begin_change(struct store_change *change, struct store *store)
 				       .keys = calloc(store->nr_roots + 1, sizeof(*change->keys)),
 				       .folds = calloc(store->nr_roots + 1, sizeof(*change->folds)),
 				       .owners = calloc(OWNERS_MAX, sizeof(*change->owners)),
+				       .keep = calloc(store->nr_nodes + 1, sizeof(*change->keep)),
 				       .map = store_roots_of_nodes(store) };
-	if (!change->keys || !change->folds || !change->owners || !change->map)
+	if (!change->keys || !change->folds || !change->owners || !change->keep ||
+	    !change->map)
 		return -ENOMEM;
 	for (i = 0; i < store->nr_roots; i++)
 		change->keys[i] = store->roots[i].key;
 	return 0;
-}
-
-int store_sum_splits(struct store *store,
-		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx)
-{
-	struct store_change change;
-	int ret = begin_change(&change, store);
-	bool changed = false;
-	uint64_t sum;
-	size_t i;
-
-	for (i = 0; !ret && i < store->nr_roots; i++) {
-		struct table_root_key *key = &change.keys[i];
-
-		sum = key->split ? sum_of(ctx, key->target, key->split) : 0;
-		changed |= sum && sum != key->split;
-		key->split = sum ? sum : key->split;
-	}
-	if (changed)
-		ret = move_all(&change);
-	end_change(&change);
-	return ret;
 }
 
 /* --- how far it is folded ------------------------------------------------------------------------ */
@@ -568,70 +547,96 @@ static void keep_waits(struct store_change *change)
 	}
 }
 
-/* The class node for the time of places that are dropped. */
-static uint32_t dropped_class(struct store *fresh, const struct store *store, size_t i)
+static uint32_t moved_root(const struct store_change *change, struct store *fresh, size_t i)
 {
-	struct store_node node = store->nodes[i];
+	const uint32_t root = change->map[i];
 
-	while (!(node.parent & NODE_IS_ROOT))
-		node = store->nodes[node.parent - 1];
-	if (wait_site_end(node.place) != END_FLAT)
-		node.place = wait_site(wait_site_state(node.place), END_FULL) & SITE_OFFSET_MASK;
-	node.text = store_put_text(fresh, &store->texts[node.text]);
-	i = node.parent & ~NODE_IS_ROOT;
-	node.parent = NODE_IS_ROOT |
-		      store_put_root(fresh, &store->roots[i].key, store->roots[i].owner);
-	return store_put_node(fresh, &node);
+	return NODE_IS_ROOT |
+	       store_put_root(fresh, &change->keys[root], change->roots[root].owner);
 }
 
-static void move_waits(const struct store_change *change, struct store *fresh)
+/*
+ * The map of a node that stays becomes its new number. The time of others goes to the node of their class, which is the
+ * first above them that hangs from a root.
+ */
+static void move_waits(struct store_change *change, struct store *fresh)
 {
 	const struct store *store = change->store;
+	struct store_node node;
 	uint32_t number;
 	size_t i;
 
 	for (i = 0; i < store->nr_nodes; i++) {
-		struct store_node node = store->nodes[i];
-		const struct stored_root *root = &store->roots[change->map[i]];
-
-		if (!change->keep[i]) {
-			number = dropped_class(fresh, store, i);
-		} else {
-			if (node.parent & NODE_IS_ROOT)
-				node.parent = NODE_IS_ROOT |
-					      store_put_root(fresh, &root->key, root->owner);
-			else
-				node.parent = change->map[node.parent - 1] + 1;
-			node.text = store_put_text(fresh, &store->texts[node.text]);
-			number = store_put_node(fresh, &node);
+		node = store->nodes[i];
+		while (!change->keep[i] && !(node.parent & NODE_IS_ROOT))
+			node = store->nodes[node.parent - 1];
+		if (!change->keep[i] && wait_site_end(node.place) != END_FLAT)
+			node.place = wait_site(wait_site_state(node.place), END_FULL) &
+				     SITE_OFFSET_MASK;
+		node.parent = node.parent & NODE_IS_ROOT ? moved_root(change, fresh, i) :
+							   change->map[node.parent - 1] + 1;
+		node.text = store_put_text(fresh, &store->texts[node.text]);
+		number = store_put_node(fresh, &node);
+		if (change->keep[i])
 			change->map[i] = number;
-		}
 		store_add_waits(fresh, number, &store->waits[i]);
 	}
+}
+
+/* For places that are dropped, a class may get another node. */
+static int move_all_waits(struct store_change *change)
+{
+	struct store *store = change->store;
+	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
+
+	if (store_reserve(&fresh, 2 * store->nr_nodes, store->nr_roots, store->nr_texts))
+		return -ENOMEM;
+	move_waits(change, &fresh);
+	store_clear(store);
+	*store = fresh;
+	store_trim(store);
+	return 0;
 }
 
 int store_drop_places(struct store *store, uint64_t bytes)
 {
 	const uint64_t node_bytes =
 		sizeof(struct store_node) + sizeof(struct node_waits) + sizeof(uint32_t);
-	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
 	struct store_change change;
 	int ret = begin_change(&change, store);
 
-	if (!ret) {
-		change.keep = calloc(store->nr_nodes + 1, sizeof(*change.keep));
-		ret = change.keep ?
-			      choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1) :
-			      -ENOMEM;
-	}
-	if (!ret)
-		ret = store_reserve(&fresh, 2 * store->nr_nodes, store->nr_roots, store->nr_texts);
+	ret = ret ?: choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1);
 	if (!ret) {
 		keep_waits(&change);
-		move_waits(&change, &fresh);
-		store_clear(store);
-		*store = fresh;
-		store_trim(store);
+		ret = move_all_waits(&change);
+	}
+	end_change(&change);
+	return ret;
+}
+
+/* --- splits -------------------------------------------------------------------------------------- */
+
+int store_sum_splits(struct store *store,
+		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx)
+{
+	struct store_change change;
+	int ret = begin_change(&change, store);
+	bool changed = false;
+	uint64_t sum;
+	size_t i;
+
+	for (i = 0; !ret && i < store->nr_roots; i++) {
+		struct table_root_key *key = &change.keys[i];
+
+		sum = key->split ? sum_of(ctx, key->target, key->split) : 0;
+		changed |= sum && sum != key->split;
+		key->split = sum ? sum : key->split;
+	}
+	if (changed && store->has_waits) {
+		memset(change.keep, true, store->nr_nodes);
+		ret = move_all_waits(&change);
+	} else if (changed) {
+		ret = move_all(&change);
 	}
 	end_change(&change);
 	return ret;
