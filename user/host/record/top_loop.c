@@ -27,7 +27,7 @@
 #define CALLERS_MIN 0.5
 #define WAITS_ROWS 100
 
-struct report_page {
+struct top_report {
 	const struct report_options *options;
 	FILE *out;
 };
@@ -231,14 +231,14 @@ static int open_annotation(struct top_loop *loop, struct error *err)
 
 static int put_callers(struct profile *profile, void *of, struct error *err)
 {
-	const struct report_page *page = of;
+	const struct top_report *page = of;
 
 	return report_tree(profile, page->options, page->out, err);
 }
 
 static int put_waits(struct profile *profile, void *of, struct error *err)
 {
-	const struct report_page *page = of;
+	const struct top_report *page = of;
 
 	return report_waits(profile, page->options, page->out, err);
 }
@@ -248,7 +248,7 @@ static int open_report(struct top_loop *loop, const struct report_options *optio
 		       int (*put)(struct profile *profile, void *of, struct error *err),
 		       struct error *err)
 {
-	struct report_page page = { .options = options };
+	struct top_report page = { .options = options };
 	struct error why = { 0 };
 	char *text = NULL;
 	size_t size;
