@@ -38,7 +38,7 @@
  * The largest part of rules and lines for one file, which may be hostile. No file of a whole distribution has more
  * than 900 rules. libLLVM has 4 MiB of lines.
  */
-enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 4 };
+enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 2 };
 
 /* Texts without ticks lose their tables if so many quarters of the lines are in use. */
 enum { SHORT_QUARTERS = 3 };
@@ -68,6 +68,7 @@ struct callers_rules {
 	uint64_t words; /* in use */
 	uint64_t words_of[OWNERS_MAX];
 	bool refused; /* a table found no room since one was freed */
+	uint64_t rest_until; /* when tables may be moved again */
 	struct interned interned;
 	struct grace_period grace;
 };
@@ -119,6 +120,11 @@ static uint32_t max_words(const struct callers_rules *rules)
 static struct rules_of_text *place_of(const struct callers_rules *rules, uint32_t text)
 {
 	return &rules->maps.texts.places[text];
+}
+
+static void set_state(struct rules_of_text *place, uint32_t state)
+{
+	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
 }
 
 /*
@@ -211,7 +217,7 @@ static bool evict(struct callers_rules *rules, uint32_t owner, uint64_t words)
 			continue;
 		if (marked && (marked >= words || had * (all - marked) / all <= share_of_all))
 			break;
-		__atomic_store_n(&place->state, RULES_FULL, __ATOMIC_RELEASE);
+		set_state(place, RULES_FULL);
 		marked += words_of_table(rules, place);
 		first = first ? first : i;
 		last = i;
@@ -242,6 +248,96 @@ static bool evict_for(struct callers_rules *rules, uint32_t owner, const struct 
 	return evict(rules, largest, words);
 }
 
+/* --- moving tables together ---------------------------------------------------------------------- */
+
+/* At most 1/REST_SHARE of the time, ticks lack callers for it. */
+enum { REST_SHARE = 100 };
+
+struct table_place {
+	uint32_t at; /* the first of its words */
+	uint32_t nr;
+	uint32_t text;
+	uint16_t state;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct table_place *a = left, *b = right;
+
+	return compare_u64(a->at, b->at);
+}
+
+/* All tables, by place. */
+static uint32_t list_tables(const struct callers_rules *rules, struct table_place *list)
+{
+	uint32_t i, nr = 0;
+
+	for (i = TEXT_FIRST; i < rules->maps.texts.nr; i++) {
+		const struct rules_of_text *place = place_of(rules, i);
+
+		if (place->granules)
+			list[nr++] = (struct table_place){ .at = place->index,
+							   .nr = words_of_table(rules, place),
+							   .text = i,
+							   .state = place->state };
+	}
+	SORT(list, nr, compare_places);
+	return nr;
+}
+
+/* Words of the index are places of rows, which move as well. */
+static void move_table(struct callers_rules *rules, const struct table_place *table, uint32_t to)
+{
+	struct rules_of_text *place = place_of(rules, table->text);
+	uint32_t i;
+
+	for (i = 0; i < table->nr; i++) {
+		uint32_t word = get_word(rules, table->at + i);
+
+		put_word(rules, to + i, i <= place->granules ? word - table->at + to : word);
+	}
+	place->index = to;
+}
+
+/* No walk may use the tables. The words below the first one are all in use, so that each one moves down. */
+static void move_together(struct callers_rules *rules, const struct table_place *list, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		extents_release(&rules->free_words, list[i].at, list[i].nr);
+	for (i = 0; i < nr; i++)
+		move_table(rules, &list[i],
+			   (uint32_t)extents_alloc(&rules->free_words, list[i].nr));
+}
+
+/*
+ * Many files that come and go leave holes, each too small for a large table. This makes one hole of them all. False: there
+ * was none, or the last time was too short ago.
+ */
+static bool join_holes(struct callers_rules *rules)
+{
+	cleanup_free struct table_place *list = calloc(rules->maps.texts.nr, sizeof(*list));
+	const uint64_t began = monotonic_ns();
+	uint32_t nr, i, first, end = 0;
+	bool moved;
+
+	if (!list || began < rules->rest_until)
+		return false;
+	nr = list_tables(rules, list);
+	for (first = 0; first < nr && list[first].at == end; first++)
+		end += list[first].nr;
+	for (i = first; i < nr; i++)
+		set_state(place_of(rules, list[i].text), RULES_AWAITED);
+	moved = first < nr && !grace_period_wait(&rules->grace);
+	if (moved)
+		move_together(rules, list + first, nr - first);
+	for (i = first; i < nr; i++)
+		set_state(place_of(rules, list[i].text), list[i].state);
+	rules->rest_until = monotonic_ns() + (monotonic_ns() - began) * REST_SHARE;
+	return moved;
+}
+
 /* --- a file's table ------------------------------------------------------------------------------ */
 
 /* Allocates so many words. Returns their index, or a negative errno without room or memory. */
@@ -252,6 +348,8 @@ static int64_t alloc_words(struct callers_rules *rules, uint32_t owner, uint64_t
 	if (nr > max_words(rules) / LINES_SHARE)
 		return -EFBIG;
 	at = extents_alloc(&rules->free_words, (uint32_t)nr);
+	if (at == -ENOSPC && rules->words + nr <= max_words(rules) && join_holes(rules))
+		at = extents_alloc(&rules->free_words, (uint32_t)nr);
 	if (at < 0) {
 		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
 		return at;
@@ -449,7 +547,7 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 		state = write_vdso(rules, place);
 	else
 		state = wanted->is_file ? write_wanted(rules, wanted, place) : RULES_NONE;
-	__atomic_store_n(&place->state, (uint16_t)state, __ATOMIC_RELEASE);
+	set_state(place, state);
 }
 
 /* Waits for the next text, with the lock held. Texts whose owners have used up their time stay in the queue. */
@@ -577,7 +675,7 @@ void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 {
-	__atomic_store_n(&place_of(rules, text)->state, RULES_NONE, __ATOMIC_RELEASE);
+	set_state(place_of(rules, text), RULES_NONE);
 }
 
 bool callers_rules_free_text(struct callers_rules *rules, uint32_t text)
@@ -590,7 +688,7 @@ size_t callers_rules_waiting(struct callers_rules *rules)
 	size_t nr;
 
 	pthread_mutex_lock(&rules->lock);
-	nr = rules->queue.nr;
+	nr = rules->queue.nr + rules->busy;
 	pthread_mutex_unlock(&rules->lock);
 	return nr;
 }
