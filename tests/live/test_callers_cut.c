@@ -93,3 +93,26 @@ LIVE_TEST(live_callers_cut, program_of_32_bits)
 	cr_expect(strstr(live->end.err, "are of 32-bit programs, whose callers are not followed"),
 		  "%s", live->end.err);
 }
+
+/* So many copies of a program do not fit; what begins beside them has its callers when they have ended. */
+static const char many_files[] = "d=$(mktemp -d) || exit\n"
+				 "for i in 1 2 3 4 5 6 7 8 9 10 11 12 last; do\n"
+				 "	cp /bin/bash $d/$i\n"
+				 "done\n"
+				 "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do\n"
+				 "	timeout 2 $d/$i -c 'while :; do :; done' &\n"
+				 "done\n"
+				 "sleep 1\n"
+				 "$d/last -c 'while ((SECONDS < 9)); do :; done'\n"
+				 "rm -r $d\n";
+
+LIVE_TEST(live_callers_cut, files_that_found_no_room)
+{
+	uint64_t full;
+
+	live_run(live, ARGS("--callers", "--memory", "2M"), ARGS("/bin/sh", "-c", many_files));
+	doc_assert_callers(live->doc);
+	full = doc_ended(live->doc, "full");
+	cr_expect_gt(full, 0, "the copies fit: %s", live->end.err);
+	cr_expect_lt(full, doc_number(live->doc, "ticks.total") / 2, "%s", live->end.err);
+}

@@ -44,7 +44,7 @@ bool callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 /* Whether tables should be freed to make room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);
 
-/* The number of texts that wait. Each may have a descriptor. */
+/* The number of texts that have no table yet. Each may have a descriptor. */
 size_t callers_rules_waiting(struct callers_rules *rules);
 
 /* Waits until the thread has nothing to do, at most so long. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "host/engine/callers_rules.h"
 #include "host/engine/session_forget.h"
 #include "host/engine/session_jit.h"
 #include "host/engine/session_state.h"
@@ -12,9 +13,10 @@
 #include "host/engine/session_swap.h"
 #include "host/engine/session_waits.h"
 
-/* How often a swap may free numbers between profiles. */
+/* How often a swap may free numbers between profiles, or try files again that found no room. */
 enum { RECLAIM_REST = 20 };
 #define RECLAIM_NS 500000000ULL
+#define RETRY_NS 5000000000ULL
 
 /* --- files and cgroups that are idle --------------------------------------------------------------- */
 
@@ -188,22 +190,36 @@ void session_forget_texts(struct session *session)
 	spaces->nr = spaces->sorted = to;
 }
 
-void session_reclaim_texts(struct session *session)
+/* Whether a swap could give callers to more ticks, or numbers to more texts. */
+static bool needs_reclaim(const struct session *session)
 {
-	struct session_texts *texts = &session->texts;
+	return session_texts_are_short(session) || session->texts.are_refused;
+}
+
+static void reclaim_texts(struct session *session)
+{
 	const uint64_t began = monotonic_ns();
 	struct error ignored;
 	uint64_t ended;
 
-	if (!session->times.start_ns || session->times.stop_ns || !session_texts_are_short(session))
-		return;
-	if (began < texts->reclaim_after) {
-		/* No other event may come for a long time. */
-		session_wake_at(session, texts->reclaim_after);
-		return;
-	}
 	session_swap(session, &ignored);
 	session_forget_texts(session);
 	ended = monotonic_ns();
-	texts->reclaim_after = ended + RECLAIM_NS + RECLAIM_REST * (ended - began);
+	session->texts.reclaim_after = ended + RECLAIM_REST * (ended - began) +
+				       (session_texts_are_short(session) ? RECLAIM_NS : RETRY_NS);
+}
+
+/* No other event may come for a long time, so that it wakes the session itself. */
+void session_reclaim_texts(struct session *session)
+{
+	const uint64_t now = monotonic_ns();
+
+	if (!session->times.start_ns || session->times.stop_ns)
+		return;
+	if (needs_reclaim(session) && now >= session->texts.reclaim_after)
+		reclaim_texts(session);
+	if (needs_reclaim(session))
+		session_wake_at(session, session->texts.reclaim_after);
+	else if (session->options.callers && callers_rules_waiting(session->callers.rules))
+		session_wake_at(session, now + RECLAIM_NS);
 }

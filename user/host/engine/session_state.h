@@ -108,9 +108,13 @@ struct session_texts {
 	struct text_state {
 		uint32_t named; /* the last swap whose half had ticks in it */
 		uint32_t unlinked; /* the swap in which its text lost it; 0: the text has it */
+		uint32_t retry; /* the swap from which on a file without room is read again */
+		uint32_t pause; /* how many swaps it waits for that */
 	} * states;
 	uint32_t nr;
 	size_t room;
+	uint32_t aged; /* the last swap in which texts lost their numbers because they were old */
+	bool are_refused; /* some that have ticks found no room for their tables */
 	uint64_t reclaim_after; /* when a swap may free numbers again, between takes */
 };
 

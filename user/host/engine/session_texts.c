@@ -27,6 +27,9 @@ enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
 /* A number is freed if so large a part is in use, and no half has had ticks of it for so many swaps. */
 enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
+/* After so many swaps at most, a file that had no room is read again. */
+enum { RETRY_MAX = 64 };
+
 /* So many swaps after its text lost a number, neither a program nor a half has it. */
 enum { UNLINKED_SWAPS = 2 };
 
@@ -119,16 +122,12 @@ static bool may_wait(struct session *session, const struct space_info *info, int
 	return callers_rules_waiting(rules) < WAITING_MAX;
 }
 
-void session_new_number(struct session *session, const struct space *space)
+static void want_rules(struct session *session, const struct space_info *info, uint32_t number)
 {
-	struct wanted_rules wanted = { .fd = -1, .is_file = space->kind == SPACE_FILE };
-	struct space_info *info;
+	struct wanted_rules wanted = { .text = number,
+				       .fd = -1,
+				       .is_file = info->space.kind == SPACE_FILE };
 
-	if (!session->options.callers)
-		return;
-	info = spaces_find(&session->spaces, space);
-	if (!info || bpf_map_lookup_elem(texts_fd(session), space, &wanted.text))
-		return;
 	if (info->fd >= 0)
 		wanted.fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0);
 	if (!may_wait(session, info, wanted.fd))
@@ -136,6 +135,16 @@ void session_new_number(struct session *session, const struct space *space)
 	wanted.far = info->far;
 	wanted.owner = info->owner;
 	callers_rules_add(session->callers.rules, wanted);
+}
+
+void session_new_number(struct session *session, const struct space *space)
+{
+	const struct space_info *info = spaces_find(&session->spaces, space);
+	uint32_t number;
+
+	if (session->options.callers && info &&
+	    !bpf_map_lookup_elem(texts_fd(session), space, &number))
+		want_rules(session, info, number);
 }
 
 static int make_room(struct session_texts *texts, uint32_t nr)
@@ -365,6 +374,52 @@ static void note_named(struct session *session, const struct table_node *nodes, 
 	}
 }
 
+static bool has_no_room(const struct session *session, uint32_t number)
+{
+	const struct rules_of_text *places = session->texts.places.at;
+
+	return session->options.callers &&
+	       __atomic_load_n(&places[number].state, __ATOMIC_RELAXED) == RULES_FULL;
+}
+
+/*
+ * Reads a file again that has ticks and had no room for its table: soon, and then ever more rarely, as it may be too large
+ * for any room.
+ */
+static void retry(struct session *session, uint32_t number)
+{
+	struct text_state *state = &session->texts.states[number];
+	const struct space_info *info =
+		spaces_find(&session->spaces, &session->texts.list[number].space);
+
+	if (!info || info->fd < 0)
+		return;
+	session->texts.are_refused = true;
+	if (session->swaps < state->retry)
+		return;
+	state->pause = state->pause < RETRY_MAX / 2 ? 2 * state->pause + 1 : RETRY_MAX;
+	state->retry = session->swaps + state->pause;
+	want_rules(session, info, number);
+}
+
+/*
+ * From how many swaps without ticks on a text loses its number. If numbers or tables are short, those do that had ticks
+ * half as long ago as the last of them, or longer: what is used again and again stays as far as that makes enough room,
+ * which shows once their numbers are free.
+ */
+static uint32_t age_limit(const struct session *session)
+{
+	const struct session_texts *texts = &session->texts;
+	uint32_t i, longest = 0;
+
+	if (!session_texts_are_short(session) || session->swaps - texts->aged < UNLINKED_SWAPS + 1)
+		return UINT32_MAX;
+	for (i = TEXT_FIRST; i < texts->nr; i++)
+		if (texts->list[i].space.kind && !texts->states[i].unlinked)
+			longest = max_size(longest, session->swaps - texts->states[i].named);
+	return max_size(longest / 2, UNNAMED_SWAPS);
+}
+
 /* With callers a text stays, because making its table again costs more than keeping it. */
 static bool is_idle(struct session *session, uint32_t number)
 {
@@ -374,26 +429,39 @@ static bool is_idle(struct session *session, uint32_t number)
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }
 
+/* The text of a number lost it, is idle, or found no room. True: it loses its number. */
+static bool age_text(struct session *session, uint32_t number, uint32_t limit)
+{
+	const struct text_state *state = &session->texts.states[number];
+	const uint32_t age = session->swaps - state->named;
+
+	if (state->unlinked) {
+		if (session->swaps - state->unlinked >= UNLINKED_SWAPS)
+			free_number(session, number);
+		return false;
+	}
+	if (age >= limit || (age >= UNNAMED_SWAPS && is_idle(session, number)))
+		return unlink_text(session, number);
+	if (!age && has_no_room(session, number))
+		retry(session, number);
+	return false;
+}
+
 void session_age_texts(struct session *session, const struct table_node *nodes, uint32_t nr)
 {
 	struct session_texts *texts = &session->texts;
-	const bool are_short = session_texts_are_short(session);
 	bool any = false;
-	uint32_t i;
+	uint32_t i, limit;
 
 	note_named(session, nodes, nr);
+	limit = age_limit(session);
+	texts->are_refused = false;
 	spaces_sort(&session->spaces);
-	for (i = TEXT_FIRST; i < texts->nr; i++) {
-		const struct text_state *state = &texts->states[i];
-
-		if (!texts->list[i].space.kind)
-			continue;
-		if (state->unlinked && session->swaps - state->unlinked >= UNLINKED_SWAPS)
-			free_number(session, i);
-		else if (!state->unlinked && session->swaps - state->named >= UNNAMED_SWAPS &&
-			 (are_short || is_idle(session, i)))
-			any |= unlink_text(session, i);
-	}
-	if (any)
-		__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
+	for (i = TEXT_FIRST; i < texts->nr; i++)
+		if (texts->list[i].space.kind)
+			any |= age_text(session, i, limit);
+	if (!any)
+		return;
+	texts->aged = session->swaps;
+	__atomic_fetch_add(&texts->numbers.state->epoch, 1, __ATOMIC_RELEASE);
 }
