@@ -6,7 +6,7 @@
 
 MAIN_SRC := user/cli/main.c
 CLIENT_SRC := $(wildcard user/client/*.c)
-STATIC_SRC := user/static/library.c
+STATIC_SRC := user/static/library.c user/static/search_tree.c
 LIB_SRC := $(filter-out $(MAIN_SRC) $(CLIENT_SRC) $(STATIC_SRC),$(wildcard user/*/*.c user/host/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
