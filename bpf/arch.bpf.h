@@ -61,7 +61,6 @@ typedef struct {
 	u64 ctx_id;
 	atomic64_t tlb_gen;
 	void *vdso;
-	const void *vdso_image;
 } mm_context_t;
 
 struct mm_struct___x86 {
@@ -286,12 +285,6 @@ static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
 	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso);
 }
 
-/* 64-bit, 32-bit and x32 processes each have their own image. */
-static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
-{
-	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso_image);
-}
-
 #elif defined(__TARGET_ARCH_arm64)
 
 /*
@@ -310,7 +303,6 @@ static __always_inline u64 arch_above_pointer_of_go(const struct unwind_rule *ru
 enum {
 	PSR_MODE_MASK = 15, /* 0: the user's, of 64 bits or 32 */
 	PSR_MODE32_BIT = 16,
-	MMCF_AARCH32 = 1,
 	ARM64_FP = 29,
 	ARM64_LR = 30,
 	/*
@@ -323,7 +315,6 @@ enum {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct {
 	void *vdso;
-	unsigned long flags;
 } mm_context_t;
 
 struct mm_struct___arm64 {
@@ -520,12 +511,6 @@ static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
 static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
 {
 	return (u64)BPF_CORE_READ((struct mm_struct___arm64 *)mm, context.vdso);
-}
-
-/* 64-bit and 32-bit processes each have their own image. */
-static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
-{
-	return BPF_CORE_READ((struct mm_struct___arm64 *)mm, context.flags) & MMCF_AARCH32;
 }
 
 #else

@@ -189,7 +189,7 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 
 	if (start && start == arch_vdso_start(mm)) {
 		space->kind = SPACE_VDSO;
-		space->a = arch_vdso_image(mm);
+		space->a = !(start >> 32);
 		return;
 	}
 	space->kind = SPACE_ANON;

@@ -92,7 +92,7 @@ static __always_inline u32 known_text(const struct space *space)
 	u32 *known;
 
 	if (space->kind == SPACE_VDSO)
-		return TEXT_VDSO;
+		return space->a ? TEXT_VDSO32 : TEXT_VDSO;
 	if (space->kind == SPACE_KERNEL)
 		return TEXT_KERNEL;
 	known = bpf_map_lookup_elem(&texts, space);

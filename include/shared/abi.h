@@ -57,7 +57,7 @@ enum space_kind {
  * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
  * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
  * start time of the process, b = its pid; both are 0 for text of an unknown process. SPACE_VDSO: a
- * = the image's address. SPACE_CGROUP: a = the cgroup's id.
+ * = 1 below 4 GiB, where 32-bit programs have theirs. SPACE_CGROUP: a = the cgroup's id.
  */
 struct space {
 	__u64 a;

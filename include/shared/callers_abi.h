@@ -61,6 +61,7 @@ static inline __u32 site_is_coarse(__u64 site)
 enum {
 	TEXT_KERNEL = 1,
 	TEXT_VDSO,
+	TEXT_VDSO32,
 	TEXT_OTHER,
 	TEXT_WAIT,
 	TEXT_FIRST,

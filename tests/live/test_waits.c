@@ -236,3 +236,23 @@ LIVE_TEST(live_waits, processes_in_little_memory)
 	assert_identity(&brief, "nothing");
 	assert_identity(&all, "all");
 }
+
+/* Its system calls have other numbers. On x86 they are made in a vDSO that is not the sampler's own. */
+LIVE_TEST(live_waits, of_a_32_bit_program)
+{
+	struct child_end report;
+	struct waited sum;
+
+	NEED(system(WORKLOAD("narrow")) == 0, "a kernel that runs 32-bit programs");
+	live_run(live, ARGS("--waits", "--callers"), ARGS(WORKLOAD("narrow")));
+	sum = waited_by(live->doc, NULL, "nanosleep");
+	cr_assert_eq(sum.nr, 1);
+	assert_identity(&sum, "narrow");
+	cr_expect_geq(sum.class, 200e6);
+	child_run(&report, NULL, ARGS(BPFPROFIL_BIN, "report", "--waits", live->profile));
+#ifdef __x86_64__
+	cr_expect(strstr(report.out, " [vdso32] "), "%s", report.out);
+	cr_expect_not(strstr(report.out, " [vdso] "), "%s", report.out);
+#endif
+	child_end_free(&report);
+}

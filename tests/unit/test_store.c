@@ -255,11 +255,13 @@ Test(store, anonymous_text_is_of_a_process)
 	fixture.texts[TEXT_FILE].space = (struct space){ .kind = SPACE_ANON, .a = 6, .b = 88 };
 	put_place(put_root(0, 0, END_FLAT), site_at(TEXT_FILE, 0x5004), 2);
 	put_place(put_root(0, 0, END_FLAT), site_at(TEXT_VDSO, 0x10), 4);
+	put_place(put_root(0, 0, END_FLAT), site_at(TEXT_VDSO32, 0x10), 8);
 	add_half();
 	fill_profile(false);
 	cr_expect_eq(bin_at(0, 77, "[node:77]", 0x5004, 1), 1);
 	cr_expect_eq(bin_at(0, 88, "[anon:88]", 0x5004, 1), 2);
 	cr_expect_eq(bin_at(0, -1, "[vdso]", 0x10, 1), 4);
+	cr_expect_eq(bin_at(0, -1, "[vdso32]", 0x10, 1), 8);
 	cr_expect_eq(fixture.names.nr_nameless, 1);
 }
 

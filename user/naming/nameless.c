@@ -239,6 +239,8 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 	if (nameless->denied)
 		unopened = "gone, or not ours to open: CAP_SYS_PTRACE opens it (of a container: "
 			   "--cap-add SYS_PTRACE)";
+	if (!strcmp(file->path, "[vdso32]"))
+		unopened = "only 64-bit programs' vDSO is read";
 	if (look && opened)
 		debug_package(file, package);
 	return profile_note(profile,

@@ -478,8 +478,10 @@ int object_describe(const struct space *space, const struct space_info *info,
 		object.path = anon_name(space, info);
 		break;
 	case SPACE_VDSO:
-		object.path = strdup("[vdso]");
-		describe_vdso(&object);
+		/* Ours is the 64-bit one. The other has no file, and no process that we may read. */
+		object.path = strdup(space->a ? "[vdso32]" : "[vdso]");
+		if (!space->a)
+			describe_vdso(&object);
 		break;
 	default:
 		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);

@@ -296,8 +296,8 @@ static struct store_text text_of(const struct closed_half *half, uint32_t number
 
 	if (number == TEXT_KERNEL)
 		text.space.kind = SPACE_KERNEL;
-	else if (number == TEXT_VDSO)
-		text.space.kind = SPACE_VDSO;
+	else if (number == TEXT_VDSO || number == TEXT_VDSO32)
+		text.space = (struct space){ .kind = SPACE_VDSO, .a = number == TEXT_VDSO32 };
 	else if (number == TEXT_WAIT)
 		text.space.kind = SPACE_WAIT;
 	else if (number != TEXT_OTHER && number < half->nr_texts && half->texts[number].space.kind)
