@@ -243,6 +243,23 @@ Test(live_signals, second_interrupt_quits)
 	unlink(file);
 }
 
+/* timeout(1) sends the signal twice, to the process and to its group. */
+LIVE_TEST(live_signals, timeout_ends_it_once)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		child_end_free(&live->end);
+		unlink(live->profile);
+		child_run(&live->end, NULL,
+			  ARGS("timeout", "-s", "INT", "0.5", BPFPROFIL_BIN, "attach", "--all",
+			       "-o", live->profile));
+		cr_assert_eq(live->end.status, 124);
+		cr_assert(profile_is_there(live->profile), "nothing was written: %s",
+			  live->end.err);
+	}
+}
+
 /* Collects every child of ours, including orphans, until there is none. */
 static bool all_collected(void *unused)
 {

@@ -350,21 +350,10 @@ static void count_signal(int signal_number)
 	raise(signal_number);
 }
 
-/* Ignore a second signal while the last profile is made and delivered. */
-static void expect_signals(void)
-{
-	const struct sigaction action = { .sa_handler = count_signal, .sa_flags = SA_RESTART };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	sample_let_signals_through();
-}
-
 static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
 {
 	if (end == AGENT_STOPPED)
-		expect_signals();
+		sample_let_signals_through(count_signal);
 	/* Read these in the same order as run_save_state() does. */
 	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {

@@ -177,7 +177,7 @@ static int attach_to(struct attach *attach, struct error *err)
 	if (ret)
 		goto failed;
 	sample_all(attach);
-	sample_let_signals_through();
+	sample_let_signals_through(NULL);
 	ret = session_stop(attach->loop.session, err);
 	if (ret)
 		goto failed;

@@ -131,10 +131,29 @@ int sample_open_phase_signals(struct error *err)
 	return open_loop_signals(&signals, err);
 }
 
-void sample_let_signals_through(void)
+/* timeout(1) sends its signal to the process, and then to its group, so that it arrives twice. */
+#define SAME_SIGNAL_NS (SECOND_NS / 5)
+
+static uint64_t let_through_ns;
+
+static void end_at_once(int number)
 {
+	if (monotonic_ns() - let_through_ns < SAME_SIGNAL_NS)
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void sample_let_signals_through(void (*handler)(int))
+{
+	const struct sigaction action = { .sa_handler = handler ? handler : end_at_once,
+					  .sa_flags = SA_RESTART };
 	sigset_t signals = ending_signals();
 
+	let_through_ns = monotonic_ns();
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
