@@ -28,9 +28,11 @@ $(BPF_LINKED): $(BUILD)/bpf/%.o: $(BUILD)/bpf/%.bpf.o
 	$(call msg,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $<
 
+# From 1.5 on, libbpf crashes where there was no memory for one of a skeleton's tables: it looks into as many
+# entries as are counted.
 $(BUILD)/gen/%.skel.h: $(BUILD)/bpf/%.o | $$(@D)/
 	$(call msg,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf | sed 's/if (!s->\(map\|prog\)s) {/&\n\t\ts->\1_cnt = 0;/' > $@
 
 .SECONDARY: $(BPF_OBJ) $(BPF_LINKED)
 DEP_FILES += $(BPF_OBJ:.o=.d)
