@@ -136,7 +136,15 @@ static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs
 /* The frame that a task will return to. */
 static __always_inline void arch_return_frame(struct task_struct *task, struct frame *frame)
 {
-	arch_saved_frame((void *)bpf_task_pt_regs(task), frame);
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
+	u16 cs = 0;
+
+	bpf_core_read(&cs, sizeof(cs), &regs->cs);
+	frame->narrow = cs == X86_USER32_CS;
+	frame->pc = regs->ip;
+	frame->sp = regs->sp;
+	frame->fp = regs->bp;
+	frame->scratch = regs->di;
 }
 
 /* The frame that a signal interrupted, if its handler returns to sp. False: it is unreadable. */

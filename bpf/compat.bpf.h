@@ -78,7 +78,7 @@ static __always_inline bool has_left_queue(struct task_struct *task)
 	if (!task->on_rq)
 		return true;
 	/* "sched/fair: Implement delayed dequeue", 6.12 */
-	return bpf_core_field_exists(entity->sched_delayed) && BPF_CORE_READ(entity, sched_delayed);
+	return bpf_core_field_exists(entity->sched_delayed) && entity->sched_delayed;
 }
 
 static __always_inline u32 mm_stamp(struct mm_struct *mm)

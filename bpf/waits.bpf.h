@@ -57,26 +57,22 @@ enum {
 };
 
 /* The parent of a vfork waits until the child has replaced its image or ended. No other wait of a clone looks like it. */
-static __always_inline bool is_in_vfork(struct task_struct *task)
+static __always_inline bool is_in_vfork(struct task_struct *task, s32 number, bool compat)
 {
 	const u32 states = TASK_STATE_WAKEKILL | TASK_STATE_FREEZABLE;
-	s32 number = arch_syscall(task);
 
 	if ((task->__state & states) != states)
 		return false;
 	if (number == NR_CLONE3)
 		return true;
-	if (arch_is_compat(task))
+	if (compat)
 		return number == NR_COMPAT_CLONE || number == NR_COMPAT_VFORK;
 	return number == NR_CLONE || number == NR_VFORK;
 }
 
 /* The class of a task that waits in a system call, or for a page. */
-static __always_inline u32 syscall_class(struct task_struct *task, struct thread_waits *thread)
+static __always_inline u32 syscall_class(struct thread_waits *thread, s32 number, bool compat)
 {
-	bool compat = arch_is_compat(task);
-	s32 number = arch_syscall(task);
-
 	if (number < 0)
 		return WAIT_FAULT;
 	if (number == (compat ? NR_COMPAT_RESTART : NR_RESTART_SYSCALL) && thread->syscall)
@@ -90,6 +86,8 @@ static __always_inline u32 syscall_class(struct task_struct *task, struct thread
 static __always_inline u32 class_of(struct task_struct *task, struct thread_waits *thread)
 {
 	u32 state = task->__state;
+	bool compat = arch_is_compat(task);
+	s32 number = arch_syscall(task);
 
 	if (task->flags & TASK_KTHREAD)
 		return WAIT_KTHREAD;
@@ -103,12 +101,12 @@ static __always_inline u32 class_of(struct task_struct *task, struct thread_wait
 		return WAIT_TRACED;
 	if (task->signal->core_state)
 		return WAIT_CORE_DUMP;
-	if (is_in_vfork(task))
+	if (is_in_vfork(task, number, compat))
 		return WAIT_VFORK;
 	/* By its cgroup. The kernel also marks what is stopped, traced or in a vfork. */
 	if (BPF_CORE_READ_BITFIELD(task, frozen))
 		return WAIT_FROZEN;
-	return syscall_class(task, thread);
+	return syscall_class(thread, number, compat);
 }
 
 /* A task that has left the queue waits, unless it has ended. */
