@@ -12,6 +12,7 @@
  * by a walk over all threads.
  */
 #include "follow.bpf.h"
+#include "wait_memo.bpf.h"
 #include "walk_credit.bpf.h"
 #include "shared/waits_abi.h"
 
@@ -231,13 +232,15 @@ static __always_inline void walk_to_place(u32 slot, struct walk *walk)
 }
 
 /* Walks up to the callers if there is credit for it, else no further than the place. */
-static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct thread_waits *thread)
+static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct thread_waits *thread,
+					   u32 memo, u32 state)
 {
 	u32 number = (thread->owner - 1) & (OWNERS_MAX - 1);
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
 	u64 now = bpf_ktime_get_ns();
 
 	if (owner && has_credit(&walk->credit, &owner->credit, now, thread->waited_us)) {
+		begin_memo(memo, walk, state);
 		walk_up(slot);
 		pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now);
 	} else {
@@ -246,27 +249,24 @@ static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct t
 	}
 }
 
-/* Finds the place of the current task, and its callers; the pc of text that was not known, or 0. */
-static __always_inline u64 walk_wait(u32 slot, struct walk *walk, struct thread_waits *thread)
+/* Prepares the walk of the current task. False: it has no user stack. */
+static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 
+	walk->owner = thread->owner | OWNER_QUIET;
 	walk->nr = 0;
 	walk->unknown = false;
-	walk->end = END_EXEC;
-	if (!mm || !has_user_stack(task))
-		return 0;
+	walk->memo = 0;
+	walk->epoch = *(volatile u32 *)&table_state.epoch;
+	if (!mm || !has_user_stack(task)) {
+		walk->end = END_EXEC;
+		return false;
+	}
 	arch_return_frame(task, &walk->at);
 	begin_walk(walk, task, mm, thread->target);
-	if (with_callers)
-		walk_on_credit(slot, walk, thread);
-	else
-		walk_to_place(slot, walk);
-	if (!walk->unknown)
-		return 0;
-	walk->end = END_LATE;
-	return walk->at.pc;
+	return true;
 }
 
 /* The node of a class without a place, + 1, if need be without the split. It is charged to root, as each target needs it. */
@@ -296,6 +296,7 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	node = enter_chain(slot, thread->target);
 	if (node)
 		return node;
+	walk->memo = 0;
 	/* Like a tick's: the leaf alone, or nothing but the class. */
 	if (walk->nr_entered && walk->nr > 1)
 		node = child_node(walk->entered[0].node,
@@ -304,23 +305,57 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	return node ?: node_of_class(thread, site);
 }
 
-/* Counts a wait of the current task, which begins now. A function of its own, so that it is verified once. */
-__noinline int begin_wait(struct thread_waits *thread, u32 state)
+/* Walks up from a place. Text that user space does not know ends the walk, and is announced later. */
+static __always_inline void walk_wait(u32 slot, struct walk *walk, struct thread_waits *thread,
+				      u32 memo, u32 state)
 {
-	u32 slot = wait_walks + bpf_get_smp_processor_id();
-	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
-
-	if (!walk || !thread)
-		return 0;
-	walk->owner = thread->owner | OWNER_QUIET;
-	thread->unknown_pc = walk_wait(slot, walk, thread);
-	if (thread->unknown_pc && !waits_state.unknown)
+	if (with_callers) {
+		walk_on_credit(slot, walk, thread, memo, state);
+	} else {
+		begin_memo(memo, walk, state);
+		walk_to_place(slot, walk);
+	}
+	if (walk->nr && !walk->unknown)
+		return;
+	walk->memo = 0;
+	if (!walk->unknown)
+		return;
+	walk->end = END_LATE;
+	thread->unknown_pc = walk->at.pc;
+	if (!waits_state.unknown)
 		waits_state.unknown = true;
+}
+
+/* Ends a walk's frames with the class of the wait. */
+static __always_inline void add_class(struct walk *walk, u32 state)
+{
 	if (walk->nr >= WALK_FRAMES)
 		walk->nr = WALK_FRAMES - 1;
 	put_site(walk, walk->nr, wait_site(state, with_callers ? walk->end : END_FLAT));
 	walk->nr++;
-	thread->node = enter_wait(slot, walk, thread);
+}
+
+/* Counts a wait of the current task, which begins now. A function of its own, so that it is verified once. */
+__noinline int begin_wait(struct thread_waits *thread, u32 state)
+{
+	u32 slot = wait_walks + bpf_get_smp_processor_id(), memo, node = 0;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+
+	if (!walk || !thread)
+		return 0;
+	thread->unknown_pc = 0;
+	if (prepare_walk(walk, thread)) {
+		memo = memo_slot(walk, state);
+		node = remembered_node(memo, slot, walk, thread->root, state);
+		if (!node)
+			walk_wait(slot, walk, thread, memo, state);
+	}
+	if (!node) {
+		add_class(walk, state);
+		node = enter_wait(slot, walk, thread);
+		end_memo(walk, node);
+	}
+	thread->node = node;
 	count_wait(thread);
 	return 0;
 }

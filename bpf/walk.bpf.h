@@ -26,9 +26,7 @@
  */
 #include "map_kinds.bpf.h"
 #include "ranges.bpf.h"
-
-/* One for each possible CPU's ticks, followed by one for each CPU's exits. */
-ARRAY(walks, struct walk, 1);
+#include "wait_memo.bpf.h"
 
 /* The first lines are in this map; more come in chunks. */
 MAPPED_ARRAY(lines, struct unwind_line, 1);
@@ -240,8 +238,27 @@ static __always_inline bool read_word(u64 *word, u64 at)
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
 }
 
+/* The chain of a wait depends on a word. A saved frame pointer is noted only when it is used. */
+static __always_inline void note(const struct walk *walk, u64 at, u64 value)
+{
+	if (waits && walk->memo)
+		note_word(walk->memo - 1, at, value);
+}
+
+static __always_inline void note_fp(const struct walk *walk)
+{
+	note(walk, walk->fp_at, walk->at.fp);
+}
+
+static __always_inline void set_fp(struct walk *walk, u64 fp, u64 at)
+{
+	walk->at.fp = fp;
+	if (waits)
+		walk->fp_at = at;
+}
+
 /* Continues at the caller. A caller that is the frame itself would never end. */
-static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp, u64 fp)
+static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp)
 {
 	pc &= code_mask;
 	if (!pc)
@@ -250,7 +267,6 @@ static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp, u64 fp
 		return end_walk(walk, END_UNREADABLE);
 	walk->at.pc = pc;
 	walk->at.sp = sp;
-	walk->at.fp = fp;
 	walk->in_call = true;
 	return false;
 }
@@ -276,12 +292,16 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
 	walk->guessed += trust != SURE;
+	note_fp(walk);
 	if (!walk->at.fp)
 		return end_at_first(walk);
 	if ((trust == GUESS && walk->at.fp + sizeof(u64) < walk->at.sp) ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
-	return continue_at(walk, frame[1], walk->at.fp + above, frame[0]);
+	note(walk, walk->at.fp + sizeof(u64), frame[1]);
+	above += walk->at.fp;
+	set_fp(walk, frame[0], walk->at.fp);
+	return continue_at(walk, frame[1], above);
 }
 
 static __always_inline void put_site(struct walk *walk, u32 nr, u64 site)
@@ -299,6 +319,7 @@ static __always_inline void name_by_pc(struct walk *walk)
 static __always_inline int step_by_signal(struct walk *walk)
 {
 	name_by_pc(walk);
+	walk->memo = 0;
 	if (!arch_signal_frame(walk->at.sp, &walk->at))
 		return end_walk(walk, END_UNREADABLE);
 	walk->in_call = false;
@@ -324,11 +345,16 @@ static __always_inline int step_by_code(struct walk *walk)
 		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
 	if ((shown & 0xffff) == SHOWN_SIGNAL)
 		return step_by_signal(walk);
-	if (ra_at && !read_word(&pc, sp + ra_at - 1))
+	if (ra_at && !read_word(&pc, sp + ra_at - 1)) {
+		walk->memo = 0;
 		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+	}
+	note(walk, ra_at ? sp + ra_at - 1 : FROM_SCRATCH, pc);
 	if (fp_at && !read_word(&fp, sp + fp_at - 1))
 		return end_walk(walk, END_UNREADABLE);
-	return continue_at(walk, pc, sp + (shown >> 16 & 0xffff), fp);
+	if (fp_at)
+		set_fp(walk, fp, sp + fp_at - 1);
+	return continue_at(walk, pc, sp + (shown >> 16 & 0xffff));
 }
 
 /*
@@ -342,24 +368,28 @@ static __always_inline int step_in_go(struct walk *walk, const struct unwind_rul
 
 	if (rule->call == UNWIND_CALL_FRAMELESS)
 		return step_by_pointer(walk, LEFT_OUT, ABOVE_POINTER);
+	note_fp(walk);
 	if (rule->cfa == UNWIND_SP && walk->at.fp >= walk->at.sp && walk->at.fp <= stored)
-		walk->at.fp = stored;
+		set_fp(walk, stored, FROM_NOWHERE);
 	return step_by_pointer(walk, SURE, arch_above_pointer_of_go(rule));
 }
 
 static __always_inline bool find_cfa(const struct walk *walk, const struct unwind_rule *rule,
 				     u64 *cfa)
 {
-	u64 from = rule->cfa == UNWIND_BP || rule->cfa == UNWIND_DEREF_BP ? walk->at.fp :
-									    walk->at.sp;
+	bool from_fp = rule->cfa == UNWIND_BP || rule->cfa == UNWIND_DEREF_BP;
+	u64 at = (from_fp ? walk->at.fp : walk->at.sp) + rule->cfa_offset;
 
-	*cfa = from + rule->cfa_offset;
+	if (from_fp)
+		note_fp(walk);
+	*cfa = at;
 	if (rule->cfa == UNWIND_PLT && walk->at.pc % UNWIND_PLT_BYTES >= (u64)rule->post)
 		*cfa += UNWIND_PLT_PUSHED;
 	if (rule->cfa != UNWIND_DEREF_BP && rule->cfa != UNWIND_DEREF_SP)
 		return true;
-	if (!read_word(cfa, *cfa))
+	if (!read_word(cfa, at))
 		return false;
+	note(walk, at, *cfa);
 	*cfa += rule->post;
 	return true;
 }
@@ -367,9 +397,39 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 /* Neither a frame pointer nor the first frame's 0: nothing can be read there. */
 enum { LOST_FRAME = 1 };
 
+/* Finds the caller's frame pointer. False: it cannot be read. */
+static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule *rule, u64 cfa)
+{
+	u64 at = cfa + unwind_ra_offset(rule) - sizeof(u64), fp = LOST_FRAME;
+
+	if (rule->fp == UNWIND_FP_LOST) {
+		set_fp(walk, fp, FROM_NOWHERE);
+		return true;
+	}
+	if (rule->fp == UNWIND_FP_CFA) {
+		at = cfa + rule->fp_offset;
+	} else if (rule->fp == UNWIND_FP_BP) {
+		note_fp(walk);
+		at = walk->at.fp + rule->fp_offset;
+	} else if (rule->fp != UNWIND_FP_SAME || rule->ra != UNWIND_RA_STORED ||
+		   walk->at.fp != at) {
+		return true;
+	} else {
+		/*
+		 * Go's compiler does not describe the frame pointer that it stores below the return
+		 * address.
+		 */
+		note_fp(walk);
+	}
+	if (!read_word(&fp, at))
+		return false;
+	set_fp(walk, fp, at);
+	return true;
+}
+
 static __always_inline int step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
-	u64 cfa, pc, fp = walk->at.fp;
+	u64 cfa, pc = walk->at.scratch, at;
 
 	if (walk->at.sp & SP_UNSURE && rule->cfa == UNWIND_SP) {
 		/*
@@ -378,32 +438,22 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 		 */
 		if (rule->fp != UNWIND_FP_CFA || rule->ra != UNWIND_RA_STORED)
 			return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+		note_fp(walk);
 		cfa = walk->at.fp - rule->fp_offset;
 	} else if (!find_cfa(walk, rule, &cfa)) {
 		return end_walk(walk, END_UNREADABLE);
 	}
+	at = cfa + unwind_ra_offset(rule);
 	if (rule->ra == UNWIND_RA_SCRATCH) {
 		if (walk->in_call)
 			return end_walk(walk, END_REGISTER);
-		pc = walk->at.scratch;
-	} else if (!read_word(&pc, cfa + unwind_ra_offset(rule))) {
+		at = FROM_SCRATCH;
+	} else if (!read_word(&pc, at)) {
 		return end_walk(walk, END_UNREADABLE);
 	}
-	if (rule->fp == UNWIND_FP_CFA && !read_word(&fp, cfa + rule->fp_offset))
-		return end_walk(walk, END_UNREADABLE);
-	/*
-	 * Go's compiler does not describe the frame pointer that it stores below the return
-	 * address.
-	 */
-	if (rule->fp == UNWIND_FP_SAME && rule->ra == UNWIND_RA_STORED &&
-	    walk->at.fp == cfa + unwind_ra_offset(rule) - sizeof(u64) &&
-	    !read_word(&fp, walk->at.fp))
-		return end_walk(walk, END_UNREADABLE);
-	if (rule->fp == UNWIND_FP_BP && !read_word(&fp, walk->at.fp + rule->fp_offset))
-		return end_walk(walk, END_UNREADABLE);
-	if (rule->fp == UNWIND_FP_LOST)
-		fp = LOST_FRAME;
-	return continue_at(walk, pc, cfa, fp);
+	note(walk, at, pc);
+	return find_fp(walk, rule, cfa) ? continue_at(walk, pc, cfa) :
+					  end_walk(walk, END_UNREADABLE);
 }
 
 /* Steps from the frame at the walk's pc to its caller's. True: the walk is over. */
@@ -471,6 +521,8 @@ static __always_inline void begin_walk(struct walk *walk, struct task_struct *ta
 	walk->guessed = 0;
 	walk->in_call = false;
 	walk->end = END_DEEP;
+	if (waits)
+		walk->fp_at = FROM_FP;
 }
 
 /*

@@ -275,6 +275,9 @@ struct walk {
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	struct walk_credit credit; /* of this CPU, for waits */
+	__u32 memo; /* of a wait: the slot of its memo, + 1; 0: none, see bpf/wait_memo.bpf.h */
+	__u32 pad;
+	__u64 fp_at; /* of a wait: where the frame pointer was read, or FROM_FP */
 	__u64 sites[WALK_FRAMES];
 	/*
 	 * The frames with which the last chain began, from the root on. Most chains begin like the
@@ -375,6 +378,6 @@ _Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
 _Static_assert(sizeof(struct owner) == 40, "struct owner");
 _Static_assert(sizeof(struct table_state) == 128, "struct table_state");
-_Static_assert(sizeof(struct walk) == 192 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
+_Static_assert(sizeof(struct walk) == 208 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

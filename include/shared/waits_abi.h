@@ -86,6 +86,31 @@ struct thread_waits {
 	__u32 waited_us; /* how long the last wait was, in units of 1,024 ns; 0: there was none */
 };
 
+/*
+ * A wait that began on this CPU, and its node. With callers, it also holds what the walk read from the stack: see
+ * bpf/wait_memo.bpf.h.
+ */
+enum { MEMOS_SHIFT = 5, MEMOS = 1 << MEMOS_SHIFT, MEMO_WORDS = 64 };
+
+/* Instead of the address of a word: a register that the walk began with, or a number that never changes. */
+enum { FROM_FP = 1, FROM_SCRATCH = 2, FROM_NOWHERE = 4 };
+
+struct wait_memo {
+	struct frame at; /* where the thread entered the kernel */
+	__u32 who;
+	__u32 stamp;
+	__u32 epoch;
+	__u32 root;
+	__u32 state;
+	__u32 node; /* + 1; 0: the memo is empty */
+	__u32 nr; /* words */
+	__u32 registers; /* of FROM_FP and FROM_SCRATCH, those that the walk depends on */
+	struct memo_word {
+		__u64 at;
+		__u64 value;
+	} words[MEMO_WORDS];
+};
+
 /* The purpose of a walk over all threads. */
 enum waits_walk {
 	WAITS_BEGIN, /* time counts from here on */
@@ -107,6 +132,7 @@ struct waits_state {
 
 _Static_assert(sizeof(struct node_waits) == 24, "struct node_waits");
 _Static_assert(sizeof(struct thread_waits) == 104, "struct thread_waits");
+_Static_assert(sizeof(struct wait_memo) == 72 + MEMO_WORDS * 16, "struct wait_memo");
 _Static_assert(sizeof(struct waits_state) == 64, "struct waits_state");
 
 #endif

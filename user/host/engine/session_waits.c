@@ -43,7 +43,8 @@ static void choose_programs(struct session *session)
 static int leave_maps_out(struct host_bpf *skel)
 {
 	struct bpf_map *const maps[] = { skel->maps.thread_waits, skel->maps.node_waits,
-					 skel->maps.waits_halves, skel->maps.unplaced_waits };
+					 skel->maps.waits_halves, skel->maps.unplaced_waits,
+					 skel->maps.wait_memos };
 	size_t i;
 	int ret = 0;
 
@@ -70,6 +71,7 @@ int session_configure_waits(struct session *session, struct error *err)
 	ret = bpf_map__set_max_entries(skel->maps.walks, first + 2 * cpus);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, (first + cpus) * RANGES);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.known_rules, (first + cpus) * KNOWN_RULES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.wait_memos, cpus * MEMOS);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.node_waits, 2 * session->halves.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.unplaced_waits, session->nr_targets);
 	return ret ? error_errno(err, ret, "sizing the maps of waits") : 0;
