@@ -157,9 +157,9 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(DATADIR)/bpfprofil $(SCHEMA)
 	$(Q)for page in $(MAN_PAGES); do \
 		section=$${page##*.}; \
-		sed 's|/usr/local/bin|$(PREFIX)/bin|; s|/usr/local/lib/systemd/system|$(UNITDIR)|; \
-			s|/usr/local/lib/bpfprofil|$(CLIENT_PRIVATE)|' $$page | install -D -m 644 /dev/stdin \
-			$(DESTDIR)$(MANDIR)/man$${section%bpfprofil}/$${page##*/}; \
+		sed -e 's|/usr/local/bin|$(PREFIX)/bin|' -e 's|/usr/local/lib/systemd/system|$(UNITDIR)|' \
+			-e 's|/usr/local/lib/bpfprofil|$(CLIENT_PRIVATE)|' $$page | \
+			install -D -m 644 /dev/stdin $(DESTDIR)$(MANDIR)/man$${section%bpfprofil}/$${page##*/}; \
 	done
 	$(Q)install -D -m 644 user/completion/bpfprofil.bash $(DESTDIR)$(BASHDIR)/bpfprofil
 	$(Q)install -D -m 644 user/completion/bpfprofil.zsh $(DESTDIR)$(ZSHDIR)/_bpfprofil
