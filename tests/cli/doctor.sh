@@ -40,7 +40,7 @@ as_nobody -all "$work/bpfprofil" doctor >"$work/doctor"
 got=$?
 [ "$got" -eq 1 ] && [ "$(state privilege)" = missing ] &&
 	grep -qF "try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $work/bpfprofil" "$work/doctor" &&
-	[ "$(state find_vma)" = unknown ]
+	[ "$(state find_vma)" = unknown ] && [ "$(state waits)" = unknown ]
 verdict $? doctor_nobody
 for caps in -all,+bpf -all,+perfmon; do
 	as_nobody "$caps" "$work/bpfprofil" doctor >"$work/doctor"
@@ -57,7 +57,7 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
 	verdict $? doctor_paranoid
 else
 	[ "$(state privilege)" = ok ] && [ "$(state perf_event)" = ok ] &&
-		[ "$(state ptrace)" = limited ]
+		[ "$(state ptrace)" = limited ] && [ "$(state waits)" = ok ]
 	verdict $? doctor_pair
 fi
 

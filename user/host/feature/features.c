@@ -497,26 +497,23 @@ static void probe_clock_cost(struct feature_answer *answer)
 				   ns / 1000, ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
 }
 
-/* Samples this process by the scheduler's tick while it is busy. */
-static int measure_ticks(struct session_cost *result, struct error *err)
+/* Samples this process while it is busy for so long. */
+static int try_session(struct session_options options, uint64_t ns, struct session_cost *result,
+		       struct error *err)
 {
 	const struct target self = { .kind = TARGET_PID, .name = "doctor", .pid = getpid() };
-	const struct session_options options = {
-		.source = SOURCE_TICK,
-		.period_ns = sched_tick_period_ns(),
-		.mode = MODE_CHARGED,
-		.memory = 4 << 20,
-		.measure = true,
-		.targets = &self,
-		.nr_targets = 1,
-	};
 	struct session *session = NULL;
 	uint64_t until;
-	int ret = session_open(&options, &session, err);
+	int ret;
 
+	options.mode = MODE_CHARGED;
+	options.memory = 4 << 20;
+	options.targets = &self;
+	options.nr_targets = 1;
+	ret = session_open(&options, &session, err);
 	if (!ret)
 		ret = session_start(session, err);
-	for (until = monotonic_ns() + TICKS_NS; !ret && monotonic_ns() < until;)
+	for (until = monotonic_ns() + ns; !ret && monotonic_ns() < until;)
 		;
 	if (!ret)
 		session_cost(session, result);
@@ -526,10 +523,13 @@ static int measure_ticks(struct session_cost *result, struct error *err)
 
 static void probe_tick_cost(struct feature_answer *answer)
 {
+	const struct session_options options = { .source = SOURCE_TICK,
+						 .period_ns = sched_tick_period_ns(),
+						 .measure = true };
 	struct session_cost cost = { 0 };
 	struct error err = { 0 };
 
-	if (measure_ticks(&cost, &err))
+	if (try_session(options, TICKS_NS, &cost, &err))
 		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
 	else if (!cost.runs || !cost.time_ns)
 		feature_answer_set(answer, FEATURE_UNKNOWN,
@@ -592,6 +592,23 @@ static void probe_callers(struct feature_answer *answer)
 	else
 		feature_answer_set(answer, FEATURE_LIMITED, NEWER_KERNEL,
 				   "the kernel's mappings are not in a tree that is known");
+}
+
+/* The programs themselves are loaded and attached. */
+static void probe_waits(struct feature_answer *answer)
+{
+	const struct session_options options = { .period_ns = 1000000000 / DEFAULT_HZ,
+						 .waits = true };
+	struct session_cost cost;
+	struct error err = { 0 };
+
+	if (!may_load(answer))
+		return;
+	if (!try_session(options, 0, &cost, &err))
+		feature_answer_set(answer, FEATURE_OK, NULL, "switches and wakeups are seen");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED, *err.hint ? err.hint : NULL,
+				   "none: %.160s", err.text);
 }
 
 static void probe_reader(struct feature_answer *answer)
@@ -659,6 +676,7 @@ static const struct feature features[] = {
 	{ "read_kernel", "bpf_probe_read_kernel: names of files", true, probe_read_kernel },
 	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
 	{ "callers", "the kernel's tree of mappings, for --callers", false, probe_callers },
+	{ "waits", "BPF programs on the scheduler's events, for --waits", false, probe_waits },
 	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
 	{ "lateness", "a clock that comes when it is due, and what it sees of bursts", false,
