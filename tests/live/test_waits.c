@@ -9,7 +9,9 @@
 
 #include <criterion/criterion.h>
 
-#include "live.h"
+#include "attach.h"
+#include "cgroup.h"
+#include "container.h"
 #include "need.h"
 
 TestSuite(live_waits, .init = need_root, .timeout = 180);
@@ -18,20 +20,14 @@ TestSuite(live_waits, .init = need_root, .timeout = 180);
 struct waited {
 	size_t nr;
 	double wall, cpu, runnable, stolen, unaccounted, blocked;
-	double class; /* of these, in the class that was asked for */
+	double class; /* of these, in the class that was asked for, */
+	double io; /* and, of these, for I/O */
 };
-
-static const char *class_name(struct json_object *doc, uint64_t number)
-{
-	struct json_object *classes = doc_get(doc, "waits.classes");
-
-	return json_object_get_string(doc_get(json_object_array_get_idx(classes, number), "name"));
-}
 
 static void add_classes(struct json_object *doc, struct json_object *account, const char *class,
 			struct waited *sum)
 {
-	struct json_object *sums = doc_get(account, "classes"), *of;
+	struct json_object *sums = doc_get(account, "classes"), *of, *found;
 	double ns;
 	size_t i;
 
@@ -39,15 +35,19 @@ static void add_classes(struct json_object *doc, struct json_object *account, co
 		of = json_object_array_get_idx(sums, i);
 		ns = (double)json_object_get_uint64(json_object_array_get_idx(of, 1));
 		sum->blocked += ns;
-		if (!strcmp(class_name(doc,
-				       json_object_get_uint64(json_object_array_get_idx(of, 0))),
-			    class))
-			sum->class += ns;
+		found = json_object_array_get_idx(
+			doc_get(doc, "waits.classes"),
+			json_object_get_uint64(json_object_array_get_idx(of, 0)));
+		if (strcmp(json_object_get_string(doc_get(found, "name")), class) != 0)
+			continue;
+		sum->class += ns;
+		sum->io += json_object_object_get(found, "io") ? ns : 0;
 	}
 }
 
-/* name NULL: all accounts. */
-static struct waited waited_by(struct json_object *doc, const char *name, const char *class)
+/* name NULL: all accounts. tid 0: all of the name. */
+static struct waited waited_by(struct json_object *doc, const char *name, int tid,
+			       const char *class)
 {
 	struct json_object *accounts = doc_get(doc, "waits.accounts"), *account;
 	struct waited sum = { 0 };
@@ -59,6 +59,8 @@ static struct waited waited_by(struct json_object *doc, const char *name, const 
 		process = json_object_get_string(json_object_object_get(account, "process"));
 		if (name && (!process || strcmp(process, name) != 0))
 			continue;
+		if (tid && json_object_get_int(json_object_object_get(account, "pid")) != tid)
+			continue;
 		sum.nr++;
 		sum.wall += (double)doc_number(account, "wall_ns");
 		sum.cpu += (double)doc_number(account, "cpu_ns");
@@ -68,6 +70,18 @@ static struct waited waited_by(struct json_object *doc, const char *name, const 
 		add_classes(doc, account, class, &sum);
 	}
 	return sum;
+}
+
+static void add_waited(struct waited *sum, const struct waited *part)
+{
+	sum->nr += part->nr;
+	sum->wall += part->wall;
+	sum->cpu += part->cpu;
+	sum->runnable += part->runnable;
+	sum->stolen += part->stolen;
+	sum->unaccounted += part->unaccounted;
+	sum->blocked += part->blocked;
+	sum->class += part->class;
 }
 
 static void assert_identity(const struct waited *sum, const char *name)
@@ -84,10 +98,9 @@ static double allowed(double wall)
 }
 
 /* What a line of the program says of one thread, or of several that have one name. */
-static void assert_thread(struct json_object *doc, const char *name, const char *class,
+static void assert_thread(struct waited sum, const char *name, const char *class,
 			  const double ns[3], size_t nr)
 {
-	struct waited sum = waited_by(doc, name, class);
 	double off, waited = sum.class + sum.runnable + sum.cpu + sum.stolen;
 
 	cr_assert_eq(sum.nr, nr, "%zu accounts of %s", sum.nr, name);
@@ -111,32 +124,38 @@ static void assert_thread(struct json_object *doc, const char *name, const char 
 	off = waited - ns[2];
 	cr_expect_geq(off, -allowed(ns[1]), "%s: %s %.0f of %.0f ns", name, class, sum.class,
 		      ns[2]);
-	cr_expect_leq(sum.blocked - sum.class, allowed(ns[1]), "%s: other classes than %s", name,
-		      class);
+	/* An exec waits until the other threads have ended. */
+	if (strcmp(name, "execs") != 0)
+		cr_expect_leq(sum.blocked - sum.class, allowed(ns[1]), "%s: other classes than %s",
+			      name, class);
+	if (!strcmp(name, "files") || !strcmp(name, "faults"))
+		cr_expect_geq(sum.io, 0.9 * sum.class, "%s: not for I/O", name);
 }
 
 /* Compares all lines; those of the spinners are added up. */
 static void assert_threads(struct json_object *doc, const char *lines)
 {
+	struct waited spun = { 0 }, sum;
 	double ns[3], spins[3] = { 0 };
 	char name[16], class[32];
-	size_t nr = 0, compared = 0, i;
-	int used;
+	size_t compared = 0, i;
+	int tid, used;
 
-	for (; sscanf(lines, "%15s %31s %lf %lf %lf%n", name, class, &ns[0], &ns[1], &ns[2],
-		      &used) == 5;
+	for (; sscanf(lines, "%15s %d %31[^:]: %lf %lf %lf%n", name, &tid, class, &ns[0], &ns[1],
+		      &ns[2], &used) == 6;
 	     lines += used) {
+		sum = waited_by(doc, name, tid, class);
 		if (strcmp(name, "spins") != 0) {
-			assert_thread(doc, name, class, ns, 1);
+			assert_thread(sum, name, class, ns, 1);
 			compared++;
 			continue;
 		}
-		for (nr++, i = 0; i < 3; i++)
+		add_waited(&spun, &sum);
+		for (i = 0; i < 3; i++)
 			spins[i] += ns[i];
 	}
-	cr_assert_eq(compared, 7);
-	cr_assert_eq(nr, 8);
-	assert_thread(doc, "spins", "runnable", spins, nr);
+	cr_assert_eq(compared, 12);
+	assert_thread(spun, "spins", "runnable", spins, 8);
 }
 
 LIVE_TEST(live_waits, by_thread)
@@ -152,13 +171,69 @@ LIVE_TEST(live_waits, with_callers)
 	assert_threads(live->doc, live->end.out);
 }
 
+/* Accounts and memory of many threads. */
+LIVE_TEST(live_waits, of_ten_thousand)
+{
+	double ns[3];
+
+	NEED(live_run(live, ARGS("--waits", "--split", "thread", "--memory", "128M"),
+		      ARGS(WORKLOAD("waits"), "400", "10000")),
+	     "not so many threads");
+	cr_assert_eq(sscanf(live->end.out, "pool 0 clock_nanosleep: %lf %lf %lf", &ns[0], &ns[1],
+			    &ns[2]),
+		     3);
+	assert_thread(waited_by(live->doc, "pool", 0, "clock_nanosleep"), "pool", "clock_nanosleep",
+		      ns, 10000);
+}
+
+/* Attach begins before the program and ends after it. */
+static void check_around(struct live *live, const char *const options[],
+			 const char *const command[])
+{
+	struct child child;
+	struct child_end end;
+
+	attach_start(live, &child, options);
+	child_run(&end, NULL, command);
+	attach_end(live, &child, SIGINT);
+	assert_threads(live->doc, end.out);
+	child_end_free(&end);
+}
+
+LIVE_TEST(live_waits, of_the_host)
+{
+	check_around(live, ARGS("--waits", "--split", "thread", "--all"), ARGS(WORKLOAD("waits")));
+}
+
+static void remove_cgroup(void *path)
+{
+	container_remove_cgroups(path);
+}
+
+LIVE_TEST(live_waits, of_a_cgroup)
+{
+	char name[64], mount[128], path[256];
+	struct guard guard;
+
+	NEED(cgroup_mount(NULL, mount, sizeof(mount)), "no cgroups of version 2");
+	snprintf(name, sizeof(name), "/bpfprofil-%d", getpid());
+	snprintf(path, sizeof(path), "%s%s", mount, name);
+	guard_begin(&guard, remove_cgroup, name);
+	cgroup_make(path);
+	check_around(live, ARGS("--waits", "--split", "thread", "--cgroup", path),
+		     ARGS("sh", "-c", "echo $$ >\"$0/cgroup.procs\" && exec \"$1\"", path,
+			  WORKLOAD("waits")));
+	cgroup_remove(path);
+	guard_end(&guard);
+}
+
 /* Without a split all threads are one account, which has no other time than theirs. */
 LIVE_TEST(live_waits, of_a_target)
 {
 	struct waited sum;
 
 	live_run(live, ARGS("--waits"), ARGS(WORKLOAD("waits")));
-	sum = waited_by(live->doc, NULL, "futex");
+	sum = waited_by(live->doc, NULL, 0, "futex");
 	cr_assert_eq(sum.nr, 1);
 	assert_identity(&sum, "target");
 	cr_expect_leq(sum.unaccounted, allowed(sum.wall));
@@ -183,7 +258,7 @@ LIVE_TEST(live_waits, cut_by_an_interval)
 	     line = strtok_r(NULL, "\n", &rest), nr++) {
 		struct json_object *doc = doc_load(line);
 
-		sum = waited_by(doc, NULL, "clock_nanosleep");
+		sum = waited_by(doc, NULL, 0, "clock_nanosleep");
 		assert_identity(&sum, line);
 		cr_expect_leq(sum.class, (double)doc_number(doc, "duration_ns") + 50e6);
 		wall += sum.wall;
@@ -213,7 +288,7 @@ LIVE_TEST(live_waits, of_a_running_process)
 	child_finish(&child, &end);
 	child_end_free(&end);
 	live_load(live);
-	sum = waited_by(live->doc, "conditions", "futex");
+	sum = waited_by(live->doc, "conditions", 0, "futex");
 	cr_assert_eq(sum.nr, 1);
 	assert_identity(&sum, "conditions");
 	cr_expect_float_eq(sum.wall, (double)doc_number(live->doc, "duration_ns"), 50e6, "%.0f",
@@ -228,8 +303,8 @@ LIVE_TEST(live_waits, processes_in_little_memory)
 
 	live_run(live, ARGS("-q", "--waits", "--split", "process", "--memory", "256K"),
 		 ARGS("sh", "-c", "for i in $(seq 2000); do \"$0\"; done", WORKLOAD("nothing")));
-	brief = waited_by(live->doc, "nothing", "wait4");
-	all = waited_by(live->doc, NULL, "wait4");
+	brief = waited_by(live->doc, "nothing", 0, "wait4");
+	all = waited_by(live->doc, NULL, 0, "wait4");
 	cr_expect_lt(brief.nr, 1000, "%zu of 2,000 were not added up", brief.nr);
 	cr_expect_gt(brief.wall - brief.blocked, 2000 * 100e3);
 	cr_expect_gt(all.class, brief.wall - 2000 * 1e6);
