@@ -212,6 +212,29 @@ static void sum_roots(const struct profile_waits *waits, const uint32_t *root_of
 		by_root[root_of[i]] = add_saturating(by_root[root_of[i]], waits->nodes[i].ns);
 }
 
+int waits_walks(const struct profile *profile, uint64_t target, struct callers_account *walks)
+{
+	const struct profile_waits *waits = profile->waits;
+	cleanup_free uint64_t *by_root = calloc(waits->nr_roots + 1, sizeof(*by_root));
+	cleanup_free uint32_t *root_of = profile_waits_roots(waits);
+	const uint32_t runnable = profile_waits_runnable(waits);
+	size_t i;
+
+	*walks = (struct callers_account){ 0 };
+	if (!by_root || !root_of)
+		return -ENOMEM;
+	sum_roots(waits, root_of, by_root);
+	for (i = 0; i < waits->nr_roots; i++) {
+		const struct profile_wait_root *root = &waits->roots[i];
+
+		if (root->end < WALK_END_COUNT && root->class != runnable &&
+		    profile_target_chosen(profile, target, root->target))
+			walks->ticks[root->end] =
+				add_saturating(walks->ticks[root->end], by_root[i]);
+	}
+	return 0;
+}
+
 static int add_histograms(struct view_maker *maker, const uint64_t *by_root, bool with_cpu)
 {
 	struct profile *profile = &maker->view->profile;

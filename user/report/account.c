@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
+#include "profile/waits_view.h"
 #include "report/render.h"
 #include "report/rows.h"
 
@@ -356,15 +357,13 @@ static bool is_plain_cut(enum walk_end end)
 	return walk_end_is_cut(end) && end != END_ABOVE_MAIN;
 }
 
-void render_callers(const struct report *report, const char *label, FILE *out)
+/* is_time: the walks are counted in nanoseconds. */
+static void put_walks(const uint64_t *ticks, bool is_time, const char *label, FILE *out)
 {
-	const uint64_t *ticks = report->walks.ticks;
 	const char *separator = " (";
 	double total = 0, cut = 0, above = (double)ticks[END_ABOVE_MAIN];
 	size_t i;
 
-	if (!report->profile->callers)
-		return;
 	for (i = 0; i < WALK_END_COUNT; i++) {
 		total += (double)ticks[i];
 		cut += is_plain_cut(i) ? (double)ticks[i] : 0;
@@ -378,12 +377,32 @@ void render_callers(const struct report *report, const char *label, FILE *out)
 		fprintf(out, ", cut above main %.1f %%", share_of(total, above));
 	fprintf(out, ", cut %.1f %%", share_of(total, cut));
 	for (i = 0; i < WALK_END_COUNT; i++) {
-		if (!is_plain_cut(i) || !ticks[i])
+		if (!is_plain_cut(i) || ticks[i] < (is_time ? SHOWN_NS : 1))
 			continue;
-		fprintf(out, "%s%s %" PRIu64, separator, walk_end_words[i], ticks[i]);
+		fprintf(out, "%s%s ", separator, walk_end_words[i]);
+		if (is_time)
+			fprintf(out, "%.3f s", (double)ticks[i] / 1e9);
+		else
+			fprintf(out, "%" PRIu64, ticks[i]);
 		separator = ", ";
 	}
 	fputs(*separator == ',' ? ")\n" : "\n", out);
+}
+
+void render_callers(const struct report *report, const char *label, FILE *out)
+{
+	if (report->profile->callers)
+		put_walks(report->walks.ticks, false, label, out);
+}
+
+void render_wait_callers(const struct profile *profile, uint64_t target, const char *label,
+			 FILE *out)
+{
+	struct callers_account walks;
+
+	/* Without memory, skip the line. */
+	if (profile->waits && !waits_walks(profile, target, &walks))
+		put_walks(walks.ticks, true, label, out);
 }
 
 void render_cost(const struct profile *profile, FILE *out)

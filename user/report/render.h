@@ -106,6 +106,10 @@ void render_mean(uint64_t ns, uint64_t count, char text[MEAN_BYTES]);
 void render_wait_account(const struct profile *profile, uint64_t target, const char *label,
 			 FILE *out);
 
+/* Writes a line on how the walks to the callers of waits ended; nothing if there were none. */
+void render_wait_callers(const struct profile *profile, uint64_t target, const char *label,
+			 FILE *out);
+
 /* Writes a line if most of the chosen waits are those of idle threads. */
 void render_idle_hint(const struct report *report, const char *label, FILE *out);
 

@@ -174,6 +174,7 @@ void report_account(const struct profile *profile, FILE *out)
 	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
 		render_callers(&report, "callers: ", out);
 	render_wait_account(profile, REPORT_ALL_TARGETS, "wall: ", out);
+	render_wait_callers(profile, REPORT_ALL_TARGETS, "waits: callers ", out);
 	render_cost(profile, out);
 	render_waits(profile, &options, "note: ", out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
@@ -592,13 +593,8 @@ static void put_wall(const struct report *report, FILE *out)
 {
 	const struct profile *profile = report->options->waits->of;
 	struct wait_totals totals;
-	bool has_totals = wait_totals_begin(&totals, profile->waits);
-	size_t i;
+	const bool has_totals = wait_totals_of(&totals, profile, report->options->target);
 
-	for (i = 0; has_totals && i < profile->waits->nr_accounts; i++)
-		if (profile_target_chosen(profile, report->options->target,
-					  profile->waits->accounts[i].target))
-			wait_totals_add(&totals, &profile->waits->accounts[i]);
 	fputs("\"wall\": { ", out);
 	if (has_totals)
 		render_json_wait_totals(profile->waits, &totals, out);

@@ -472,7 +472,10 @@ static void heading_notes(const struct report *report, FILE *out)
 
 static void heading_waits(const struct report *report, FILE *out)
 {
-	render_wait_account(report->options->waits->of, report->options->target, "wall      ", out);
+	const struct profile *profile = report->options->waits->of;
+
+	render_wait_account(profile, report->options->target, "wall      ", out);
+	render_wait_callers(profile, report->options->target, "waits     callers ", out);
 	render_idle_hint(report, "note      ", out);
 	heading_notes(report, out);
 }
@@ -508,6 +511,7 @@ static void heading(const struct report *report, FILE *out)
 		text_labelled(out, "note", "the profile is incomplete: its writer was stopped");
 	render_waits(profile, report->options, "note      ", out);
 	render_wait_account(profile, report->options->target, "wall      ", out);
+	render_wait_callers(profile, report->options->target, "waits     callers ", out);
 	render_cpu_time(profile, report->options->target, "note      ", out);
 	heading_notes(report, out);
 }

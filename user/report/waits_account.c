@@ -58,6 +58,19 @@ bool wait_totals_begin(struct wait_totals *totals, const struct profile_waits *w
 	return totals->classes;
 }
 
+bool wait_totals_of(struct wait_totals *totals, const struct profile *profile, uint64_t target)
+{
+	const struct profile_waits *waits = profile->waits;
+	size_t i;
+
+	if (!wait_totals_begin(totals, waits))
+		return false;
+	for (i = 0; i < waits->nr_accounts; i++)
+		if (profile_target_chosen(profile, target, waits->accounts[i].target))
+			wait_totals_add(totals, &waits->accounts[i]);
+	return true;
+}
+
 int wait_sum_compare(const void *left, const void *right)
 {
 	const struct profile_wait_sum *a = left, *b = right;
@@ -67,9 +80,10 @@ int wait_sum_compare(const void *left, const void *right)
 
 /* --- the line ----------------------------------------------------------------------------------- */
 
+/* Skips what would be 0.000. */
 static void put_part(uint64_t ns, const char *name, FILE *out)
 {
-	if (ns)
+	if (ns >= 500000)
 		fprintf(out, " + %.3f s %s", (double)ns / 1e9, name);
 }
 
@@ -89,7 +103,7 @@ static void put_classes(const struct profile_waits *waits, struct wait_totals *t
 
 	SORT(totals->classes, waits->nr_classes, wait_sum_compare);
 	for (i = 0; i < waits->nr_classes && totals->classes[i].ns; i++) {
-		if (i >= CLASSES_SHOWN) {
+		if (i >= CLASSES_SHOWN || (i && totals->classes[i].ns < 500000)) {
 			rest += totals->classes[i].ns;
 			more++;
 			continue;
@@ -108,14 +122,10 @@ void render_wait_account(const struct profile *profile, uint64_t target, const c
 {
 	const struct profile_waits *waits = profile->waits;
 	struct wait_totals totals;
-	size_t i;
 
 	/* Without memory, skip the line; the rest is still useful. */
-	if (!waits || !wait_totals_begin(&totals, waits))
+	if (!waits || !wait_totals_of(&totals, profile, target))
 		return;
-	for (i = 0; i < waits->nr_accounts; i++)
-		if (profile_target_chosen(profile, target, waits->accounts[i].target))
-			wait_totals_add(&totals, &waits->accounts[i]);
 	fprintf(out, "%s%.3f s of all threads = %.3f s CPU", label, (double)totals.wall_ns / 1e9,
 		(double)totals.cpu_ns / 1e9);
 	put_part(totals.runnable_ns, "runnable", out);

@@ -16,8 +16,9 @@ struct wait_totals {
 	struct profile_wait_sum *classes; /* by number; the owner frees it */
 };
 
-/* Makes room for all classes; false: out of memory. */
+/* Makes room for all classes, or adds up the chosen targets; false: out of memory. */
 bool wait_totals_begin(struct wait_totals *totals, const struct profile_waits *waits);
+bool wait_totals_of(struct wait_totals *totals, const struct profile *profile, uint64_t target);
 void wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account);
 
 /* For qsort(): the class with the most time first. */
