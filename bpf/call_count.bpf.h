@@ -20,7 +20,7 @@ static __always_inline void mark_dirty(struct call *call, u32 slot)
 		call->dirty = 0;
 }
 
-/* Takes a call out of force. True for the one caller that did it. */
+/* True for the one caller that switched the call off. */
 static __always_inline bool switch_off(struct call *call)
 {
 	if (__sync_val_compare_and_swap(&call->phase, CALL_ON, CALL_OFF) != CALL_ON)

@@ -8,7 +8,7 @@
 #define CALL_LINE(lines, number) bpf_map_lookup_elem(lines, &(number))
 #include "shared/call_abi.h"
 
-/* Calls in force, and ended ones whose counters must still be copied. */
+/* Calls that are on, and ended ones whose counters must still be copied. */
 MAPPED_ARRAY(calls, struct call, 1);
 
 /* Slots that no call uses. */

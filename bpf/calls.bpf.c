@@ -2,7 +2,7 @@
 /*
  * The BPF program of profil(), sprofil() and pcsample().
  *
- * A process that calls one of these has a call: a table of its regions, and counters. The server
+ * A process that calls one of these has a call (the struct): a table of its regions, and counters. The server
  * (user/calls) makes the call and stores a reference to it at the process's first thread. From then
  * on, everything happens here:
  *
@@ -13,12 +13,12 @@
  * The counters are in the kernel, 1,024 to a page. After a tick, the server gets a record, and
  * within 50 ms it adds the counts to the caller's buffer and clears them (user/calls/caller.c). A
  * call that counts up to a limit, and pcsample(), end at the very tick that fills a counter or the
- * buffer; for these, the counters here hold all that the buffer should.
+ * buffer; for these, the counters here are absolute values and not increments.
  *
- * A call's slot in `calls` is used again. Therefore a reference has the slot and a serial number. A
- * reference with another serial is dead, and its process no longer has a call.
+ * Slots of `calls` are reused. Therefore a reference has the slot and a serial number. A reference
+ * with another serial is dead, and its process no longer has a call.
  *
- * The server may take a call out of force at any moment. It must not free its lines and pages while
+ * The server may switch a call off at any moment. It must not free its lines and pages while
  * a tick still uses them: see tick().
  */
 #include "vmlinux.h"
@@ -81,7 +81,7 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 }
 
 /*
- * When user space has taken a call out of force, it waits until no handler that may have seen it is
+ * When user space has switched a call off, it waits until no handler that may have seen it is
  * still inside. The atomic add is a full barrier. Therefore a handler counts as entered before it
  * looks up the call.
  */
@@ -123,18 +123,18 @@ int call_tick_fast(struct bpf_perf_event_data *ctx)
 /* Frees a slot at once if user space never held anything of it. */
 static __always_inline void release(struct call *call, u32 slot)
 {
+	u32 spec_number = call->spec, owner_number = call->owner;
 	struct call_spec *spec;
 	struct call_owner *owner;
-	u32 number = call->spec;
 
+	/* If user space holds pages of the call, or has seen it, it frees the slot. */
 	if (call->first_page || __sync_val_compare_and_swap(&call->known, CALL_UNKNOWN,
 							    CALL_RELEASED) != CALL_UNKNOWN) {
 		send_record(CALL_GONE, slot, call->serial);
 		return;
 	}
-	spec = bpf_map_lookup_elem(&call_specs, &number);
-	number = call->owner;
-	owner = bpf_map_lookup_elem(&call_owners, &number);
+	spec = bpf_map_lookup_elem(&call_specs, &spec_number);
+	owner = bpf_map_lookup_elem(&call_owners, &owner_number);
 	if (!spec || !owner)
 		return;
 	__sync_fetch_and_sub(&spec->calls, 1);
@@ -170,7 +170,7 @@ static __always_inline void leave(struct task_struct *leader)
 enum { PID_LEVELS = 32 };
 
 /* Gives the child a call like the parent's, with an account that starts at zero. */
-static __always_inline void inherit(struct call *call, const struct call *parent)
+static __always_inline void init_child_call(struct call *call, const struct call *parent)
 {
 	__builtin_memset(call, 0, sizeof(*call));
 	call->flags = parent->flags;
@@ -209,7 +209,7 @@ static __always_inline u32 seen_pid(struct task_struct *task)
 const volatile __u32 max_calls = 0;
 
 /* Claims a slot and a part of the user's share. False: the child gets no call. */
-static __always_inline bool admit(const struct call *parent, u32 *slot)
+static __always_inline bool claim_slot(const struct call *parent, u32 *slot)
 {
 	u32 at = parent->owner;
 	struct call_owner *owner = bpf_map_lookup_elem(&call_owners, &at);
@@ -242,7 +242,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	u32 number = parent->spec;
 
 	spec = bpf_map_lookup_elem(&call_specs, &number);
-	if (!spec || !admit(parent, &ref.slot)) {
+	if (!spec || !claim_slot(parent, &ref.slot)) {
 		__sync_fetch_and_add(&globals.unfollowed, 1);
 		return;
 	}
@@ -251,7 +251,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	if (!call)
 		return;
 	ref.serial = __sync_fetch_and_add(&globals.serial, 1) + 1;
-	inherit(call, parent);
+	init_child_call(call, parent);
 	call->parent = *parent_ref;
 	call->born_ns = now;
 	call->tgid = seen_pid(child);
@@ -259,6 +259,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	__sync_fetch_and_add(&spec->calls, 1);
 	copy.child = call;
 	copy.slot = ref.slot;
+	/* The child's buffer may lack counts of the parent, or counters stay in the kernel. */
 	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS)))
 		bpf_loop(CALL_FORK_PAGES, copy_page, &copy, 0);
 	call->born_until_ns = bpf_ktime_get_ns();
@@ -280,7 +281,7 @@ static __always_inline void share_call(struct call *call, const struct call_ref 
 		leave_call(&shared);
 }
 
-static __always_inline void note_ended(struct task_struct *child)
+static __always_inline void mark_parent_ended(struct task_struct *child)
 {
 	struct call_ref ended = { .slot = CALL_ENDED };
 
@@ -310,7 +311,7 @@ int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 		else
 			share_call(call, ref, child);
 	} else {
-		note_ended(child);
+		mark_parent_ended(child);
 	}
 	__sync_fetch_and_add(&inside->fork_left, 1);
 	return 0;
@@ -332,7 +333,7 @@ int BPF_PROG(call_exit, struct task_struct *task)
 	return 0;
 }
 
-/* After an exec by another thread, the former first thread ends here. */
+/* After an exec by another thread, the former first thread ends here and drops its reference. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(call_free, struct task_struct *task)
 {

@@ -7,7 +7,7 @@
  * counts where it spends its CPU time, in a histogram in the program's own memory. For C and C++ of
  * any age; link with -lbpfprofil.
  *
- * All functions are async-signal-safe, are no cancellation points, and keep errno when they
+ * All functions are async-signal-safe, are not cancellation points, and keep errno when they
  * succeed. The caller keeps the buffers. The kernel writes to them until a call ends it, or until a
  * fault, exec or exit, and nothing has to be freed. Each function has a manual page,
  * profil(3bpfprofil) and so on; bpfprofil(7) has the rules.
@@ -31,7 +31,7 @@ struct prof {
 	void *pr_base; /* the counters */
 	size_t pr_size; /* size in bytes */
 	size_t pr_off; /* the lowest pc that is counted */
-	unsigned long pr_scale; /* bytes of text per counter, with 16 bits of fraction */
+	unsigned long pr_scale; /* bytes of counters per byte of text, with 16 bits of fraction */
 };
 
 enum {
@@ -102,7 +102,7 @@ enum {
 struct bpfprofil_status {
 	unsigned int on;
 	unsigned int stopped;
-	unsigned int region; /* index of the region that stopped it */
+	unsigned int region; /* index of the region with the full counter, or with the fault */
 	unsigned int reserved;
 	uint64_t counter; /* index of its counter in the region; only for LIMIT */
 	uint64_t period_ns; /* CPU time between ticks, as delivered; 0 when off */
@@ -115,7 +115,7 @@ struct bpfprofil_status {
 	const char *dialect; /* of the last call; the string is never freed */
 };
 
-/* The same type by a name that is no function's. */
+/* A name of the type that does not clash with bpfprofil_status(). */
 typedef struct bpfprofil_status bpfprofil_status_t;
 
 /*

@@ -90,7 +90,7 @@ struct call_weight {
 };
 
 /*
- * One call in force, or the last one of a process. The child of a fork has a call and counters of
+ * A call that is on, or the last one of a process. The child of a fork has a call and counters of
  * its own, made in the kernel before its first instruction. Threads and children that share the
  * address space share the call.
  */

@@ -67,7 +67,7 @@ struct call_request {
 struct call_state {
 	uint32_t on; /* 0 or CALL_PROFIL, CALL_SPROFIL, CALL_PCSAMPLE */
 	uint32_t stopped; /* enum call_stop, of the last call */
-	uint32_t region; /* the counter that stopped it, or the region that faulted */
+	uint32_t region; /* whose counter stopped it, or which faulted */
 	uint32_t dialect;
 	uint64_t counter;
 	uint64_t period_ns; /* time between ticks, as set and delivered; 0 when off */

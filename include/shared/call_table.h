@@ -20,9 +20,8 @@
  *          64                129   4
  *       4,096              8,193   6
  *
- * A plain binary search over the segments is some 50 lines shorter and as fast with 64 regions.
- * With 4,096 regions over the text of gcc's compiler it makes a tick 17 % slower (1,339 ns and not
- * 1,180).
+ * A plain binary search over the segments is some 50 lines shorter and as fast with 64 regions, but
+ * slower with 4,096.
  *
  * The lines of all tables are in one array, and each table's lines are contiguous from its base.
  */
@@ -97,9 +96,9 @@ CALL_TABLE_SIZE(struct call_table, 40);
 #endif
 
 /*
- * 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch.
- * Clang must not know that there are only two values, because it makes a branch of what they are
- * multiplied or masked with, or drops masks by which 6.1's verifier knows bounds.
+ * 1 if a < b, without a branch, because the verifier would follow both sides. The asm hides from
+ * clang that the result is 0 or 1: otherwise clang makes a branch of it again, or drops masks that
+ * 6.1's verifier needs.
  */
 static inline __u64 call_less(__u64 a, __u64 b)
 {

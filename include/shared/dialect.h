@@ -35,8 +35,11 @@ enum dialect_full {
 	FULL_STOPS, /* stops at DIALECT_LIMIT, and stops all others of the process */
 };
 
-/* Where a pc counts that is beyond the last counter of the region with the largest offset <= pc. */
-enum dialect_beyond { BEYOND_OVERFLOW, BEYOND_LOOKS_ON };
+/*
+ * Where a pc counts that is beyond the last counter of its region, which has the largest offset <=
+ * pc: in the overflow bin, or in the next region around it that has a counter for it.
+ */
+enum dialect_beyond { BEYOND_OVERFLOW, BEYOND_OUTER_REGION };
 
 enum {
 	DIALECT_LIMIT = 32767, /* solaris: for a counter of any width */
@@ -52,7 +55,7 @@ struct dialect_rule {
 	__u8 beyond; /* enum dialect_beyond */
 	__u8 scale_off; /* profil() is off up to this scale; sprofil()'s regions up to 1 */
 	__u8 one_region; /* profil() is sprofil() with one region and its overflow bin */
-	__u8 one_is_most; /* a scale of 1.0 means the largest one below it, not 0 */
+	__u8 one_is_largest; /* a scale of 0x10000 means 0xffff, not 0 */
 	__u64 scale_mask; /* the bits of scale that are used */
 	__u64 scale_max; /* a larger scale gives EINVAL */
 };
@@ -62,19 +65,19 @@ struct dialect_rule {
  * its own rules for the rest.
  */
 static const struct dialect_rule dialect_rules[DIALECT_COUNT] = {
-	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_LOOKS_ON, 0, 0, 0,
+	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_OUTER_REGION, 0, 0,
+			    0, ~0ULL, ~0ULL },
+	[DIALECT_V7] = { FORMULA_ROUND_UP, FULL_WRAPS, FULL_WRAPS, BEYOND_OUTER_REGION, 1, 0, 0,
+			 0xffff, ~0ULL },
+	[DIALECT_SVR4] = { FORMULA_MULTIPLY, FULL_SATURATES, FULL_SATURATES, BEYOND_OUTER_REGION, 1,
+			   0, 1, 0xffff, ~0ULL },
+	[DIALECT_SOLARIS] = { FORMULA_MULTIPLY, FULL_STOPS, FULL_STOPS, BEYOND_OUTER_REGION, 1, 0,
+			      0, ~0ULL, ~0ULL },
+	[DIALECT_BSD43] = { FORMULA_HALVES, FULL_WRAPS, FULL_WRAPS, BEYOND_OUTER_REGION, 1, 0, 0,
 			    ~0ULL, ~0ULL },
-	[DIALECT_V7] = { FORMULA_ROUND_UP, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, 0, 0xffff,
-			 ~0ULL },
-	[DIALECT_SVR4] = { FORMULA_MULTIPLY, FULL_SATURATES, FULL_SATURATES, BEYOND_LOOKS_ON, 1, 0,
-			   1, 0xffff, ~0ULL },
-	[DIALECT_SOLARIS] = { FORMULA_MULTIPLY, FULL_STOPS, FULL_STOPS, BEYOND_LOOKS_ON, 1, 0, 0,
-			      ~0ULL, ~0ULL },
-	[DIALECT_BSD43] = { FORMULA_HALVES, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, 0, ~0ULL,
-			    ~0ULL },
-	[DIALECT_BSD44] = { FORMULA_MULTIPLY, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, 0,
+	[DIALECT_BSD44] = { FORMULA_MULTIPLY, FULL_WRAPS, FULL_WRAPS, BEYOND_OUTER_REGION, 0, 0, 0,
 			    ~0ULL, DIALECT_SCALE_ONE },
-	[DIALECT_BSD44DOC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, 0,
+	[DIALECT_BSD44DOC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_WRAPS, BEYOND_OUTER_REGION, 0, 0, 0,
 			       ~0ULL, DIALECT_SCALE_ONE },
 	[DIALECT_IRIX] = { FORMULA_DIVIDE, FULL_SATURATES, FULL_SATURATES, BEYOND_OVERFLOW, 1, 1, 0,
 			   ~0ULL, ~0ULL },
@@ -90,7 +93,7 @@ static inline __u64 dialect_scale(__u32 dialect, __u64 scale)
 {
 	const struct dialect_rule *rule = dialect_rule(dialect);
 
-	if (rule->one_is_most && scale == DIALECT_SCALE_ONE)
+	if (rule->one_is_largest && scale == DIALECT_SCALE_ONE)
 		return DIALECT_SCALE_ONE - 1;
 	return scale & rule->scale_mask;
 }

@@ -203,7 +203,7 @@ static void close_regions(struct compiler *c, uint64_t start)
  */
 static void sweep(struct compiler *c)
 {
-	bool looks_on = dialect_rule(c->call->dialect)->beyond == BEYOND_LOOKS_ON;
+	bool looks_on = dialect_rule(c->call->dialect)->beyond == BEYOND_OUTER_REGION;
 	struct active_region *region;
 	size_t i;
 
