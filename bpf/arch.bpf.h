@@ -10,17 +10,17 @@
 
 #include "shared/callers_abi.h"
 
-/*
- * What the code at a pc shows of its frame, in bytes above SP: the CFA; where the caller's frame
- * pointer is stored, + 1, or 0 if it is still in its register; and likewise the return address.
- */
-enum shown { SHOWN_NOTHING, SHOWN_FRAME, SHOWN_SIGNAL /* a handler's return, as UNWIND_SIGNAL */ };
+/* What code that is about to return says of its frame. Offsets are in bytes above SP. */
+enum epilogue_kind { EPILOGUE_NONE, EPILOGUE_RETURN, EPILOGUE_SIGNAL /* as UNWIND_SIGNAL */ };
 
-struct shown_frame {
-	u16 what;
+enum { FP_STORED = 1, RA_STORED = 2 };
+
+struct epilogue {
+	u8 kind;
+	u8 stored; /* what is on the stack; the rest is still in its register */
 	u16 cfa;
-	u16 fp;
-	u16 ra;
+	u16 fp; /* where the caller's frame pointer is stored */
+	u16 ra; /* likewise the return address */
 };
 
 /* What the kernel saved of a user's registers, or of what an interrupt interrupted. */
@@ -99,7 +99,7 @@ static __always_inline void arch_frame(volatile struct bpf_perf_event_data *ctx,
 	frame->sp = ctx->regs.sp;
 	frame->fp = ctx->regs.bp;
 	frame->scratch = ctx->regs.di;
-	frame->narrow = ctx->regs.cs == X86_USER32_CS;
+	frame->is_32bit = ctx->regs.cs == X86_USER32_CS;
 }
 
 /* The following functions do the same for the registers that an interrupt saved. */
@@ -126,7 +126,7 @@ static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs
 	u16 cs = 0;
 
 	bpf_core_read(&cs, sizeof(cs), &regs->cs);
-	frame->narrow = cs == X86_USER32_CS;
+	frame->is_32bit = cs == X86_USER32_CS;
 	bpf_core_read(&frame->pc, sizeof(frame->pc), &regs->ip);
 	bpf_core_read(&frame->sp, sizeof(frame->sp), &regs->sp);
 	bpf_core_read(&frame->fp, sizeof(frame->fp), &regs->bp);
@@ -140,7 +140,7 @@ static __always_inline void arch_return_frame(struct task_struct *task, struct f
 	u16 cs = 0;
 
 	bpf_core_read(&cs, sizeof(cs), &regs->cs);
-	frame->narrow = cs == X86_USER32_CS;
+	frame->is_32bit = cs == X86_USER32_CS;
 	frame->pc = regs->ip;
 	frame->sp = regs->sp;
 	frame->fp = regs->bp;
@@ -175,14 +175,14 @@ enum {
 };
 
 /* For code that pops something off the stack, if anything, and returns within 8 bytes. */
-static __always_inline struct shown_frame arch_shown_by_end(u64 code)
+static __always_inline struct epilogue arch_epilogue_of(u64 code)
 {
-	const struct shown_frame none = {};
-	struct shown_frame shown = {};
+	const struct epilogue none = {};
+	struct epilogue found = {};
 	u32 i;
 
 	if ((code & 0xffffff) == X86_ADD_SP) {
-		shown.cfa = code >> 24 & 0x7f;
+		found.cfa = code >> 24 & 0x7f;
 		if (code >> 31 & 1)
 			return none;
 		code >>= 32;
@@ -191,19 +191,21 @@ static __always_inline struct shown_frame arch_shown_by_end(u64 code)
 		if ((code & 0xf8ff) == X86_POP_HIGH) {
 			code >>= 8;
 		} else if ((code & 0xff) == X86_POP + X86_BP) {
-			shown.fp = shown.cfa + 1;
+			found.fp = found.cfa;
+			found.stored |= FP_STORED;
 		} else if ((code & 0xf8) != X86_POP || (code & 0xff) == X86_POP + X86_SP) {
 			break;
 		}
 		code >>= 8;
-		shown.cfa += sizeof(u64);
+		found.cfa += sizeof(u64);
 	}
 	if ((code & 0xff) != X86_RET)
 		return none;
-	shown.ra = shown.cfa + 1;
-	shown.cfa += sizeof(u64);
-	shown.what = SHOWN_FRAME;
-	return shown;
+	found.ra = found.cfa;
+	found.stored |= RA_STORED;
+	found.cfa += sizeof(u64);
+	found.kind = EPILOGUE_RETURN;
+	return found;
 }
 
 /*
@@ -211,27 +213,27 @@ static __always_inline struct shown_frame arch_shown_by_end(u64 code)
  * $8,%rsp; call *%rcx; add $8,%rsp; ret", and in the main() that rustc makes. The called function
  * leaves SP as it was.
  */
-static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
+static __always_inline struct epilogue arch_epilogue(u64 pc, bool in_call)
 {
-	struct shown_frame shown = {};
+	struct epilogue found = {};
 	bool at_start;
 	u64 code;
 
 	if (bpf_probe_read_user(&code, sizeof(code), (void *)pc))
-		return shown;
+		return found;
 	at_start = !in_call && (code & 0xffffff) == X86_SUB_SP &&
 		   (code >> 32 & 0xffff) == X86_CALL_CX;
 	if (at_start && bpf_probe_read_user(&code, sizeof(code),
 					    (void *)(pc + X86_SUB_SP_BYTES + X86_CALL_CX_BYTES)))
-		return shown;
+		return found;
 	if (!in_call && (code & 0xffff) == X86_CALL_CX)
 		code >>= 8 * X86_CALL_CX_BYTES;
-	shown = arch_shown_by_end(code);
-	if (at_start && shown.what) {
-		shown.cfa = sizeof(u64);
-		shown.ra = 1;
+	found = arch_epilogue_of(code);
+	if (at_start && found.kind) {
+		found.cfa = sizeof(u64);
+		found.ra = 0;
 	}
-	return shown;
+	return found;
 }
 
 /* The user pc that a task will return to. */
@@ -348,7 +350,7 @@ static __always_inline void arch_frame(volatile struct bpf_perf_event_data *ctx,
 	frame->sp = ctx->regs.sp;
 	frame->fp = ctx->regs.regs[ARM64_FP];
 	frame->scratch = ctx->regs.regs[ARM64_LR];
-	frame->narrow = !!(ctx->regs.pstate & PSR_MODE32_BIT);
+	frame->is_32bit = !!(ctx->regs.pstate & PSR_MODE32_BIT);
 }
 
 static __always_inline bool arch_saved_user_mode(const struct pt_regs___kernel *regs)
@@ -373,7 +375,7 @@ static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs
 	u64 pstate = 0;
 
 	bpf_core_read(&pstate, sizeof(pstate), &regs->pstate);
-	frame->narrow = !!(pstate & PSR_MODE32_BIT);
+	frame->is_32bit = !!(pstate & PSR_MODE32_BIT);
 	bpf_core_read(&frame->pc, sizeof(frame->pc), &regs->pc);
 	bpf_core_read(&frame->sp, sizeof(frame->sp), &regs->sp);
 	bpf_core_read(&frame->fp, sizeof(frame->fp), &regs->regs[ARM64_FP]);
@@ -421,9 +423,9 @@ static __always_inline bool arch_returns(u32 code)
 /*
  * For code that is about to return, for an entry of the PLT, and for the end of a signal's handler.
  */
-static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
+static __always_inline struct epilogue arch_epilogue(u64 pc, bool in_call)
 {
-	struct shown_frame shown = {};
+	struct epilogue found = {};
 	u32 code[ARM64_CODE];
 	u32 next;
 
@@ -432,25 +434,26 @@ static __always_inline struct shown_frame arch_shown_frame(u64 pc, bool in_call)
 		code[1] = code[2] = code[3] = 0;
 		if (bpf_probe_read_user(code, sizeof(u64), (void *)pc) &&
 		    bpf_probe_read_user(code, sizeof(u32), (void *)pc))
-			return shown;
+			return found;
 	}
 	if (code[0] == ARM64_SIGRETURN && code[1] == ARM64_SVC) {
-		shown.what = SHOWN_SIGNAL;
-		return shown;
+		found.kind = EPILOGUE_SIGNAL;
+		return found;
 	}
 	next = (code[1] & ~ARM64_AUTIBSP_BIT) == ARM64_AUTIASP ? code[2] : code[1];
 	if ((code[0] & ~(ARM64_POP_BITS << ARM64_POP_SHIFT)) == ARM64_POP_FRAME &&
 	    arch_returns(next)) {
-		shown.what = SHOWN_FRAME;
-		shown.cfa = (code[0] >> ARM64_POP_SHIFT & ARM64_POP_BITS) * sizeof(u64);
-		shown.fp = 1;
-		shown.ra = sizeof(u64) + 1;
+		found.kind = EPILOGUE_RETURN;
+		found.cfa = (code[0] >> ARM64_POP_SHIFT & ARM64_POP_BITS) * sizeof(u64);
+		found.stored = FP_STORED | RA_STORED;
+		found.fp = 0;
+		found.ra = sizeof(u64);
 	} else if (!in_call &&
 		   (arch_returns(code[0]) || code[0] == ARM64_BR_X17 || code[1] == ARM64_BR_X17 ||
 		    code[2] == ARM64_BR_X17 || code[3] == ARM64_BR_X17)) {
-		shown.what = SHOWN_FRAME;
+		found.kind = EPILOGUE_RETURN;
 	}
-	return shown;
+	return found;
 }
 
 static __always_inline u64 arch_return_pc(struct task_struct *task)

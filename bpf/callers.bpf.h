@@ -50,8 +50,8 @@ static __always_inline void begin_chain(struct walk *walk, u32 generation)
 }
 
 /*
- * Enters the chain of the walk that has just ended; 0: there is no room, and the walk's parent is what it
- * reached, else its last element + 1.
+ * Enters the chain of the walk that has just ended, and returns its leaf. NO_NODE: there is no room,
+ * and the walk's parent is the node that it reached.
  */
 __noinline u32 enter_chain(u32 cpu, u32 target)
 {
@@ -61,13 +61,13 @@ __noinline u32 enter_chain(u32 cpu, u32 target)
 	if (!walk)
 		return 0;
 	nr = walk->nr;
-	if (!walk->owner)
+	if (walk->owner == NO_OWNER)
 		walk->owner = owner_of_current();
-	walk->parent = walk->base ?: owned_root(root_of(target, walk->end), walk->owner - 1);
+	walk->parent = walk->base ?: owned_root(root_parent(target, walk->end), walk->owner);
 	begin_chain(walk, generation);
 	for (i = 0; i < WALK_FRAMES && i < nr; i++)
 		if (enter_frame(cpu, i))
-			return 0;
+			return NO_NODE;
 	return walk->parent;
 }
 
@@ -104,7 +104,8 @@ __noinline u32 enter_leaf(u32 cpu)
 	at = walk->nr_entered;
 	for (i = 0; i < GAP_TRIES && !node && at > 1; i++) {
 		at /= 2;
-		node = child_node(walk->entered[(at - 1) & (WALK_ENTERED - 1)].node, leaf, 0);
+		node = child_node(walk->entered[(at - 1) & (WALK_ENTERED - 1)].node, leaf,
+				  NO_OWNER);
 	}
 	return node ?: child_node(walk->entered_root, leaf, walk->owner);
 }
@@ -121,7 +122,7 @@ __noinline int count_chain(u32 cpu, u32 target, u32 n)
 		return count_rootless(target, walk->end, n);
 	node = enter_chain(cpu, target) ?: enter_leaf(cpu);
 	if (node)
-		return add_to_node(node - 1, n);
+		return add_to_node(node, n);
 	if (!leaf_of(walk) && !walk->base)
 		return count_rootless(target, END_FULL, n);
 	return count_site(target, END_FULL, leaf_of(walk), n);

@@ -46,6 +46,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	u32 slot = exit_walks + bpf_get_smp_processor_id();
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+	struct exit_chain *chain = &follow->exit_chain;
 	struct mm_struct *mm = task->mm;
 
 	if (split == SPLIT_PROCESS || split == SPLIT_THREAD || !walk || !mm ||
@@ -53,16 +54,14 @@ static __noinline int remember_exit_chain(struct follow *follow)
 		return 0;
 	arch_return_frame(task, &walk->at);
 	begin_walk(walk, task, mm, follow->target);
-	walk->nr = walk->base = walk->owner = 0;
+	walk->nr = walk->base = 0;
+	walk->owner = NO_OWNER;
 	walk_up(slot);
-	follow->exit_target = follow->target;
-	/*
-	 * It is read before. If the halves are swapped meanwhile, the chain does not match either
-	 * generation.
-	 */
-	follow->exit_generation = *(volatile u32 *)&table_state.generation;
-	follow->exit_split = split_id();
-	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
+	chain->target = follow->target;
+	/* Is read first. If the halves are swapped meanwhile, the chain matches no generation. */
+	chain->generation = *(volatile u32 *)&table_state.generation;
+	chain->split = split_id();
+	chain->node = walk->nr ? enter_chain(slot, follow->target) : NO_NODE;
 	return 0;
 }
 

@@ -45,15 +45,12 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 	return amid_exec(task) ? 0 : arch_task_mm_id(task);
 }
 
-/*
- * From here on, a thread's samples must add up to its runtime. The account of a running thread is
- * on average half a scheduler tick old.
- */
+/* From here on, a thread's samples must add up to its runtime. */
 static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
 {
 	*weight = (struct weight){ .run = run_began(task), .base = base };
 	if (base && task->on_cpu)
-		weight->base += runtime_lag / 4;
+		weight->base += average_age(runtime_lag);
 }
 
 /*
@@ -202,7 +199,7 @@ static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
 		return count_site(target, with_callers ? end : END_FLAT, site, n);
 	if (account)
 		__sync_fetch_and_add(&account->outside, n);
-	spend_unbinned(target, n);
+	note_unbinned(target, n);
 	return with_callers ? count_rootless(target, end, n) : 0;
 }
 

@@ -94,9 +94,10 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
 
-	if (follow && follow->exit_node && follow->exit_target == target &&
-	    follow->exit_generation == table_state.generation && follow->exit_split == split_id())
-		walk->base = follow->exit_node;
+	if (follow && follow->exit_chain.node && follow->exit_chain.target == target &&
+	    follow->exit_chain.generation == table_state.generation &&
+	    follow->exit_chain.split == split_id())
+		walk->base = follow->exit_chain.node;
 }
 
 /* Whether an exec has not replaced the image yet to which the registers belong. */
@@ -145,15 +146,15 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 }
 
 /*
- * Counts the chain of a tick that is in a bin or outside of all text, for which `counted` is the target
- * + 1. The registers of the frame that it fell in are in the walk.
+ * Counts the chain of a tick for which on_tick() returned a target. The registers of the frame that
+ * it fell in are in the walk.
  */
-static __noinline int count_callers(void *ctx, const struct tick *tick, u32 counted)
+static __noinline int count_callers(void *ctx, const struct tick *tick, u32 target)
 {
-	u32 cpu = bpf_get_smp_processor_id(), target = counted - 1;
+	u32 cpu = bpf_get_smp_processor_id();
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
-	if (!walk || !counted || counted == TICK_WEIGHTLESS)
+	if (!walk || target >= TARGETS_MAX)
 		return 0;
 	walk->owner = tick->owner;
 	if (tick->in_kernel)
@@ -172,15 +173,15 @@ static __always_inline struct tick *tick_of(struct walk *walk)
 
 static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx, bool by_thread)
 {
-	u32 cpu = bpf_get_smp_processor_id(), counted;
+	u32 cpu = bpf_get_smp_processor_id(), target;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
 	keep_stack(ctx);
 	if (!walk || is_passed_over())
 		return 0;
 	arch_frame(ctx, &walk->at);
-	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, tick_of(walk));
-	return count_callers(ctx, tick_of(walk), counted);
+	target = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, tick_of(walk));
+	return count_callers(ctx, tick_of(walk), target);
 }
 
 SEC("?perf_event")
@@ -198,7 +199,7 @@ int profil_callers_cgroup(struct bpf_perf_event_data *ctx)
 static __always_inline int on_sched_callers(void *ctx, struct hrtimer *timer, bool by_thread)
 {
 	struct pt_regs___kernel *regs = ticked(timer);
-	u32 cpu = bpf_get_smp_processor_id(), counted;
+	u32 cpu = bpf_get_smp_processor_id(), target;
 	struct walk *walk;
 
 	if (!regs)
@@ -208,9 +209,8 @@ static __always_inline int on_sched_callers(void *ctx, struct hrtimer *timer, bo
 		return 0;
 	walk->begun = watch_begin();
 	arch_saved_frame(regs, &walk->at);
-	counted =
-		on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, tick_of(walk));
-	count_callers(ctx, tick_of(walk), counted);
+	target = on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, tick_of(walk));
+	count_callers(ctx, tick_of(walk), target);
 	return watch_end(walk->begun, true);
 }
 
@@ -381,8 +381,8 @@ int profil_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	if (cpu_time.kind == WALK_PAUSE || cpu_time.kind == WALK_RESUME) {
-		weigh_around(&follow->weight, task, cpu_time.period_ns, runtime_lag,
-			     cpu_time.kind == WALK_PAUSE);
+		weigh_ticks_off(&follow->weight, task, cpu_time.period_ns, runtime_lag,
+				cpu_time.kind == WALK_PAUSE);
 		return 0;
 	}
 	settle_runtime(task, follow);

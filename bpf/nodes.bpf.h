@@ -32,8 +32,8 @@
 #include "spent.bpf.h"
 
 /*
- * How often a count wrapped, by node. User space could also read each before it wraps. But at 100 kHz 64 CPUs fill 32
- * bits in 11 minutes, and a session that is stopped for longer would lose 2^32 ticks unnoticed.
+ * How often the 32 bits of a node's count wrapped. User space cannot read each count before it
+ * wraps: it may be stopped (SIGSTOP) for minutes.
  */
 HASH(carries, u64, u64, 1024);
 
@@ -47,10 +47,7 @@ MAPPED_ARRAY(nodes, struct node_line, 1);
 /* Each half that is too large for that is one of these arrays. */
 ADDED_ARRAYS(halves, node_half, BPF_F_INNER_MAP, struct node_line, 1, 2);
 
-/*
- * The most roots of each half, and the number from which on a swap is requested. Both are
- * set before load.
- */
+/* The most roots of each half, and how many in use request a swap. Both are set before load. */
 const volatile __u32 max_roots = 0;
 const volatile __u32 roots_low = 0;
 
@@ -63,12 +60,12 @@ static __always_inline u32 half_in_use(void)
 }
 
 /* Makes a root of a split that has none. NO_ROOT_NUMBER: there is no room. */
-static __always_inline u32 new_root(const struct table_root_key *key)
+static __always_inline u32 new_root_number(const struct table_root_key *key)
 {
 	u32 half = key->half & 1, *next = &table_state.next_root[half];
 	struct table_root fresh = {}, *root;
 
-	/* There are hardly more numbers than roots: two CPUs may have numbered one root twice. */
+	/* If two CPUs make the same root, at most one number each is wasted. */
 	if (*next >= max_roots)
 		return NO_ROOT_NUMBER;
 	fresh.number = 2 * __sync_fetch_and_add(next, 1) + half;
@@ -80,10 +77,10 @@ static __always_inline u32 new_root(const struct table_root_key *key)
 }
 
 /*
- * Returns the root for a target's ticks whose walks ended so. If the split has no room for a root
- * or for its account, it returns the root of split 0.
+ * Returns the root of a target, the current split and an end of walks, as a parent. If the split has
+ * no room for a root or for its account, it returns the root of split 0.
  */
-__noinline u32 root_of(u32 target, u32 end)
+__noinline u32 root_parent(u32 target, u32 end)
 {
 	u32 half = half_in_use(), number = NO_ROOT_NUMBER;
 	struct table_root_key key = { .target = target, .end = end, .half = half };
@@ -95,7 +92,7 @@ __noinline u32 root_of(u32 target, u32 end)
 		if (root)
 			number = root->number;
 		else if (key.split && tick_split(target))
-			number = new_root(&key);
+			number = new_root_number(&key);
 	}
 	if (number == NO_ROOT_NUMBER)
 		number = fixed_root(target, end, half);
@@ -108,7 +105,7 @@ __noinline int count_rootless(u32 target, u32 end, u32 n)
 	struct table_root_key key = { .target = target, .end = end };
 	struct table_root *root;
 
-	key.half = root_of(target, end) & 1;
+	key.half = half_of(root_parent(target, end));
 	key.split = split_id();
 	root = bpf_map_lookup_elem(&table_roots, &key);
 	if (!root) {
@@ -138,11 +135,11 @@ static __always_inline u32 node_mask(u32 half)
 }
 
 /*
- * The i-th line in which a site below a parent may be. The lines are not adjacent: otherwise whole
- * stretches would fill up in a half that is not half full, and each chain that begins with a frame
- * there would be lost.
+ * The i-th line in which a site below a parent may be. The lines are not adjacent: otherwise lines
+ * would fill up in clusters while the table still has room, and chains that start in a cluster would
+ * be lost.
  */
-static __always_inline u32 node_line(u64 hash, u32 i, u32 mask)
+static __always_inline u32 line_index(u64 hash, u32 i, u32 mask)
 {
 	return ((u32)(hash >> 32) + i * ((u32)hash | 1)) & mask / NODES_OF_LINE;
 }
@@ -161,12 +158,21 @@ static __always_inline struct node_line *line_at(u32 half, u32 line, u32 mask)
 	return mask < base_nodes ? bpf_map_lookup_elem(&nodes, &slot) : line_of_large(half, line);
 }
 
-static __always_inline u32 node_number(u32 half, u32 line, u32 i)
+static __always_inline u32 ref_at(u32 half, u32 line, u32 i)
 {
-	return (half ? NODE_IN_SECOND : 0) | (line * NODES_OF_LINE + i);
+	return node_ref((half ? NODE_IN_SECOND : 0) | (line * NODES_OF_LINE + i));
 }
 
-/* Returns the owner of the number if it may have one more node of a half, else NULL. */
+static __noinline struct table_node *node_of(u32 ref)
+{
+	u32 number = node_number(ref), half = !!(number & NODE_IN_SECOND);
+	u32 at = number & (NODE_IN_SECOND - 1);
+	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
+
+	return line ? &line->node[at % NODES_OF_LINE] : NULL;
+}
+
+/* Returns the owner of the number. NULL: it may not have one more node of the half. */
 static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 site)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
@@ -180,70 +186,69 @@ static __always_inline struct owner *admitted_owner(u32 number, u32 half, u64 si
 	return owner;
 }
 
+enum claim { CLAIMED, CLAIM_REFUSED, CLAIM_LATE /* another CPU was first */ };
+
 /*
- * Makes an empty node the node of a site below a parent, and returns 0. If another CPU was first it
- * returns the site that the node has now; ~0: the owner may not have one more. It is global, so
- * that the verifier checks it once and not in each round of the loop that calls it.
+ * Makes an empty node the node of a site below a parent. It is global, so that the verifier checks
+ * it once and not in each round of the loop that calls it.
  */
-__noinline u64 claim_node(struct table_node *node, u64 site, u32 parent, u32 owner_number)
+__noinline int claim_node(struct table_node *node, u64 site, u32 parent, u32 owner_number)
 {
 	u32 half = half_of(parent);
 	struct owner *owner = admitted_owner(owner_number & ~OWNER_QUIET, half, site);
-	u64 held;
 
 	if (!owner || !node)
-		return ~0ULL;
-	held = __sync_val_compare_and_swap(&node->site, 0, site);
-	if (held)
-		return held;
+		return CLAIM_REFUSED;
+	if (__sync_val_compare_and_swap(&node->site, 0, site))
+		return CLAIM_LATE;
 	node->parent = parent;
 	__sync_fetch_and_add(&owner->nodes_used[half], 1);
 	if (owner_number & OWNER_QUIET)
 		__sync_fetch_and_add(&table_state.nodes_used[half], 1);
 	else
 		note_used(&table_state.nodes_used[half], node_mask(half) / SWAP_PART);
-	return 0;
+	return CLAIMED;
 }
 
 /*
- * The node of a site below a parent, its number + 1. If there is none it is made, if there is room and its owner may have
- * one more; else 0. Owners are numbered from 1 on here; with 0 none is made.
+ * Returns the reference of a site's node below a parent, and makes the node for its owner. NO_NODE:
+ * there is no room, or the owner may not have one more. With NO_OWNER none is made.
  */
 __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 {
-	u32 half = half_of(parent), mask = node_mask(half), line, i, j;
-	u64 hash = node_hash(site, parent), held;
-	struct node_line *nodes_of;
+	u32 half = half_of(parent), mask = node_mask(half), at, i, j;
+	u64 hash = node_hash(site, parent);
+	struct node_line *line;
 	struct table_node *node;
+	int claim;
 
 	for (i = 0; i < NODE_LINES; i++) {
-		line = node_line(hash, i, mask);
-		nodes_of = line_at(half, line, mask);
-		if (!nodes_of)
-			return 0;
+		at = line_index(hash, i, mask);
+		line = line_at(half, at, mask);
+		if (!line)
+			return NO_NODE;
 		for (j = 0; j < NODES_OF_LINE; j++) {
-			node = &nodes_of->node[j];
-			held = *(volatile u64 *)&node->site;
-			if (!held) {
-				if (!owner_number)
-					return 0;
-				held = claim_node(node, site, parent, owner_number - 1);
-				if (!held)
-					return node_number(half, line, j) + 1;
-				if (held == ~0ULL)
-					return 0;
+			node = &line->node[j];
+			if (!*(volatile u64 *)&node->site) {
+				if (owner_number == NO_OWNER)
+					return NO_NODE;
+				claim = claim_node(node, site, parent, owner_number);
+				if (claim == CLAIM_REFUSED)
+					return NO_NODE;
+				if (claim == CLAIMED)
+					return ref_at(half, at, j);
 			}
-			if (held == site && node->parent == parent)
-				return node_number(half, line, j) + 1;
+			if (*(volatile u64 *)&node->site == site && node->parent == parent)
+				return ref_at(half, at, j);
 		}
 	}
-	return 0;
+	return NO_NODE;
 }
 
 /* Notes that a count went past 32 bits. At 997 Hz this takes 64 CPUs in one place 18 hours. */
-static __noinline int carry(u32 number)
+static __noinline int carry(u32 ref)
 {
-	u64 key = CARRY_OF_NODE | number, one = 1, *times;
+	u64 key = CARRY_OF_NODE | node_number(ref), one = 1, *times;
 
 	times = bpf_map_lookup_elem(&carries, &key);
 	if (times)
@@ -253,27 +258,26 @@ static __noinline int carry(u32 number)
 	return 0;
 }
 
-static __always_inline bool count_in(struct table_node *node, u32 n)
+/* True: the count wrapped, and the caller calls carry(). */
+static __always_inline bool count_wraps(struct table_node *node, u32 n)
 {
 	u32 before = __sync_fetch_and_add(&node->count, n);
 
 	return before + n < before;
 }
 
-__noinline int add_to_node(u32 number, u32 n)
+__noinline int add_to_node(u32 ref, u32 n)
 {
-	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
-	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
+	struct table_node *node = node_of(ref);
 
-	if (line && count_in(&line->node[at % NODES_OF_LINE], n))
-		carry(number);
+	if (node && count_wraps(node, n))
+		carry(ref);
 	return 0;
 }
 
-/* The owner of the current process, + 1. */
 __noinline u32 owner_of_current(void)
 {
-	return owner_of(NULL, bpf_get_current_task_btf()) + 1;
+	return owner_of(NULL, bpf_get_current_task_btf());
 }
 
 static __always_inline u64 coarse_site(u64 site)
@@ -282,49 +286,43 @@ static __always_inline u64 coarse_site(u64 site)
 }
 
 /*
- * Counts n ticks that find no node, not even of a coarse place, without their place and split. Each
- * target needs this one node, which is charged to root. False: the half is full, and the ticks are
- * lost.
+ * The last resort: counts n ticks in the target's one node without place and split. Root is charged
+ * for it, because each target needs it. False: the half is full, and the ticks are lost.
  */
 __noinline int count_unplaced(u32 target, u32 n)
 {
 	u32 root = fixed_root(target, with_callers ? END_FULL : END_FLAT, half_in_use());
-	u32 node = child_node(root | NODE_IS_ROOT, SITE_OF_OTHER, OWNER_ROOT + 1);
+	u32 node = child_node(root | NODE_IS_ROOT, SITE_OF_OTHER, OWNER_ROOT);
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
 	if (node) {
-		add_to_node(node - 1, n);
+		add_to_node(node, n);
 		return true;
 	}
 	if (account)
 		__sync_fetch_and_add(&account->lost[LOST_NO_MEMORY], n);
-	spend_unbinned(target, n);
+	note_unbinned(target, n);
 	return false;
 }
 
-/*
- * Counts n ticks at a site below a root, or else in the 64 KiB around it. False: there is no room.
- */
+/* Counts n ticks at a site below a root, or else in the 64 KiB around it. False: there is no room. */
 __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 {
 	u32 node = child_node(root, site, owner) ?: child_node(root, coarse_site(site), owner);
 
 	if (!node)
 		return false;
-	add_to_node(node - 1, n);
+	add_to_node(node, n);
 	return true;
 }
 
-/*
- * Does the same below the root of a target and of how the walk ended, or else counts without the
- * place.
- */
+/* Does the same below the root of a target and an end of walks, or else calls count_unplaced(). */
 __noinline int count_site(u32 target, u32 end, u64 site, u32 n)
 {
-	u32 owner = owner_of_current(), root = root_of(target, end);
+	u32 owner = owner_of_current(), root = root_parent(target, end);
 
 	if (end != END_FLAT)
-		root = owned_root(root, owner - 1);
+		root = owned_root(root, owner);
 	return count_below(root, site, owner, n) || count_unplaced(target, n);
 }
 

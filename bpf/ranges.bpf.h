@@ -27,7 +27,7 @@
  */
 #include "texts.bpf.h"
 
-/* RANGES for each CPU's ticks. With callers, as many follow for each CPU's exits. */
+/* RANGES for each of the walks, or without callers for each CPU's ticks. */
 MAPPED_ARRAY(ranges, struct text_range, 1);
 
 /* KNOWN_FILES for each CPU's ticks. */
@@ -75,7 +75,7 @@ struct tick {
 	bool kernel; /* the pc is in the kernel */
 	bool in_kernel; /* it fell in the kernel, whichever pc it is charged to */
 	bool unclassified; /* user space has not decided yet whether its cgroup is wanted */
-	u16 owner; /* of the process, + 1, if it is to be walked; 0: not looked up yet */
+	u16 owner; /* of the process; NO_OWNER: not looked up yet */
 };
 
 static __always_inline u32 range_slot(u32 cpu, u32 who, u64 pc, u32 shift)
@@ -191,7 +191,7 @@ static __always_inline void range_put(struct text_range *place, const struct tex
 	place->ticks = 0;
 }
 
-/* Makes a range of a mapping of a text; 0: the text has no number. */
+/* Makes a range of a mapping of a text. Text 0 has no number. */
 static __always_inline void range_of_text(const struct mapping *mapping, u32 text, u32 epoch,
 					  struct text_range *range)
 {

@@ -152,6 +152,7 @@ int selftest_chain(void *ctx)
 		walk->sites[i] = in_sites[i];
 	walk->nr = in_nr;
 	walk->base = 0;
+	walk->owner = NO_OWNER;
 	out_node = enter_chain(cpu, in_target);
 	return 0;
 }

@@ -34,7 +34,7 @@ static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct ta
 }
 
 /* Counts n ticks of the current split that are in no bin. */
-__noinline int spend_unbinned(u32 target, u32 n)
+__noinline int note_unbinned(u32 target, u32 n)
 {
 	struct spent_cpu *spent = spent_of(target, split_id(), bpf_get_current_task_btf());
 

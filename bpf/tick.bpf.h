@@ -11,7 +11,7 @@
  *     on_tick()
  *       read_tick()            whose pc counts: the user's or the kernel's
  *       count_hit()            the text around the pc is in the cache (ranges.bpf.h)
- *         weigh()              how many ticks the sample stands for (weight.bpf.h)
+ *         ticks_of_sample()    how many ticks the sample stands for (weight.bpf.h)
  *         count_at()           one atomic add in the node (nodes.bpf.h)
  *       or slow_tick()         it is not
  *         find the target, then the mapping, its text, its root; make a range for the next tick
@@ -29,12 +29,14 @@
 #include "source.bpf.h"
 #include "weight.bpf.h"
 
-/* Instead of a target + 1: of a tick that counts as nothing. */
-#define TICK_WEIGHTLESS 0xffffffff
+/* What became of a tick, instead of the number of the target that it counts for. */
+enum tick_result {
+	TICK_MISSED = TARGETS_MAX, /* its text is not in the cache: see slow_tick() */
+	TICK_UNPLACED, /* it is in no target, filtered, deferred or lost */
+	TICK_IGNORED, /* its sample stands for no tick */
+};
 
-/*
- * For the variance of sums: the ticks of a sample that stands for several ones are not independent.
- */
+/* Adds to the sum that variances are computed from: ticks of one sample are not independent. */
 static __noinline int note_excess(u32 target, u32 n)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
@@ -48,7 +50,7 @@ static __noinline int note_excess(u32 target, u32 n)
  * How many ticks a sample in the current thread stands for. Ticks in the kernel are added up in the
  * thread's record, which a sample writes anyway.
  */
-__noinline u32 weigh(struct follow *follow, bool in_kernel)
+__noinline u32 ticks_of_sample(struct follow *follow, bool in_kernel)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
@@ -81,14 +83,14 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 }
 
 /* Whether the task is still in the tick's cgroup. Another CPU may move it at any moment. */
-static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
+static __noinline bool is_in_cgroup_of(const struct tick *tick, struct task_struct *task)
 {
 	if (split != SPLIT_CGROUP && !cgroup_wanted)
 		return true;
 	return tick->who == thread_who(tick_who(arch_task_mm_id(task), task->tgid));
 }
 
-static __always_inline struct known_file *known_file_of(u64 inode)
+static __always_inline struct known_file *known_file_slot(u64 inode)
 {
 	u32 slot = bpf_get_smp_processor_id() << KNOWN_FILES_SHIFT |
 		   (u32)(inode * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_FILES_SHIFT));
@@ -96,15 +98,15 @@ static __always_inline struct known_file *known_file_of(u64 inode)
 	return bpf_map_lookup_elem(&known_files, &slot);
 }
 
-/* Distinguishes file systems that exist at the same time. */
+/* Bits of the superblock's address: equal inode numbers differ in it. */
 static __always_inline u32 device_of(u64 inode)
 {
 	return (u64)BPF_CORE_READ((struct inode *)inode, i_sb) >> 4;
 }
 
-static __always_inline void know_file(const struct space *space, const struct text_range *range)
+static __always_inline void remember_file(const struct space *space, const struct text_range *range)
 {
-	struct known_file *known = known_file_of(space->a);
+	struct known_file *known = known_file_slot(space->a);
 
 	if (!known)
 		return;
@@ -121,13 +123,13 @@ static __always_inline void know_file(const struct space *space, const struct te
  * new processes run such files, and then neither the file's state nor its number is looked up.
  * False: the file is another one.
  */
-static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
+static __noinline bool range_of_known_file(u64 pc, u32 epoch, struct text_range *range)
 {
 	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct vm_area_struct *vma = mm ? maple_find_vma(mm, pc) : NULL;
 	struct file *file = vma ? BPF_CORE_READ(vma, vm_file) : NULL;
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
-	struct known_file *known = inode ? known_file_of((u64)inode) : NULL;
+	struct known_file *known = inode ? known_file_slot((u64)inode) : NULL;
 	u64 offset;
 
 	if (!known || known->inode != (u64)inode || known->epoch != epoch ||
@@ -152,7 +154,7 @@ static __noinline bool find_file(u64 pc, u32 epoch, struct text_range *range)
  * mapping cannot be read now, and -ENOENT if there is no text. It is a function of its own to save
  * stack.
  */
-static __noinline int look_range_up(const struct tick *tick, struct text_range *range)
+static __noinline int lookup_range(const struct tick *tick, struct text_range *range)
 {
 	u32 epoch = *(volatile u32 *)&table_state.epoch;
 	struct mapping mapping = {};
@@ -160,7 +162,7 @@ static __noinline int look_range_up(const struct tick *tick, struct text_range *
 
 	if (tick->kernel)
 		kernel_mapping(tick->pc, &mapping);
-	else if (find_file(tick->pc, epoch, range))
+	else if (range_of_known_file(tick->pc, epoch, range))
 		return 0;
 	else
 		ret = find_mapping(&mapping, tick->pc);
@@ -169,7 +171,7 @@ static __noinline int look_range_up(const struct tick *tick, struct text_range *
 	if (!range_of_mapping(&mapping, epoch, range))
 		return -ENOENT;
 	if (mapping.space.kind == SPACE_FILE && range->epoch == epoch)
-		know_file(&mapping.space, range);
+		remember_file(&mapping.space, range);
 	return 0;
 }
 
@@ -177,7 +179,7 @@ static __noinline int look_range_up(const struct tick *tick, struct text_range *
 static __always_inline void count_outside(struct target_account *account, u32 target, u32 n)
 {
 	__sync_fetch_and_add(&account->outside, n);
-	spend_unbinned(target, n);
+	note_unbinned(target, n);
 }
 
 /*
@@ -192,7 +194,7 @@ static __always_inline u64 exit_site(struct follow *follow, struct target_accoun
 
 	if (!space.kind) {
 		__sync_fetch_and_add(&account->lost[LOST_EXIT], n);
-		spend_unbinned(follow->target, n);
+		note_unbinned(follow->target, n);
 		return 0;
 	}
 	text = text_of(&space);
@@ -202,10 +204,10 @@ static __always_inline u64 exit_site(struct follow *follow, struct target_accoun
 	return with_callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
-/* The owner of the process of a range, + 1. */
+/* The owner of the process of a range. */
 static __noinline u32 range_owner(struct text_range *range)
 {
-	if (!range->owner)
+	if (range->owner == NO_OWNER)
 		range->owner = owner_of_current();
 	return range->owner;
 }
@@ -214,12 +216,12 @@ static __noinline u32 range_owner(struct text_range *range)
  * Counts n ticks below the root of a range at a site that has no node in its first line. False:
  * they are lost.
  */
-static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
+static __noinline bool count_beyond_line(struct text_range *range, u64 site, u32 n)
 {
-	u32 node = child_node(range->root, site, 0);
+	u32 node = child_node(range->root, site, NO_OWNER);
 
 	if (node) {
-		add_to_node(node - 1, n);
+		add_to_node(node, n);
 		return true;
 	}
 	return count_below(range->root, site, range_owner(range), n) ||
@@ -229,14 +231,14 @@ static __noinline bool count_far(struct text_range *range, u64 site, u32 n)
 /* The cache line that most likely has the node of a site below a root. */
 static __always_inline struct node_line *first_line(u32 root, u64 site)
 {
-	u32 half = root & 1, mask = node_mask(half);
+	u32 half = half_of(root), mask = node_mask(half);
 
-	return line_at(half, node_line(node_hash(site, root), 0, mask), mask);
+	return line_at(half, line_index(node_hash(site, root), 0, mask), mask);
 }
 
 /*
- * Counts n ticks at a site of a range; false: they are lost. It is global, so that the verifier checks its loop
- * once and not for each way to it.
+ * Counts n ticks at a site of a range. False: they are lost. It is global, so that the verifier
+ * checks its loop once and not for each way to it.
  */
 __noinline int count_at(struct text_range *range, u64 site, u32 n)
 {
@@ -252,31 +254,28 @@ __noinline int count_at(struct text_range *range, u64 site, u32 n)
 		node = &line->node[i];
 		if (node->site != site || node->parent != root)
 			continue;
-		if (count_in(node, n))
-			carry(child_node(root, site, 0) - 1);
+		if (count_wraps(node, n))
+			carry(child_node(root, site, NO_OWNER));
 		return true;
 	}
-	return count_far(range, site, n);
+	return count_beyond_line(range, site, n);
 }
 
 /*
- * Counts a tick that is not in the cache. Returns whether it is at its place or outside of all
- * text.
+ * Finds the site of a tick that is not in the cache, and without callers counts it there. False: it
+ * was deferred or lost.
  */
-static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
+static __always_inline bool count_miss(struct tick *tick, struct follow *follow,
 				       struct target_account *account)
 {
 	struct text_range range = {}, *place;
 	bool counted = true;
 	int ret;
 
-	/*
-	 * These are read first. If the address space changes meanwhile, the range is old, and not
-	 * wrong.
-	 */
+	/* See read_tick(): the stamp was read before the mapping. */
 	range.who = tick->who;
 	range.stamp = tick->stamp;
-	ret = look_range_up(tick, &range);
+	ret = lookup_range(tick, &range);
 	if (ret == -EBUSY) {
 		defer_busy(follow, account, tick->pc, tick->n);
 		return false;
@@ -286,13 +285,13 @@ static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 		return true;
 	}
 	range.target = follow->target;
-	range.owner = 0;
+	range.owner = NO_OWNER;
 	tick->site = range_place(&range, tick->pc);
 	if (!with_callers) {
-		range.root = root_of(follow->target, END_FLAT);
+		range.root = root_parent(follow->target, END_FLAT);
 		counted = count_at(&range, tick->site, tick->n);
 	}
-	if (!tick->unclassified && cgroup_holds(tick, bpf_get_current_task_btf())) {
+	if (!tick->unclassified && is_in_cgroup_of(tick, bpf_get_current_task_btf())) {
 		place = range_place_for(bpf_get_smp_processor_id(), tick->who, tick->pc);
 		if (place)
 			range_put(place, &range);
@@ -303,10 +302,10 @@ static __always_inline bool count_tick(struct tick *tick, struct follow *follow,
 }
 
 /*
- * Whether the pc belongs to an image that an exec has just replaced. A record that was made during
- * an exec does not know its address space until the exec is over.
+ * Returns whether the pc may be of an image that an exec has just replaced. If the record was made
+ * during an exec, notes its address space once the exec is over.
  */
-static __always_inline bool between_images(struct follow *follow, struct task_struct *task, u64 mm)
+static __always_inline bool update_image(struct follow *follow, struct task_struct *task, u64 mm)
 {
 	if (!follow->mm && !amid_exec(task))
 		follow->mm = mm;
@@ -314,13 +313,11 @@ static __always_inline bool between_images(struct follow *follow, struct task_st
 }
 
 /*
- * Handles a tick that is not in the cache: it is nobody's, or must be translated, put off or left
- * out. This function and count_hit() are global, so that the verifier checks each of them once and
- * not for every path that leads there; without that, loading the clock's program took twice as
- * long, 145 ms. Returns the target + 1 if the tick is counted at its place, or is to be, or is outside of all
- * text; else 0.
+ * Handles a tick that is not in the cache. Returns its target if the tick has a place or is outside
+ * of all text, else TICK_UNPLACED. This function and count_hit() are global, so that the verifier
+ * checks each of them once and not for every path that leads there.
  */
-__noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out)
+__noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool filtered)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct target_account *account;
@@ -329,46 +326,47 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	bool counted = false;
 
 	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
-		return 0;
+		return TICK_UNPLACED;
 	target = follow->target;
 	account = bpf_map_lookup_elem(&target_accounts, &target);
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
-		return 0;
+		return TICK_UNPLACED;
 	touch(account);
 	touch(cpu_account);
 	if (!tick->n)
-		tick->n = weigh(follow, tick->in_kernel);
+		tick->n = ticks_of_sample(follow, tick->in_kernel);
 	if (!tick->n)
-		return 0;
+		return TICK_IGNORED;
 	cpu_account->misses++;
 	cpu_account->missed += tick->n;
 	__sync_fetch_and_add(&account->ticks, tick->n);
-	if (left_out) {
+	if (filtered) {
 		__sync_fetch_and_add(&account->filtered, tick->n);
-		spend_unbinned(target, tick->n);
+		note_unbinned(target, tick->n);
 	} else if (!tick->mm && !tick->kernel) {
 		tick->site = exit_site(follow, account, tick->n);
 		counted = tick->site &&
 			  (with_callers || count_site(target, END_FLAT, tick->site, tick->n));
-	} else if (!tick->kernel && between_images(follow, task, tick->mm)) {
+	} else if (!tick->kernel && update_image(follow, task, tick->mm)) {
 		defer_exec(follow, account, tick->n);
 	} else {
-		counted = count_tick(tick, follow, account);
+		counted = count_miss(tick, follow, account);
 	}
-	return counted ? target + 1 : 0;
+	return counted ? target : TICK_UNPLACED;
 }
 
 /*
- * Reads the user's pc for a tick in either mode; in mode split it reads the kernel's pc for a tick
- * in the kernel.
+ * Sets the pc that the tick counts for: the user's, or with --mode split the kernel's for a tick in
+ * the kernel. The stamp is read before the mapping: if the mapping changes in between, the range
+ * only has an old stamp and is checked again.
  */
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
 				      bool user, bool by_thread, struct tick *tick)
 {
 	tick->n = 0; /* not weighed yet */
 	tick->site = 0;
-	tick->owner = 0;
+	tick->owner = NO_OWNER;
 	tick->unclassified = false;
 	tick->in_kernel = !user;
 	/* `user` is tested first: then a user tick does not read the cache line of the knobs. */
@@ -382,8 +380,8 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 }
 
 /*
- * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
- * add to slow_tick()'s. Returns the target + 1, or 0 if it must be handled by that.
+ * Counts a tick whose text is in the cache. Returns its target, or TICK_MISSED or TICK_IGNORED. It is
+ * a function of its own, so that its stack does not add to slow_tick()'s.
  */
 __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 {
@@ -392,10 +390,10 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	u64 site;
 
 	if (!tick)
-		return 0;
+		return TICK_MISSED;
 	range = range_find(bpf_get_smp_processor_id(), tick->who, tick->pc, tick->stamp);
 	if (!range)
-		return 0;
+		return TICK_MISSED;
 	site = range_site(range, tick->pc);
 	if (!with_callers) {
 		line = first_line(range->root, site);
@@ -404,16 +402,16 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	}
 	if (!follow)
 		follow = make_follow(bpf_get_current_task_btf());
-	tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
+	tick->n = follow ? ticks_of_sample(follow, tick->in_kernel) : 1;
 	if (!tick->n)
-		return TICK_WEIGHTLESS;
+		return TICK_IGNORED;
 	tick->site = site;
 	range_hit(range, tick->n);
 	if (with_callers)
 		tick->owner = range_owner(range);
 	else
 		count_at(range, site, tick->n);
-	return range->target + 1;
+	return range->target;
 }
 
 /* What user space has decided about the current task's cgroup: enum space_state, or 0. */
@@ -427,8 +425,11 @@ static __noinline u32 cgroup_state(void)
 	return state ? *state : 0;
 }
 
-/* Only ticks that miss need this, because the cache has no range of a cgroup that is left out. */
-static __always_inline bool is_left_out(struct tick *tick)
+/*
+ * Returns whether the tick's cgroup is filtered, and notes if user space has not decided. The cache
+ * has no range of such a cgroup; therefore only ticks that miss call this.
+ */
+static __always_inline bool classify_cgroup(struct tick *tick)
 {
 	u32 state;
 
@@ -439,27 +440,31 @@ static __always_inline bool is_left_out(struct tick *tick)
 	return state == SPACE_LEFT_OUT;
 }
 
-/* Counts a tick by its pc. Returns the target + 1 if it is in a bin or outside of all text. */
+/*
+ * Counts a tick by its pc. Returns its target if the tick has a place or is outside of all text, else
+ * an enum tick_result. With callers, a tick with a place is counted by count_callers().
+ */
 static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool left_out = !user && mode == MODE_USER;
+	bool filtered = !user && mode == MODE_USER;
+	u32 target = TICK_MISSED;
 	struct follow *follow;
-	u32 counted = 0;
 
 	/*
 	 * While ticks are paused, not all threads are ready for them yet, or the programs are being
 	 * detached.
 	 */
 	if (without_text(task) || cpu_time.paused)
-		return 0;
+		return TICK_UNPLACED;
 	follow = bpf_task_storage_get(&follows, task, NULL, 0);
 	read_tick(task, task->mm, pc, user, by_thread, tick);
-	if (!left_out)
-		counted = count_hit(tick, follow);
-	return counted ?:
-			 slow_tick(tick, follow_at_tick(task, follow, tick),
-				   is_left_out(tick) || left_out);
+	if (!filtered)
+		target = count_hit(tick, follow);
+	if (target != TICK_MISSED)
+		return target;
+	return slow_tick(tick, follow_at_tick(task, follow, tick),
+			 classify_cgroup(tick) || filtered);
 }
 
 #endif

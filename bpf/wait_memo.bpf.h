@@ -13,7 +13,10 @@
 #include "map_kinds.bpf.h"
 #include "shared/waits_abi.h"
 
-/* One for each possible CPU's ticks, followed by one for each CPU's exits. */
+/*
+ * One for each possible CPU's ticks; with callers, then one for each CPU's exits; with waits, then
+ * two for each CPU: for waits, and for copies of chains. See session_configure_waits().
+ */
 ARRAY(walks, struct walk, 1);
 
 /* MEMOS for each CPU. */
@@ -80,7 +83,7 @@ static __always_inline u32 memo_slot(const struct walk *walk, u32 state)
 	       (u32)(hash * 0x9e3779b97f4a7c15ULL >> (64 - MEMOS_SHIFT));
 }
 
-/* The node of a wait that begins at the walk's registers, + 1. 0: it must be walked. */
+/* The node of a wait that begins at the walk's registers. NO_NODE: it must be walked. */
 static __always_inline u32 remembered_node(u32 slot, u32 walk_slot, const struct walk *walk,
 					   u32 root, u32 state)
 {
@@ -89,13 +92,13 @@ static __always_inline u32 remembered_node(u32 slot, u32 walk_slot, const struct
 	if (!memo || memo->at.pc != walk->at.pc || memo->who != walk->who ||
 	    memo->stamp != walk->stamp || memo->epoch != walk->epoch || memo->root != root ||
 	    memo->state != state)
-		return 0;
+		return NO_NODE;
 	if (with_callers &&
 	    (memo->at.sp != walk->at.sp ||
 	     (memo->registers & FROM_FP && memo->at.fp != walk->at.fp) ||
 	     (memo->registers & FROM_SCRATCH && memo->at.scratch != walk->at.scratch) ||
 	     !words_hold(slot, walk_slot)))
-		return 0;
+		return NO_NODE;
 	return memo->node;
 }
 
@@ -106,7 +109,7 @@ static __always_inline void begin_memo(u32 slot, struct walk *walk, u32 state)
 
 	if (!memo)
 		return;
-	memo->node = 0;
+	memo->node = NO_NODE;
 	memo->nr = 0;
 	memo->registers = 0;
 	memo->at = walk->at;

@@ -158,9 +158,10 @@ static __always_inline u64 change_state(struct thread_waits *thread, u32 state, 
 	return before;
 }
 
-static __always_inline struct node_waits *waits_of_node(u32 number)
+static __always_inline struct node_waits *waits_of_node(u32 ref)
 {
-	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
+	u32 number = node_number(ref), half = !!(number & NODE_IN_SECOND);
+	u32 at = number & (NODE_IN_SECOND - 1);
 	void *large;
 
 	if (node_mask(half) < base_nodes) {
@@ -176,7 +177,7 @@ static __always_inline struct node_waits *open_waits(const struct thread_waits *
 {
 	u32 node = thread->node, target = thread->target;
 
-	return node ? waits_of_node(node - 1) : bpf_map_lookup_elem(&unplaced_waits, &target);
+	return node ? waits_of_node(node) : bpf_map_lookup_elem(&unplaced_waits, &target);
 }
 
 /* The thread was on the CPU for as long as the scheduler says; what it did else nobody saw. */
@@ -235,7 +236,7 @@ static __always_inline void walk_to_place(u32 slot, struct walk *walk)
 static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct thread_waits *thread,
 					   u32 memo, u32 state)
 {
-	u32 number = (thread->owner - 1) & (OWNERS_MAX - 1);
+	u32 number = thread->owner & (OWNERS_MAX - 1);
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
 	u64 now = bpf_ktime_get_ns();
 
@@ -269,23 +270,22 @@ static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits 
 	return true;
 }
 
-/* The node of a class without a place, + 1, if need be without the split. It is charged to root, as each target needs it. */
+/* Returns the node of a class without a place, if need be without the split. Root is charged for it. */
 static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
 {
 	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
 	struct table_root *root;
-	u32 node = child_node(thread->root, site, OWNER_QUIET | (OWNER_ROOT + 1));
+	u32 node = child_node(thread->root, site, OWNER_QUIET | OWNER_ROOT);
 
 	if (node)
 		return node;
 	key.half = thread->root & 1;
 	root = bpf_map_lookup_elem(&table_roots, &key);
-	return root ? child_node(root->number | NODE_IS_ROOT, site,
-				 OWNER_QUIET | (OWNER_ROOT + 1)) :
-		      0;
+	return root ? child_node(root->number | NODE_IS_ROOT, site, OWNER_QUIET | OWNER_ROOT) :
+		      NO_NODE;
 }
 
-/* Enters the chain of a walk below the thread's root. The walk's frames end with the class. Returns the node + 1. */
+/* Enters the chain of a walk below the thread's root. The walk's frames end with the class. */
 static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_waits *thread)
 {
 	u64 leaf = walk->sites[0], site = walk->sites[(walk->nr - 1) & (WALK_FRAMES - 1)];
@@ -449,7 +449,7 @@ static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct
 	if (split_of && spent_of(target, split_of, task)) {
 		key.split = split_of;
 		root = bpf_map_lookup_elem(&table_roots, &key);
-		number = root ? root->number : new_root(&key);
+		number = root ? root->number : new_root_number(&key);
 	}
 	if (number != NO_ROOT_NUMBER)
 		return number | NODE_IS_ROOT;
@@ -469,10 +469,10 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 
 	thread->target = follow->target;
 	thread->split = follow->split;
-	thread->owner = owner_of(NULL, task) + 1;
+	thread->owner = owner_of(NULL, task);
 	thread->root = root_of_waits(follow->target, follow->split, task, half);
 	if (thread->root)
-		thread->root = owned_root(thread->root, thread->owner - 1);
+		thread->root = owned_root(thread->root, thread->owner);
 	return 0;
 }
 
@@ -599,11 +599,11 @@ static __noinline u64 place_of(struct task_struct *task, u64 pc)
 	return with_callers ? site : site & ~((1ULL << bin_shift) - 1);
 }
 
-/* The node of a wait whose callers are not known, + 1. */
+/* The node of a wait whose callers are not known. */
 static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 place)
 {
 	u32 class = node_of_class(thread, wait_site(state, with_callers ? END_LATE : END_FLAT));
-	u32 node = class && place ? child_node(class, place, thread->owner | OWNER_QUIET) : 0;
+	u32 node = class && place ? child_node(class, place, thread->owner | OWNER_QUIET) : NO_NODE;
 
 	return node ?: class;
 }
@@ -650,31 +650,23 @@ static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 	return true;
 }
 
-static __noinline struct table_node *node_by_number(u32 number)
-{
-	u32 half = !!(number & NODE_IN_SECOND), at = number & (NODE_IN_SECOND - 1);
-	struct node_line *line = line_at(half, at / NODES_OF_LINE, node_mask(half));
-
-	return line ? &line->node[at % NODES_OF_LINE] : NULL;
-}
-
-/* Adds the site of a node to a walk, from the leaf on. Returns its parent; 0: there is none. */
+/* Adds the site of a node to a walk, from the leaf on. Returns its parent; NO_NODE: there is none. */
 __noinline u32 copy_site(u32 slot, u32 node)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
 	struct table_node *from;
 
 	if (!walk || !node || node & NODE_IS_ROOT)
-		return 0;
-	from = node_by_number(node - 1);
+		return NO_NODE;
+	from = node_of(node);
 	if (!from || walk->nr >= WALK_FRAMES)
-		return 0;
+		return NO_NODE;
 	put_site(walk, walk->nr, from->site);
 	walk->nr++;
 	return from->parent;
 }
 
-/* Enters the chain of an open wait in the half that its root is in. Returns the node + 1. */
+/* Enters the chain of an open wait in the half that its root is in. */
 static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
 {
 	u32 slot = wait_walks + bpf_get_smp_processor_id(), i;
@@ -716,15 +708,15 @@ static __always_inline void place_wait(struct task_struct *task, struct thread_w
 	place = place_of(task, pc);
 	word = *(volatile u64 *)&thread->word;
 	state = state_of(word);
-	at = node ? node_by_number(node - 1) : NULL;
+	at = node ? node_of(node) : NULL;
 	if (!place || !at || site_text(at->site) != TEXT_WAIT || state < WAIT_BLOCKED ||
 	    wait_site_state(at->site) != state)
 		return;
 	fresh = node_at_place(thread, state, place);
 	if (fresh == node || __sync_val_compare_and_swap(&thread->node, node, fresh) != node)
 		return;
-	from = waits_of_node(node - 1);
-	to = fresh ? waits_of_node(fresh - 1) : NULL;
+	from = waits_of_node(node);
+	to = fresh ? waits_of_node(fresh) : NULL;
 	if (!from || !to)
 		return;
 	__sync_fetch_and_add(&from->count, -1ULL);

@@ -13,16 +13,15 @@
  *     text + offset ── rules_of_texts ── lines ── rules
  *     pc ── site        its table         a row    CFA = SP + 48, return address at CFA - 8
  *
- * Where there is no rule, the walk tries in turn: code that is about to return (step_by_code()), a
+ * Where there is no rule, the walk tries in turn: code that is about to return (step_by_epilogue()), a
  * frame of the kernel for a signal handler, and the frame pointer (step_by_pointer()). A frame
  * pointer without a rule may be any number. Then the walk counts as guessed, but it must still lead
  * to text.
  *
  * The walk's state is in a map and not on the stack, which has 512 bytes. Each step is a global
- * function of scalars in a plain loop, because the verifier checks such a function once; as static
- * functions the steps took it 3 s. bpf_loop is not an alternative: before 6.7 its callback is
- * verified with the stack as it is before the first round only, and tests that this rules out are
- * deleted from the program.
+ * function of scalars in a plain loop: the verifier checks a global function once, but a static one
+ * at each call. bpf_loop does not work here: before 6.7, the verifier checks its callback only with
+ * the values that the stack has before the first round, and removes branches that they exclude.
  */
 #include "map_kinds.bpf.h"
 #include "ranges.bpf.h"
@@ -53,8 +52,8 @@ static __always_inline bool word_at(u32 number, u32 *word)
 }
 
 /*
- * Returns the rule of the last row at or before an offset, among those of its granule and the one
- * before them.
+ * Returns the rule of the last row at or before an offset: a row of the offset's granule, or else
+ * the row before them. 0: there is none.
  */
 static __always_inline u32 find_row(const struct rules_of_text *table, u64 offset)
 {
@@ -82,32 +81,33 @@ static __always_inline u32 find_row(const struct rules_of_text *table, u64 offse
 	return unwind_row_rule(row);
 }
 
-enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
+/* Instead of a rule's number. The last one: a caller in Go's text, which has a frame pointer. */
+enum { RULE_NONE = 0, RULE_LATE = -1, RULE_FULL = -2, RULE_GO_FRAME_POINTER = -3 };
 
 /*
  * Returns the number of the rule for an offset of a text, with UNWIND_ROW_EARLY if a function
- * begins just behind it. 0: there is none. Below 0: it is not known, or not needed.
+ * begins just behind it, or one of the values above.
  */
-__noinline int look_rule_up(u32 text, u64 offset, bool in_call)
+__noinline int lookup_rule(u32 text, u64 offset, bool in_call)
 {
 	struct rules_of_text *table = bpf_map_lookup_elem(&rules_of_texts, &text);
 	u32 rule;
 
 	if (!table || table->state == RULES_NONE)
-		return 0;
+		return RULE_NONE;
 	if (table->state != RULES_READY)
 		return table->state == RULES_FULL ? RULE_FULL : RULE_LATE;
 	rule = find_row(table, offset);
 	if (!rule && in_call && offset - table->go_start < table->go_size)
-		return RULE_POINTER;
+		return RULE_GO_FRAME_POINTER;
 	return rule;
 }
 
 /*
  * Does the same from what the CPU's walks have looked up before. Only callers are kept, because
- * leaves hardly ever come again, and only those with a rule, because others may still get one. The
- * epoch is that in which the text had its number: a walk that began before the number was freed may
- * still look up the old rules.
+ * leaves hardly ever come again, and only those with a rule, because others may still get one. An
+ * entry has the epoch in which the walk looked up the text's number: if the number is freed during
+ * the walk, no later walk finds the entry.
  */
 __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 {
@@ -118,10 +118,10 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 	int rule;
 
 	if (!known || !in_call)
-		return look_rule_up(text, offset, in_call);
+		return lookup_rule(text, offset, in_call);
 	if (known->site == site && known->epoch == epoch)
 		return known->rule;
-	rule = look_rule_up(text, offset, in_call);
+	rule = lookup_rule(text, offset, in_call);
 	if (rule > 0) {
 		known->site = site;
 		known->epoch = epoch;
@@ -132,8 +132,8 @@ __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 
 /*
  * Looks up the mapping around the walk's pc and makes a range of it. It is a function of its own to
- * save stack, which has no room for bpf_find_vma's callback. If the tree cannot be read, the walk
- * ends.
+ * save stack, which has no room for bpf_find_vma's callback. If the kernel's maple tree of mappings
+ * cannot be read, the walk ends.
  */
 static __noinline int read_range(const struct walk *walk, struct text_range *range)
 {
@@ -184,14 +184,11 @@ static __always_inline bool fill_range(struct walk *walk, struct text_range *ran
 						   read_range(walk, range)))
 		return false;
 	range->who = walk->who;
-	/*
-	 * It was read first. If the address space changes meanwhile, the range is old, and not
-	 * wrong.
-	 */
+	/* See read_tick(): begin_walk() read the stamp before the mapping. */
 	range->stamp = walk->stamp;
 	range->target = walk->target;
 	range->root = 0;
-	range->owner = 0;
+	range->owner = NO_OWNER;
 	return true;
 }
 
@@ -272,15 +269,14 @@ static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp)
 }
 
 /*
- * Whether a frame pointer leads to the caller. GUESS: it may be any number. LEFT_OUT: it is one,
- * perhaps on another stack, but a frame has been left out.
+ * Whether a frame pointer leads to the caller. GUESSED: it may be any number. SKIPS_FRAME: it is the
+ * frame pointer of the caller's caller, perhaps on another stack; one frame is missing.
  */
-enum trust { GUESS, LEFT_OUT, SURE };
+enum trust { FP_GUESSED, FP_SKIPS_FRAME, FP_SURE };
 
 /*
- * Steps to the caller by the frame pointer, which must point into the stack above. What is there
- * may still be no frame; its return address must then be in text, which the next step finds out.
- * `above` is how far the caller's stack pointer is above what the frame pointer points to. It is a
+ * Steps to the caller by the frame pointer, which must point into the stack above. If the words there
+ * are not a frame, the next step ends the walk, unless the return address is in text. `above` is how far the caller's stack pointer is above what the frame pointer points to. It is a
  * function of its own to save walk_step()'s stack.
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
@@ -288,14 +284,14 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
 
-	/* The kernel leaves the stack so for the first instruction, for which ld.so has no rule. */
+	/* At the first instruction of a program, for which ld.so has no rule, there is no caller. */
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
-	walk->guessed += trust != SURE;
+	walk->guessed += trust != FP_SURE;
 	note_fp(walk);
 	if (!walk->at.fp)
 		return end_at_first(walk);
-	if ((trust == GUESS && walk->at.fp + sizeof(u64) < walk->at.sp) ||
+	if ((trust == FP_GUESSED && walk->at.fp + sizeof(u64) < walk->at.sp) ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
 	note(walk, walk->at.fp + sizeof(u64), frame[1]);
@@ -309,16 +305,19 @@ static __always_inline void put_site(struct walk *walk, u32 nr, u64 site)
 	walk->sites[nr & (WALK_FRAMES - 1)] = site;
 }
 
-/* No call is before the walk's pc: something else made it the return address of the frame below. */
-static __always_inline void name_by_pc(struct walk *walk)
+/*
+ * Records the last frame at its exact pc instead of pc - 1. It is not the return address of a call:
+ * the kernel or the program stored the start of a function there.
+ */
+static __always_inline void put_exact_site(struct walk *walk)
 {
 	put_site(walk, walk->nr - 1, walk->at.pc + walk->to_site);
 }
 
-/* The kernel has stored all registers for the return from a signal handler. */
+/* Steps out of a signal handler: the kernel has stored all registers of the interrupted frame. */
 static __always_inline int step_by_signal(struct walk *walk)
 {
-	name_by_pc(walk);
+	put_exact_site(walk);
 	walk->memo = 0;
 	if (!arch_signal_frame(walk->at.sp, &walk->at))
 		return end_walk(walk, END_UNREADABLE);
@@ -326,58 +325,65 @@ static __always_inline int step_by_signal(struct walk *walk)
 	return false;
 }
 
-/* Returns struct shown_frame as one word, because a global function returns a scalar. */
-__noinline u64 find_shown(u64 pc, bool in_call)
-{
-	struct shown_frame shown = arch_shown_frame(pc, in_call);
+union epilogue_word {
+	struct epilogue epilogue;
+	u64 word;
+};
 
-	return shown.what | (u64)shown.cfa << 16 | (u64)shown.fp << 32 | (u64)shown.ra << 48;
+/* Returns struct epilogue as one word, because a global function returns a scalar. */
+__noinline u64 find_epilogue(u64 pc, bool in_call)
+{
+	return (union epilogue_word){ .epilogue = arch_epilogue(pc, in_call) }.word;
 }
 
-/* For text without a rule: code that is about to return shows where it returns to. */
-static __always_inline int step_by_code(struct walk *walk)
+/* For text without a rule: steps by code that is about to return. */
+static __always_inline int step_by_epilogue(struct walk *walk)
 {
-	u64 shown = find_shown(walk->at.pc, walk->in_call), sp = walk->at.sp;
-	u64 fp = walk->at.fp, pc = walk->at.scratch;
-	u32 fp_at = shown >> 32 & 0xffff, ra_at = shown >> 48;
+	union epilogue_word found = { .word = find_epilogue(walk->at.pc, walk->in_call) };
+	const struct epilogue *epilogue = &found.epilogue;
+	u64 fp, pc = walk->at.scratch, sp = walk->at.sp, from = FROM_SCRATCH;
 
-	if (!shown || sp & SP_UNSURE)
-		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
-	if ((shown & 0xffff) == SHOWN_SIGNAL)
+	if (epilogue->kind == EPILOGUE_NONE || sp & SP_UNSURE)
+		return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
+	if (epilogue->kind == EPILOGUE_SIGNAL)
 		return step_by_signal(walk);
-	if (ra_at && !read_word(&pc, sp + ra_at - 1)) {
-		walk->memo = 0;
-		return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+	if (epilogue->stored & RA_STORED) {
+		from = sp + epilogue->ra;
+		if (!read_word(&pc, from)) {
+			walk->memo = 0;
+			return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
+		}
 	}
-	note(walk, ra_at ? sp + ra_at - 1 : FROM_SCRATCH, pc);
-	if (fp_at && !read_word(&fp, sp + fp_at - 1))
-		return end_walk(walk, END_UNREADABLE);
-	if (fp_at)
-		set_fp(walk, fp, sp + fp_at - 1);
-	return continue_at(walk, pc, sp + (shown >> 16 & 0xffff));
+	note(walk, from, pc);
+	if (epilogue->stored & FP_STORED) {
+		if (!read_word(&fp, sp + epilogue->fp))
+			return end_walk(walk, END_UNREADABLE);
+		set_fp(walk, fp, sp + epilogue->fp);
+	}
+	return continue_at(walk, pc, sp + epilogue->cfa);
 }
 
 /*
- * Steps from a caller in Go's text. A frame pointer that lies in the frame is in its usual place
- * below the return address: crosscall2() of Go 1.21 and later sets another one. A frame pointer
- * outside of the frame is on another stack.
+ * Steps from a caller in Go's text. If FP points into this frame, the slot below the return address
+ * is used instead, because crosscall2() of Go 1.21 and later sets FP to another address in it. If FP
+ * points elsewhere, it belongs to another stack and is right.
  */
 static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
 {
 	u64 stored = walk->at.sp + rule->cfa_offset + unwind_ra_offset(rule) - sizeof(u64);
 
 	if (rule->call == UNWIND_CALL_FRAMELESS)
-		return step_by_pointer(walk, LEFT_OUT, ABOVE_POINTER);
+		return step_by_pointer(walk, FP_SKIPS_FRAME, ABOVE_POINTER);
 	note_fp(walk);
 	if (rule->cfa == UNWIND_SP && walk->at.fp >= walk->at.sp && walk->at.fp <= stored)
 		set_fp(walk, stored, FROM_NOWHERE);
-	return step_by_pointer(walk, SURE, arch_above_pointer_of_go(rule));
+	return step_by_pointer(walk, FP_SURE, arch_above_pointer_of_go(rule));
 }
 
 static __always_inline bool find_cfa(const struct walk *walk, const struct unwind_rule *rule,
 				     u64 *cfa)
 {
-	bool from_fp = rule->cfa == UNWIND_BP || rule->cfa == UNWIND_DEREF_BP;
+	bool from_fp = rule->cfa == UNWIND_FP || rule->cfa == UNWIND_DEREF_FP;
 	u64 at = (from_fp ? walk->at.fp : walk->at.sp) + rule->cfa_offset;
 
 	if (from_fp)
@@ -385,7 +391,7 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	*cfa = at;
 	if (rule->cfa == UNWIND_PLT && walk->at.pc % UNWIND_PLT_BYTES >= (u64)rule->post)
 		*cfa += UNWIND_PLT_PUSHED;
-	if (rule->cfa != UNWIND_DEREF_BP && rule->cfa != UNWIND_DEREF_SP)
+	if (rule->cfa != UNWIND_DEREF_FP && rule->cfa != UNWIND_DEREF_SP)
 		return true;
 	if (!read_word(cfa, at))
 		return false;
@@ -394,13 +400,16 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	return true;
 }
 
-/* Neither a frame pointer nor the first frame's 0: nothing can be read there. */
-enum { LOST_FRAME = 1 };
+/*
+ * Stands for an unknown frame pointer. It is not 0, which marks the first frame, and nothing can be
+ * read there, so that a walk which needs it ends.
+ */
+enum { FP_UNKNOWN = 1 };
 
 /* Finds the caller's frame pointer. False: it cannot be read. */
 static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
-	u64 at = cfa + unwind_ra_offset(rule) - sizeof(u64), fp = LOST_FRAME;
+	u64 at = cfa + unwind_ra_offset(rule) - sizeof(u64), fp = FP_UNKNOWN;
 
 	if (rule->fp == UNWIND_FP_LOST) {
 		set_fp(walk, fp, FROM_NOWHERE);
@@ -408,7 +417,7 @@ static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule 
 	}
 	if (rule->fp == UNWIND_FP_CFA) {
 		at = cfa + rule->fp_offset;
-	} else if (rule->fp == UNWIND_FP_BP) {
+	} else if (rule->fp == UNWIND_FP_AT_FP) {
 		note_fp(walk);
 		at = walk->at.fp + rule->fp_offset;
 	} else if (rule->fp != UNWIND_FP_SAME || rule->ra != UNWIND_RA_STORED ||
@@ -416,8 +425,8 @@ static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule 
 		return true;
 	} else {
 		/*
-		 * Go's compiler does not describe the frame pointer that it stores below the return
-		 * address.
+		 * Go's compiler stores the caller's FP below the return address, and no rule says
+		 * so. FP then points there.
 		 */
 		note_fp(walk);
 	}
@@ -432,12 +441,9 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 	u64 cfa, pc = walk->at.scratch, at;
 
 	if (walk->at.sp & SP_UNSURE && rule->cfa == UNWIND_SP) {
-		/*
-		 * A frame that has stored a frame pointer has its own frame pointer there, or the
-		 * walk is wrong.
-		 */
+		/* A function that has stored the caller's FP has its own FP point there. */
 		if (rule->fp != UNWIND_FP_CFA || rule->ra != UNWIND_RA_STORED)
-			return step_by_pointer(walk, GUESS, ABOVE_POINTER);
+			return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
 		note_fp(walk);
 		cfa = walk->at.fp - rule->fp_offset;
 	} else if (!find_cfa(walk, rule, &cfa)) {
@@ -462,16 +468,16 @@ static __always_inline int step_up(struct walk *walk, u32 cpu, u64 offset)
 	int number = find_rule(cpu, walk->text, walk->epoch, offset, walk->in_call);
 	struct unwind_rule *rule;
 
-	if (number == RULE_POINTER)
-		return step_by_pointer(walk, SURE, ABOVE_POINTER);
+	if (number == RULE_GO_FRAME_POINTER)
+		return step_by_pointer(walk, FP_SURE, ABOVE_POINTER);
 	if (number < 0)
 		return end_walk(walk, number == RULE_FULL ? END_FULL : END_LATE);
 	if (number & UNWIND_ROW_EARLY)
-		name_by_pc(walk);
+		put_exact_site(walk);
 	number &= UNWIND_ROW_EARLY - 1;
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule || rule->cfa == UNWIND_NONE)
-		return step_by_code(walk);
+		return step_by_epilogue(walk);
 	if (walk->in_call && rule->call != UNWIND_CALL_RULE)
 		return step_in_go(walk, rule);
 	if (rule->cfa == UNWIND_SIGNAL)
@@ -506,11 +512,11 @@ __noinline int walk_step(u32 cpu)
 	site = walk->at.pc + walk->to_site - !!walk->in_call;
 	put_site(walk, nr, site);
 	walk->nr = nr + 1;
-	return walk->at.narrow ? end_walk(walk, END_NARROW) :
-				 step_up(walk, cpu, site & SITE_OFFSET_MASK);
+	return walk->at.is_32bit ? end_walk(walk, END_32BIT) :
+				   step_up(walk, cpu, site & SITE_OFFSET_MASK);
 }
 
-/* Begins a walk at the registers that are already in it. */
+/* Continues the walk with the user's frames, from the registers that are already in it. */
 static __always_inline void begin_walk(struct walk *walk, struct task_struct *task,
 				       struct mm_struct *mm, u32 target)
 {
@@ -554,7 +560,7 @@ __noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
 	return 0;
 }
 
-/* Begins a walk with the kernel's frames from pc on, or with none if pc is 0. */
+/* Resets the walk, and adds the kernel's frames from pc on; pc 0: none. */
 static __always_inline void add_kernel_frames(void *ctx, u32 cpu, struct walk *walk, u64 pc)
 {
 	long got;

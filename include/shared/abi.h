@@ -158,6 +158,15 @@ struct place {
 	__u64 offset;
 };
 
+/* With callers: the chain for ticks after the address space is gone. */
+struct exit_chain {
+	__u64 split; /* it is valid for these three only */
+	__u32 target;
+	__u32 generation;
+	__u32 node; /* NO_NODE: there is none */
+	__u32 pad;
+};
+
 enum {
 	FOLLOW_FROM_EXEC = 1, /* is followed only from its next exec on */
 	FOLLOW_NO_CHILDREN = 2,
@@ -174,7 +183,7 @@ struct follow {
 	__u32 flags;
 	__u64 kernel; /* its ticks in the kernel; written by the thread's own ticks only */
 	struct weight weight;
-	__u64 mm; /* its address space; another one at a tick: in an exec; 0: first seen in one */
+	__u64 mm; /* its address space, which a tick amid an exec has not; 0: made amid an exec */
 	__u64 split; /* the split that its runtime counts for; 0: none */
 	__u64 spent; /* how much of its runtime is in an account already */
 	__u64 kernel_billed; /* the same for its ticks in the kernel */
@@ -182,11 +191,7 @@ struct follow {
 	struct pending_ticks pending[PENDING_SLOTS];
 	struct pending_ticks exec; /* ticks from the new address space to its first instruction */
 	struct place exit; /* where ticks count once the address space is gone */
-	__u32 exit_node; /* with callers, the node for these, + 1; 0: none */
-	__u32 exit_target; /* the target, */
-	__u64 exit_split; /* the split, */
-	__u32 exit_generation; /* and the table's generation in which the node counts */
-	__u32 pad;
+	struct exit_chain exit_chain;
 };
 
 /*

@@ -103,10 +103,10 @@ struct text_range {
 	__u64 inode; /* of the mapping's file; 0 for anonymous text */
 	__u32 pages; /* of 4 KiB; 0: empty */
 	__u32 epoch; /* table_state's, before the text's number was looked up */
-	__u32 seen; /* the mapping's last change before the text was found in place; 0: unknown */
+	__u32 seen; /* the mapping's count of changes when the text was found in place; 0: unknown */
 	__u32 root; /* of its ticks, with NODE_IS_ROOT; 0: not looked up yet */
 	__u16 target; /* of its ticks */
-	__u16 owner; /* of the process, + 1; 0: not looked up yet */
+	__u16 owner; /* of the process; NO_OWNER: not looked up yet */
 	__u16 ticks; /* not yet added to the target's */
 	__u16 pad;
 };
@@ -124,7 +124,7 @@ struct known_file {
 	__u32 generation;
 	__u32 epoch; /* as in struct text_range */
 	__u32 text;
-	__u32 device; /* of its file system's address */
+	__u32 device; /* bits of its superblock's address */
 };
 
 enum { KNOWN_FILES_SHIFT = 7, KNOWN_FILES = 1 << KNOWN_FILES_SHIFT };
@@ -139,13 +139,14 @@ struct known_rule {
 enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
 
 /*
- * A calling context: a frame's site below its parent, which is the number of another node + 1, or a
- * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from it. A tick
- * without callers is a frame below its target's root of END_FLAT.
+ * A calling context: a frame's site below its parent, which is a reference to another node, or a
+ * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from
+ * it. A tick without callers is a frame below its target's root of END_FLAT.
  *
- * Nodes are in two halves, so that user space reads and clears the one while ticks are counted in the other. A
- * node's number is its place in its half, and for the second half NODE_IN_SECOND. A half of no more than base_nodes
- * is a part of `nodes`: the first, or the last base_nodes of them. A larger one is a map of its own in `halves`.
+ * Nodes are in two halves, so that user space reads and clears one while ticks are counted in the
+ * other. A node's number is its place in its half, and for the second half NODE_IN_SECOND. If halves
+ * have no more than base_nodes, half 0 is nodes[0 ... base_nodes) and half 1 the next base_nodes.
+ * Larger halves are maps of their own in `halves`.
  */
 struct table_node {
 	__u64 site;
@@ -156,6 +157,7 @@ struct table_node {
 #define NO_ROOT_NUMBER 0xffffffff
 
 enum {
+	NO_NODE = 0, /* a reference to no node */
 	NODE_IS_ROOT = 1U
 		       << 31, /* the rest is the root's number, and an owner's: see owned_root() */
 	NODE_IN_SECOND = 1 << 30,
@@ -163,6 +165,17 @@ enum {
 	NODE_LINES = 8, /* in which a node may be */
 	SWAP_PART = 4, /* a half is swapped when one node in so many is in use */
 };
+
+/* A node's reference is never NO_NODE, though its number may be 0. */
+static inline __u32 node_ref(__u32 number)
+{
+	return number + 1;
+}
+
+static inline __u32 node_number(__u32 ref)
+{
+	return ref - 1;
+}
 
 /* A cache line of nodes, which is an element of the maps. */
 struct node_line {
@@ -193,10 +206,10 @@ static inline __u32 root_owner(__u32 parent)
 /* The half that a parent is in. */
 static inline __u32 half_of(__u32 parent)
 {
-	return parent & NODE_IS_ROOT ? parent & 1 : !!((parent - 1) & NODE_IN_SECOND);
+	return parent & NODE_IS_ROOT ? parent & 1 : !!(node_number(parent) & NODE_IN_SECOND);
 }
 
-/* A key of `carries` that stands for a node and not for a counter in a page. */
+/* Is set in each key of `carries`, beside the node's number. */
 #define CARRY_OF_NODE (1ULL << 63)
 
 struct table_root_key {
@@ -231,24 +244,23 @@ struct frame {
 	__u64 sp;
 	__u64 fp;
 	__u64 scratch; /* see UNWIND_RA_SCRATCH */
-	__u32 narrow; /* of a 32-bit program, whose frames are not followed */
+	__u32 is_32bit; /* of a 32-bit program, whose frames are not followed */
 	__u32 pad;
 };
 
 /*
- * The walk of the current tick. There is one for each CPU, followed by one for each CPU's exits,
- * which a tick may interrupt. It is not on the stack, which has no room for it. Besides, 6.1's
- * verifier assumes that what a loop's body finds on the stack never changes.
+ * The walk of the current tick: see `walks`. It is not on the stack, which has no room for it.
+ * Besides, 6.1's verifier assumes that what a loop's body finds on the stack never changes.
  */
 enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
 /* How much time walks may still take; see bpf/walk_credit.bpf.h. */
 struct walk_credit {
-	__u64 since_ns; /* until when it was earned */
+	__u64 since_ns; /* up to when it was earned */
 	__s64 ns;
 };
 
-/* A frame of the chain that was entered last, and its element of the tree + 1. */
+/* A frame of the chain that was entered last, and the reference of its node. */
 struct entered_frame {
 	__u64 site;
 	__u32 node;
@@ -270,7 +282,7 @@ struct walk {
 	__u32 in_call; /* pc is where a call will return to */
 	__u32 parent; /* while the chain is entered: the node reached */
 	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
-	__u32 owner; /* of the process, + 1; 0: not looked up yet; of a wait also OWNER_QUIET */
+	__u32 owner; /* of the process; NO_OWNER: not looked up yet; of a wait also OWNER_QUIET */
 	__u32 unknown; /* of a wait: it came to text that user space does not know */
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
@@ -291,7 +303,7 @@ struct walk {
 };
 
 /*
- * Who is charged for what callers use, so that nobody can use up what others need. For the number
+ * Who is charged for memory, so that nobody can use up what others need. For the number
  * of a text, its rules and its lines it is the owner of the file, and for a node the owner of the
  * process whose tick made it. An owner is the user who made the outermost user namespace other than
  * the first one, else a uid (for subordinate uids the first of the range), and for root the cgroup
@@ -300,14 +312,15 @@ struct walk {
  * Owners are numbered as they are first seen. When there are no more numbers, all further cgroups
  * of root are one owner, and all other further owners are another one.
  */
-enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10 };
+enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10, NO_OWNER = 0xffff };
 
 /* The kinds of keys: a uid is itself. */
 #define OWNER_OF_CGROUP (1ULL << 63)
 #define OWNER_OF_NAMESPACE (1ULL << 32)
 
 /*
- * Beside the number of an owner: the run queue is locked, so that nothing may be made but nodes, and nobody is notified.
+ * A flag beside an owner's number: the run queue is locked. Only nodes may be made, and user space
+ * is not notified.
  */
 #define OWNER_QUIET (1U << 31)
 
@@ -329,7 +342,7 @@ struct owner {
 
 /*
  * Whether an owner may have one more node of a half. Nodes are freed only when the half is cleared,
- * and therefore at most nine sixteenths are lent. If more than 13/16 are in use, a hash finds no
+ * and therefore at most nine sixteenths are lent (see share_admits()). If more than 13/16 are in use, a hash finds no
  * free node in reach. The last of these sixteenths is for leaves after a gap.
  */
 static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)

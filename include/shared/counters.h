@@ -35,7 +35,7 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 	X(FULL, "full", "no room for one more chain of callers, or for a file's rules")            \
 	X(REGISTER, "register", "the caller is in a register that is not followed")                \
 	X(EXEC, "exec", "the process was replacing its program, changing its mappings or ending")  \
-	X(NARROW, "32-bit", "the program is a 32-bit one, whose frames are not followed")          \
+	X(32BIT, "32-bit", "the program is a 32-bit one, whose frames are not followed")           \
 	X(ABOVE_MAIN, "above main", "the chain reaches main, or a thread's first function")
 #define WALK_ENDS(X)                                                                               \
 	X(COMPLETE, "complete", "walked to the first frame by the files' rules")                   \

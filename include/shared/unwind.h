@@ -19,7 +19,7 @@
 enum {
 	UNWIND_GRANULE_SHIFT = 8,
 	UNWIND_GRANULE = 1 << UNWIND_GRANULE_SHIFT, /* bytes */
-	UNWIND_RULE_BITS = 16,
+	UNWIND_RULE_BITS = 16, /* of a row: a rule, and UNWIND_ROW_EARLY */
 	/*
 	 * Set in a row that begins at the last byte of padding: the function behind it begins a
 	 * byte later.
@@ -40,15 +40,15 @@ struct unwind_line {
 };
 
 /*
- * The canonical frame address (CFA), which is the stack pointer's value in the caller. SP and BP
+ * The canonical frame address (CFA), which is the stack pointer's value in the caller. SP and FP
  * are the stack pointer and the frame pointer of the frame.
  */
 enum unwind_cfa {
 	UNWIND_NONE, /* no rule: the file does not describe this place. Rule 0 of each table */
 	UNWIND_SP, /* SP + cfa_offset */
-	UNWIND_BP, /* BP + cfa_offset */
+	UNWIND_FP, /* FP + cfa_offset */
 	UNWIND_PLT, /* SP + cfa_offset, and 8 more from byte `post` of an entry on */
-	UNWIND_DEREF_BP, /* what is stored at BP + cfa_offset, plus `post` */
+	UNWIND_DEREF_FP, /* what is stored at FP + cfa_offset, plus `post` */
 	UNWIND_DEREF_SP, /* what is stored at SP + cfa_offset, plus `post` */
 	UNWIND_SIGNAL, /* the frame is the kernel's for a signal handler, with all registers in it */
 	UNWIND_END, /* there is no caller: the return address is undefined, as in _start */
@@ -59,7 +59,7 @@ enum unwind_cfa {
 enum unwind_fp {
 	UNWIND_FP_SAME, /* not changed by this frame, or not yet */
 	UNWIND_FP_CFA, /* stored at CFA + fp_offset */
-	UNWIND_FP_BP, /* stored at BP + fp_offset */
+	UNWIND_FP_AT_FP, /* stored at FP + fp_offset */
 	UNWIND_FP_LOST,
 };
 
@@ -76,7 +76,7 @@ enum unwind_ra {
 enum unwind_call {
 	UNWIND_CALL_RULE, /* by the rule, like the first frame */
 	UNWIND_CALL_POINTER, /* by its frame pointer */
-	UNWIND_CALL_FRAMELESS, /* it has none: its caller's is right, and the caller is left out */
+	UNWIND_CALL_FRAMELESS, /* it has none: FP is its caller's, and the walk skips the caller */
 };
 
 struct unwind_rule {

@@ -70,8 +70,8 @@ struct thread_waits {
 	__u64 word;
 	__u64 exec; /* the scheduler's runtime when the thread last got or left a CPU */
 	__u32 root; /* of its waits; 0: the thread is in no target now */
-	__u32 owner; /* of its process, + 1 */
-	__u32 node; /* of the wait, + 1; 0: there was no room */
+	__u32 owner; /* of its process */
+	__u32 node; /* of the wait; NO_NODE: there was no room */
 	__u32 target;
 	__u64 split;
 	__u64 unknown_pc; /* user space did not know the text of this pc when the wait began; 0: it did */
@@ -102,7 +102,7 @@ struct wait_memo {
 	__u32 epoch;
 	__u32 root;
 	__u32 state;
-	__u32 node; /* + 1; 0: the memo is empty */
+	__u32 node; /* NO_NODE: the memo is empty */
 	__u32 nr; /* words */
 	__u32 registers; /* of FROM_FP and FROM_SCRATCH, those that the walk depends on */
 	struct memo_word {

@@ -121,7 +121,7 @@ Test(callers, cut_above_main)
 Test(callers, not_cut_above_main)
 {
 	static const enum walk_end ends[] = { END_COMPLETE, END_GUESSED, END_FULL, END_EXEC,
-					      END_NARROW };
+					      END_32BIT };
 	size_t i;
 
 	for (i = 0; i + 1 < sizeof(ends) / sizeof(ends[0]); i++) {

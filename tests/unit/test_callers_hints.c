@@ -32,7 +32,7 @@ static void *room(size_t size)
 
 static void begin(void)
 {
-	static const enum walk_end ends[] = { END_COMPLETE, END_NO_RULE, END_DEEP, END_NARROW };
+	static const enum walk_end ends[] = { END_COMPLETE, END_NO_RULE, END_DEEP, END_32BIT };
 	size_t i;
 
 	profile = profile_new();

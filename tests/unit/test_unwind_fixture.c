@@ -51,9 +51,9 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 	static const char *const formats[] = {
 		[UNWIND_NONE] = "none",
 		[UNWIND_SP] = "sp%+d",
-		[UNWIND_BP] = "bp%+d",
+		[UNWIND_FP] = "bp%+d",
 		[UNWIND_PLT] = "plt%+d@%d",
-		[UNWIND_DEREF_BP] = "[bp%+d]+%d",
+		[UNWIND_DEREF_FP] = "[bp%+d]+%d",
 		[UNWIND_DEREF_SP] = "[sp%+d]+%d",
 		[UNWIND_SIGNAL] = "signal",
 		[UNWIND_END] = "end",
@@ -62,7 +62,7 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 	static const char *const fp_formats[] = {
 		[UNWIND_FP_SAME] = "",
 		[UNWIND_FP_CFA] = " fp[cfa%+d]",
-		[UNWIND_FP_BP] = " fp[bp%+d]",
+		[UNWIND_FP_AT_FP] = " fp[bp%+d]",
 		[UNWIND_FP_LOST] = " fp?",
 	};
 	static const char *const calls[] = { "", " go", " frameless" };

@@ -277,13 +277,13 @@ static int note_unread(const struct hints *hints, struct profile *profile)
 		profile->objects[most].path ?: "code in memory");
 }
 
-static int note_narrow(const struct hints *hints, struct profile *profile)
+static int note_32bit(const struct hints *hints, struct profile *profile)
 {
-	if (!is_worth(hints, hints->ends[END_NARROW], CUT_PERCENT))
+	if (!is_worth(hints, hints->ends[END_32BIT], CUT_PERCENT))
 		return 0;
 	return profile_note(profile,
 			    "%llu ticks are of 32-bit programs, whose callers are not followed",
-			    (unsigned long long)hints->ends[END_NARROW]);
+			    (unsigned long long)hints->ends[END_32BIT]);
 }
 
 static const struct {
@@ -322,7 +322,7 @@ static int note_all(struct hints *hints, struct profile *profile)
 	if (!ret && profile->callers)
 		ret = note_unknown(hints, profile) ?: note_unread(hints, profile);
 	if (!ret)
-		ret = note_deep(hints, profile) ?: note_narrow(hints, profile);
+		ret = note_deep(hints, profile) ?: note_32bit(hints, profile);
 	return ret ? ret : note_scripts(hints, profile);
 }
 

@@ -18,7 +18,7 @@ static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule 
 		return UNWIND_REGISTER;
 	if (frame->cfa_register == REGISTER_SP)
 		return UNWIND_SP;
-	return frame->cfa_register == REGISTER_FP ? UNWIND_BP : UNWIND_REGISTER;
+	return frame->cfa_register == REGISTER_FP ? UNWIND_FP : UNWIND_REGISTER;
 }
 
 /* Where the two are stored, unwind_ra_offset() knows one place from the other. False: there are two. */

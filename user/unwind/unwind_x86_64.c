@@ -68,12 +68,12 @@ static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule 
 	if ((number != REGISTER_SP && number != REGISTER_BP) || rule->cfa_offset != offset)
 		return UNWIND_REGISTER;
 	if (!expression.at)
-		return number == REGISTER_SP ? UNWIND_SP : UNWIND_BP;
+		return number == REGISTER_SP ? UNWIND_SP : UNWIND_FP;
 	if (number == REGISTER_SP && is_plt(expression, &rule->post))
 		return UNWIND_PLT;
 	if (!is_stored(expression, &rule->post))
 		return UNWIND_REGISTER;
-	return number == REGISTER_SP ? UNWIND_DEREF_SP : UNWIND_DEREF_BP;
+	return number == REGISTER_SP ? UNWIND_DEREF_SP : UNWIND_DEREF_FP;
 }
 
 static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *rule)
@@ -88,7 +88,7 @@ static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *r
 		fp = UNWIND_FP_CFA;
 	else if (place->how == CFI_EXPRESSION && read_base(&expression, &offset) == REGISTER_BP &&
 		 expression.at == expression.end)
-		fp = UNWIND_FP_BP;
+		fp = UNWIND_FP_AT_FP;
 	if (fp == UNWIND_FP_LOST || (int32_t)offset != offset)
 		return UNWIND_FP_LOST;
 	rule->fp_offset = (int32_t)offset;
