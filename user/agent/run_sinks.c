@@ -85,6 +85,7 @@ int run_open_sinks(struct run *run, struct error *err)
 int run_replace_sinks(struct run *run, struct error *err)
 {
 	struct agent *agent = run->agent;
+	struct error later; /* the first error is reported */
 	struct sink *before;
 	size_t i, at;
 	int ret = 0, code;
@@ -94,7 +95,7 @@ int run_replace_sinks(struct run *run, struct error *err)
 		before = at < agent->nr_sinks ? agent->sinks[at] : NULL;
 		if (before)
 			agent->sinks[at] = NULL;
-		code = sink_start(run->sinks[i], before, err);
+		code = sink_start(run->sinks[i], before, ret ? &later : err);
 		ret = ret ? ret : code;
 	}
 	run_close_sinks(agent->sinks, agent->nr_sinks, 0);
