@@ -115,8 +115,8 @@ struct session_cost {
 void session_cost(struct session *session, struct session_cost *result);
 
 /* Adds the difference of two readings, without the estimate. */
-void session_cost_add(struct session_cost *sum, const struct session_cost *now,
-		      const struct session_cost *last);
+void session_cost_add_since(struct session_cost *sum, const struct session_cost *now,
+			    const struct session_cost *last);
 
 /*
  * Measuring reads a clock twice for each run of a program. Therefore it can be switched off for a time. With
@@ -135,14 +135,14 @@ int session_stop(struct session *session, struct error *err);
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
+/* The same, but the ticks stay for the next take. It is not exact while sampling runs. */
+int session_peek(struct session *session, struct profile **result, struct error *err);
+
 /*
  * Closes files without a tick in the last two takes, and files whose ticks in the last one were all of processes or
  * cgroups that have ended. Open the objects of that take's profile first; afterwards that is not possible.
  */
 void session_let_go(struct session *session);
-
-/* The same, but the ticks stay for the next take. It is not exact while sampling runs. */
-int session_peek(struct session *session, struct profile **result, struct error *err);
 
 /*
  * The least that the next take will have: the CPU time of targets and of cgroups, in a profile without ticks, and the
@@ -193,7 +193,7 @@ struct session_live {
 void session_live(struct session *session, struct session_live *result);
 
 /* How many processes or cgroups of splits were announced so far. */
-size_t session_splits(const struct session *session);
+size_t session_nr_splits(const struct session *session);
 
 void session_close(struct session *session); /* NULL is fine */
 

@@ -100,7 +100,7 @@ void session_note_starting(struct session *session, uint32_t tgid)
 	struct session_starting *starting = &session->callers.starting;
 	size_t i;
 
-	/* Before the start, session_begin_callers() announces all mappings. */
+	/* Before the start, session_announce_texts() announces all mappings. */
 	if (!(session->options.callers || session->options.waits) || !session->times.start_ns)
 		return;
 	for (i = 0; i < starting->nr; i++)

@@ -114,7 +114,7 @@ static int announce_texts(struct session *session, struct error *err)
 	return ret;
 }
 
-int session_begin_callers(struct session *session, struct error *err)
+int session_announce_texts(struct session *session, struct error *err)
 {
 	struct program_files files = { 0 };
 	int ret;

@@ -7,12 +7,12 @@
 struct session;
 
 /*
- * What the programs announce. session_begin_callers() has the texts announced that targets run
- * already, and waits for their tables of rules.
+ * What the programs announce. With --callers, session_announce_texts() has the texts announced that
+ * targets run already, and waits for their tables of rules.
  */
 int session_open_records(struct session *session, struct error *err);
 int session_consume_records(struct session *session, struct error *err);
 int session_read_records(struct session *session, struct error *err); /* and perf maps */
-int session_begin_callers(struct session *session, struct error *err);
+int session_announce_texts(struct session *session, struct error *err);
 
 #endif

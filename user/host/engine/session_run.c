@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The life of a session. A tick takes this way:
+ * The life of a session. The path of a tick:
  *
  *     clock ─► BPF program ─► half of the kernel's table ─► the session's own table ─► profile
  *     sampler.c  host.bpf.c   halves.c, session_swap.c      store.c                    session_take.c
@@ -8,11 +8,18 @@
  * session_open() loads the programs and maps, and follows the targets, without a clock. session_start() starts the
  * clock. From then on the caller waits for session_fd() and calls session_poll(), which reads announced files and
  * cgroups (session_records.c), perf maps (session_jit.c), and swaps the halves if one fills up. session_take() makes a
- * profile at any time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. A last
- * take then checks the account: session_profile.c, counted.c.
+ * profile at any time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. The
+ * last profile checks the account.
  *
- * All is in struct session (session_state.h). Each file below has one job, and only uses files further down:
- * session_run, session_take, session_forget, session_swap, session_records, session_jit, session_texts, session_state.
+ * All state is in struct session (session_state.h). Each of these files only uses files further down:
+ *
+ *     session_run       begins, polls and ends a session
+ *     session_take      makes profiles, with session_profile (their parts) and counted (the account)
+ *     session_forget    frees texts and processes that no tick needs any more
+ *     session_swap      swaps the halves, and limits the memory of the session's own tables
+ *     session_waits     waits, session_splits: CPU times; both walk over all threads
+ *     session_records   reads what the programs announce
+ *     session_callers   rules of files, session_jit: perf maps, session_targets, session_texts
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -47,8 +54,8 @@
 #include "host/engine/session_waits.h"
 #include "unwind/cfi.h"
 
-/* The kernel's figures of the programs. */
-static void read_kernels(const struct session *session, struct session_cost *result)
+/* Reads the run time that the kernel measured for the programs. */
+static void read_kernel_cost(const struct session *session, struct session_cost *result)
 {
 	const struct bpf_program *ticking = session_clock_program(session);
 	struct bpf_program *program;
@@ -68,10 +75,10 @@ static void read_kernels(const struct session *session, struct session_cost *res
 }
 
 /*
- * Their own figures. Only the program on the scheduler's tick knows which of its runs counted a tick: the kernel also
- * measures its runs for other timers.
+ * Reads what the programs measured themselves. Only the program on the scheduler's tick knows which of
+ * its runs counted a tick: the kernel also measures its runs for other timers.
  */
-static void read_watched(const struct session *session, struct session_cost *result)
+static void read_own_cost(const struct session *session, struct session_cost *result)
 {
 	const struct cpu_account *account = session->cpu_accounts.at;
 	const struct cpu_account *end = account + session->nr_cpus;
@@ -86,22 +93,22 @@ static void read_watched(const struct session *session, struct session_cost *res
 
 static struct session_cost read_cost(const struct session *session)
 {
-	struct session_cost result = { .time_ns = monotonic_ns() }, kernels = { 0 };
+	struct session_cost result = { .time_ns = monotonic_ns() }, by_kernel = { 0 };
 
 	if (session->options.source == SOURCE_TICK)
-		read_watched(session, &result);
+		read_own_cost(session, &result);
 	if (session->cost.stats_fd < 0)
 		return result;
-	read_kernels(session, &kernels);
-	result.ns = kernels.ns;
+	read_kernel_cost(session, &by_kernel);
+	result.ns = by_kernel.ns;
 	if (session->options.source == SOURCE_CLOCK) {
-		result.runs = kernels.runs;
-		result.ticking_ns = kernels.ticking_ns;
+		result.runs = by_kernel.runs;
+		result.ticking_ns = by_kernel.ticking_ns;
 	}
 	return result;
 }
 
-/* Programs on perf's clock do not measure themselves. */
+/* Without the privilege, only programs on the scheduler's tick are measured: they measure themselves. */
 static int begin_measuring(struct session *session, struct error *err)
 {
 	struct session_costs *cost = &session->cost;
@@ -132,8 +139,8 @@ static int session_begin_cost(struct session *session, struct error *err)
 	return ret == -EPERM ? 0 : ret;
 }
 
-void session_cost_add(struct session_cost *sum, const struct session_cost *now,
-		      const struct session_cost *last)
+void session_cost_add_since(struct session_cost *sum, const struct session_cost *now,
+			    const struct session_cost *last)
 {
 	sum->runs += now->runs - last->runs;
 	sum->ticking_ns += now->ticking_ns - last->ticking_ns;
@@ -141,6 +148,7 @@ void session_cost_add(struct session_cost *sum, const struct session_cost *now,
 	sum->time_ns += now->time_ns - last->time_ns;
 }
 
+/* While measuring is off, all_ns is extrapolated from the last measurement. */
 void session_cost(struct session *session, struct session_cost *result)
 {
 	const struct session_costs *cost = &session->cost;
@@ -155,7 +163,7 @@ void session_cost(struct session *session, struct session_cost *result)
 		return;
 	}
 	now = read_cost(session);
-	session_cost_add(result, &now, &cost->base);
+	session_cost_add_since(result, &now, &cost->base);
 	result->all_ns += now.ns - cost->base.ns;
 }
 
@@ -201,7 +209,7 @@ static int configure_session(struct session *session, struct error *err)
 	map_set_entries(skel->maps.ranges, session->nr_cpus * RANGES);
 	map_set_entries(skel->maps.known_files, session->nr_cpus * KNOWN_FILES);
 	map_set_entries(skel->maps.cpu_accounts, session->nr_cpus);
-	/* Last, because they need more room in one of these. */
+	/* These two enlarge ranges, walks and known_rules, and therefore come last. */
 	session_configure_callers(session);
 	return session_configure_waits(session, err);
 }
@@ -256,7 +264,7 @@ static int open_session_watches(struct session *session, struct error *err)
 	return ret ? ret : session_open_jit(session, err);
 }
 
-/* Chooses one of the two programs on exit. */
+/* Loads one of the two programs for the exit of a thread: the kernel decides which hook exists. */
 static int choose_exit_hook(struct session *session, struct error *err)
 {
 	struct host_bpf *skel = session->skel;
@@ -281,7 +289,7 @@ static int set_tickless(void *ctx, uint32_t cpu)
 }
 
 /* CPUs that are left out are treated like CPUs without a tick. */
-static void silence_ticks(struct session *session)
+static void exclude_cpus(struct session *session)
 {
 	uint32_t cpu;
 
@@ -290,23 +298,28 @@ static void silence_ticks(struct session *session)
 			set_tickless(session, cpu);
 }
 
+static void find_tickless(struct session *session)
+{
+	char list[8192];
+
+	sched_tick_without(list, sizeof(list));
+	cpu_list_each(list, set_tickless, session);
+}
+
 static int choose_source(struct session *session, struct error *err)
 {
 	struct bpf_program *program = session_tick_program(session);
 	struct sched_tick tick;
-	char list[8192];
 	int ret;
 
 	bpf_program__set_autoload(session_clock_program(session), true);
-	sched_tick_without(list, sizeof(list));
-	cpu_list_each(list, set_tickless, session);
 	if (session->options.source == SOURCE_CLOCK)
 		return 0;
 	ret = sched_tick_find(&tick, err);
 	if (ret)
 		return ret;
 	if (session->options.cpus)
-		silence_ticks(session);
+		exclude_cpus(session);
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
 	bpf_program__set_autoload(program, true);
@@ -327,8 +340,10 @@ static int load_programs(struct session *session, struct programs_file *file, st
 		ret = configure_session(session, err);
 	if (!ret)
 		ret = choose_exit_hook(session, err);
-	if (!ret)
-		ret = choose_source(session, err);
+	if (ret)
+		return ret;
+	find_tickless(session);
+	ret = choose_source(session, err);
 	return ret ? ret : programs_load(file, session->skel->skeleton, err);
 }
 
@@ -354,34 +369,35 @@ static int load_session(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
-int session_open(const struct session_options *options, struct session **result, struct error *err)
+/* A session without anything in it. NULL: out of memory. */
+static struct session *new_session(const struct session_options *options, uint32_t cpus)
 {
 	struct session *session = calloc(1, sizeof(*session));
-	int ret, cpus;
+	uint64_t *delivered = calloc(cpus, sizeof(*delivered));
 
-	if (!session)
-		return error_errno(err, -ENOMEM, "session");
-	libbpf_set_print(NULL);
-	cpus = libbpf_num_possible_cpus();
-	if (cpus < 0) {
+	if (!session || !delivered) {
 		free(session);
-		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+		free(delivered);
+		return NULL;
 	}
-	/* Files with ticks stay open. */
-	raise_file_limit(0);
 	session->options = *options;
 	session->options.unweighted = options->unweighted || options->cpus;
 	session->nr_cpus = cpus;
-	session->delivered = calloc(cpus, sizeof(*session->delivered));
+	session->delivered = delivered;
 	session->epoll_fd = session->wake_fd = -1;
 	session->cost.stats_fd = -1;
 	halves_init(&session->halves);
 	grace_period_init(&session->grace);
-	ret = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
+	return session;
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	int ret = session_add_targets(session, err);
+
 	if (!ret)
-		ret = session_add_targets(session, err);
-	if (!ret)
-		ret = sampler_init(&session->sampler, options->period_ns, cpus, err);
+		ret = sampler_init(&session->sampler, options->period_ns, session->nr_cpus, err);
 	if (!ret && options->cpus)
 		ret = sampler_choose_cpus(&session->sampler, options->cpus, err);
 	if (!ret && options->source == SOURCE_CLOCK)
@@ -396,8 +412,25 @@ int session_open(const struct session_options *options, struct session **result,
 		ret = open_session_watches(session, err);
 	if (!ret)
 		ret = session_follow_targets(session, err);
-	if (!ret)
-		ret = session_begin_callers(session, err);
+	return ret ? ret : session_announce_texts(session, err);
+}
+
+int session_open(const struct session_options *options, struct session **result, struct error *err)
+{
+	struct session *session;
+	int ret, cpus;
+
+	libbpf_set_print(NULL);
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0)
+		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+	/* Files with ticks stay open. */
+	raise_file_limit(0);
+	session = new_session(options, cpus);
+	if (!session)
+		return error_errno(err, -ENOMEM, "session");
+	ret = open_session(session, err);
+	/* The caller's list may go away. */
 	session->options.targets = NULL;
 	if (ret) {
 		session_close(session);
@@ -450,7 +483,7 @@ void session_pause(struct session *session)
 	session->times.paused_ns = monotonic_ns();
 }
 
-/* A profile with nothing from before the pause begins at the end of the pause. */
+/* If a profile would begin with the pause, it begins at the end of the pause. */
 static void end_pause(struct session *session)
 {
 	uint64_t now = monotonic_ns(), idle = now - session->times.paused_ns;
@@ -476,7 +509,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	return ret ? ret : start_sampler(session, err);
 }
 
-/* If a walk fails, a few ticks more or fewer are due. */
+/* If the walk fails, threads get a few ticks too many or too few. */
 void session_stop_ticks(struct session *session)
 {
 	struct error ignored;
@@ -503,8 +536,7 @@ int session_fd(const struct session *session)
 	return session->epoll_fd;
 }
 
-/* If the timer has expired, this poll does what it was set for. */
-static void stop_waking(struct session *session)
+static void clear_expired_timer(struct session *session)
 {
 	const struct itimerspec never = { 0 };
 
@@ -518,7 +550,7 @@ int session_poll(struct session *session, struct error *err)
 {
 	int ret;
 
-	stop_waking(session);
+	clear_expired_timer(session);
 	ret = session_read_records(session, err);
 	if (ret)
 		return ret;
@@ -540,12 +572,12 @@ int session_stop(struct session *session, struct error *err)
 	sampler_stop(&session->sampler);
 	session->times.stop_ns = session_until_ns(session);
 	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
-	/* Otherwise tasks would file delayed ticks at their next exec or exit. */
+	/* Otherwise tasks would count deferred ticks at their next exec or exit. */
 	host_bpf__detach(session->skel);
 	return ret ? ret : session_read_records(session, err);
 }
 
-size_t session_splits(const struct session *session)
+size_t session_nr_splits(const struct session *session)
 {
 	return session->splits.arrived;
 }

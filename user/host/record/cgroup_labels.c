@@ -19,7 +19,7 @@ int cgroup_labels_begin(struct cgroup_labels *labels, const struct sampling_opti
 
 void cgroup_labels_look(struct cgroup_labels *labels, const struct session *session)
 {
-	size_t seen = labels->names ? session_splits(session) : 0;
+	size_t seen = labels->names ? session_nr_splits(session) : 0;
 
 	if (seen == labels->seen)
 		return;

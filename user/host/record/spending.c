@@ -261,7 +261,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 		return false;
 	if (!spending->options->adapt_duty)
 		*seen = (struct session_cost){ 0 };
-	session_cost_add(seen, now, &spending->last);
+	session_cost_add_since(seen, now, &spending->last);
 	spending->last = *now;
 	if (!seen->runs || !seen->time_ns)
 		return false;
