@@ -4,14 +4,14 @@
 
 #include "bytes.h"
 #include "host/engine/kernel_modules.h"
-#include "host/engine/store.h"
+#include "host/engine/store_profile.h"
 
 enum { PLACES = 64 };
 
 /* In each KiB from the first module's usual address on. */
 static struct store *make_store(void)
 {
-	const struct store_root root = { 0 };
+	const struct kernel_root root = { 0 };
 	struct table_node nodes[PLACES];
 	const struct closed_half half = { .nodes = nodes,
 					  .nr_nodes = PLACES,
@@ -50,13 +50,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kernel_modules modules = { 0 };
 	struct store *store = make_store();
 	struct tally tally = { 0 };
+	const struct store_fill_request request = { .names = &names,
+						    .tallies = &tally,
+						    .modules = &modules };
 	struct error err = { "", "" };
 	FILE *file = fdopen(fuzz_file(data, size), "r");
 
 	fuzz_check(!kernel_modules_parse(file, &modules, &err), "it is parsed");
 	fclose(file);
-	fuzz_check(!store_fill(store, &names, &tally, &modules, false, profile, &err),
-		   "it is filled");
+	fuzz_check(!store_fill(store, &request, profile, &err), "it is filled");
 	fuzz_check(tally.binned == PLACES * (PLACES + 1) / 2, "each tick is in a bin");
 	fuzz_check(all_ticks(profile) == tally.binned, "no tick is lost");
 	kernel_modules_free(&modules);

@@ -103,7 +103,7 @@ uint32_t put_root(uint32_t target, uint64_t split, uint32_t end)
 	for (; fixture.nr_roots < i + 3; fixture.nr_roots++)
 		fixture.roots[fixture.nr_roots].key.target = NO_TARGET;
 	fixture.half.nr_roots = fixture.nr_roots;
-	fixture.roots[i] = (struct store_root){ .key = key, .number = i };
+	fixture.roots[i] = (struct kernel_root){ .key = key, .number = i };
 	return NODE_IS_ROOT | i;
 }
 
@@ -173,14 +173,17 @@ void fill_profile(bool callers)
 {
 	struct error err;
 
+	const struct store_fill_request request = { .names = &fixture.names,
+						    .tallies = fixture.tallies,
+						    .modules = &fixture.modules,
+						    .callers = callers };
+
 	free_profile();
 	spaces_sort(&fixture.spaces);
 	split_names_sort(&fixture.splits);
 	fixture.profile = profile_new();
 	cr_assert(fixture.profile);
-	cr_assert_eq(store_fill(fixture.store, &fixture.names, fixture.tallies, &fixture.modules,
-				callers, fixture.profile, &err),
-		     0);
+	cr_assert_eq(store_fill(fixture.store, &request, fixture.profile, &err), 0);
 }
 
 uint64_t bin_at(uint32_t target, int64_t pid, const char *path, uint64_t offset, uint64_t width)

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/engine/store.h"
+#include "host/engine/store_fold.h"
+#include "host/engine/store_profile.h"
 #include "shared/abi.h"
 
 /*
@@ -21,7 +22,7 @@ enum { TEXT_FILE = TEXT_FIRST, TEXT_JIT = TEXT_FILE + FILES, TEXT_STRANGE, TEXT_
 struct store_fixture {
 	struct store *store;
 	struct table_node *nodes;
-	struct store_root roots[HALF_ROOTS];
+	struct kernel_root roots[HALF_ROOTS];
 	size_t nr_roots;
 	struct store_text texts[TEXTS];
 	struct carries carries;

@@ -18,6 +18,7 @@
 #include "host/engine/session_jit.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
+#include "host/engine/store_profile.h"
 
 #define MS 1000000ULL
 

@@ -17,6 +17,7 @@
 #include "host/engine/session_state.h"
 #include "host/engine/session_swap.h"
 #include "host/engine/session_waits.h"
+#include "host/engine/store_profile.h"
 #include "profile/profile_head.h"
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
@@ -359,15 +360,21 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 		.split = session->options.split,
 	};
 	struct kernel_modules modules = {};
+	const struct store_fill_request request = {
+		.names = &names,
+		.tallies = counted->tallies,
+		.modules = &modules,
+		.callers = session->options.callers,
+	};
 	int ret;
 
 	spaces_sort(&session->spaces);
 	split_names_sort(&session->splits);
 	ret = read_modules(session, &modules, err);
 	if (!ret)
-		ret = store_fill(session->store, &names, counted->tallies, &modules,
-				 session->options.callers, profile, err);
-	ret = ret ?: session_fill_waits(session, &names, &modules, profile, err);
+		ret = store_fill(session->store, &request, profile, err);
+	if (!ret)
+		ret = session_fill_waits(session, &names, &modules, profile, err);
 	kernel_modules_free(&modules);
 	if (!ret && fill_all(session, counted, &names, profile))
 		ret = error_no_memory(err, "profile");

@@ -73,11 +73,12 @@ int session_settle_runtime(struct session *session, struct error *err)
 
 int session_pause_runtime(struct session *session, struct error *err)
 {
-	int ret = session_end_waits(session, err);
+	const int waits = session_end_waits(session, err);
+	struct error ignored;
+	const int ret = walk(session, WALK_SETTLE, waits ? &ignored : err);
 
-	ret = ret ?: walk(session, WALK_SETTLE, err);
 	session->skel->bss->cpu_time.kind = WALK_BEGIN;
-	return ret;
+	return waits ? waits : ret;
 }
 
 int session_switch_ticks(struct session *session, enum walk_kind kind, struct error *err)

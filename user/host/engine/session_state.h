@@ -18,6 +18,7 @@
 #include "host/engine/spaces.h"
 #include "host/engine/split_names.h"
 #include "host/engine/store.h"
+#include "host/engine/store_waits.h"
 #include "host/engine/text_numbers.h"
 #include "shared/abi.h"
 

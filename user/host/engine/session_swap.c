@@ -18,6 +18,7 @@
 #include "host/engine/session_state.h"
 #include "host/engine/session_texts.h"
 #include "host/engine/session_swap.h"
+#include "host/engine/store_fold.h"
 #include "host/engine/session_waits.h"
 
 /* With less memory no program can be sampled. */
@@ -145,11 +146,11 @@ int session_bind_halves(struct session *session, struct error *err)
 /* --- a closed half ------------------------------------------------------------------------------- */
 
 /* If two CPUs made the same root at once, one of their two numbers is unused. */
-static int read_roots(const struct session *session, uint32_t half, struct store_root **result,
+static int read_roots(const struct session *session, uint32_t half, struct kernel_root **result,
 		      size_t *ret_nr)
 {
 	const size_t nr = 2 * (size_t)session->skel->bss->table_state.next_root[half] + 2;
-	struct store_root *roots = calloc(nr, sizeof(*roots));
+	struct kernel_root *roots = calloc(nr, sizeof(*roots));
 	struct table_root_key key, *last = NULL;
 	struct table_root root;
 	size_t i;
@@ -167,18 +168,18 @@ static int read_roots(const struct session *session, uint32_t half, struct store
 			return -errno;
 		if (root.number < nr)
 			roots[root.number] =
-				(struct store_root){ .key = key,
-						     .number = root.number,
-						     .ticks = root.ticks,
-						     .on_cpu_ns = root.on_cpu_ns,
-						     .cpu_ns = root.cpu_ns,
-						     .unaccounted_ns = root.unaccounted_ns };
+				(struct kernel_root){ .key = key,
+						      .number = root.number,
+						      .ticks = root.ticks,
+						      .on_cpu_ns = root.on_cpu_ns,
+						      .cpu_ns = root.cpu_ns,
+						      .unaccounted_ns = root.unaccounted_ns };
 	}
 	return errno == ENOENT ? 0 : -errno;
 }
 
 /* Those of split 0 stay. */
-static void empty_roots(struct session *session, uint32_t half, const struct store_root *roots,
+static void empty_roots(struct session *session, uint32_t half, const struct kernel_root *roots,
 			size_t nr)
 {
 	struct table_root root = { 0 };
@@ -216,7 +217,7 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 				      .texts = session->texts.list,
 				      .nr_texts = session->texts.nr,
 				      .carries = &session->carries };
-	cleanup_free struct store_root *roots = NULL;
+	cleanup_free struct kernel_root *roots = NULL;
 	int ret = read_roots(session, half, &roots, &closed.nr_roots);
 
 	if (!ret)
@@ -226,8 +227,9 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 	closed.nodes = nodes.at;
 	closed.nr_nodes = session->halves.nr_nodes[half];
 	closed.roots = roots;
-	ret = session_add_waits(session, &closed);
-	ret = ret ?: store_add(session->store, &closed);
+	ret = session_add_waits(session, &closed, err);
+	if (!ret && store_add(session->store, &closed))
+		ret = error_no_memory(err, "counters");
 	if (!ret) {
 		session->swaps++;
 		session_age_texts(session, nodes.at, closed.nr_nodes);
@@ -235,7 +237,7 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 		empty_half(session, half, &nodes);
 	}
 	mapped_array_close(&nodes);
-	return ret ? error_no_memory(err, "counters") : 0;
+	return ret;
 }
 
 /* --- the session's own table --------------------------------------------------------------------- */
@@ -324,7 +326,8 @@ int session_swap(struct session *session, struct error *err)
 	if (ret)
 		return error_errno(err, ret, "waiting for the programs");
 	ret = session_move_waits(session, err);
-	ret = ret ?: session_consume_records(session, err);
+	if (!ret)
+		ret = session_consume_records(session, err);
 	session->is_full = false;
 	session->halves.state->room_requested = 0;
 	if (!ret && session_read_texts(session))

@@ -11,6 +11,8 @@
 #include "host/engine/programs.h"
 #include "host/engine/session_state.h"
 #include "host/engine/session_waits.h"
+#include "host/engine/store_fold.h"
+#include "host/engine/store_waits.h"
 
 /* How often it is looked whether waits began in unknown text: soon after a start, and later. */
 #define SOON_NS 20000000ULL
@@ -48,8 +50,8 @@ static int leave_maps_out(struct host_bpf *skel)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		ret = ret ?: bpf_map__set_autocreate(maps[i], false);
+	for (i = 0; !ret && i < sizeof(maps) / sizeof(*maps); i++)
+		ret = bpf_map__set_autocreate(maps[i], false);
 	return ret;
 }
 
@@ -68,13 +70,13 @@ int session_configure_waits(struct session *session, struct error *err)
 	skel->rodata->waits = true;
 	skel->rodata->wait_walks = first;
 	skel->rodata->wait_copies = cpus;
-	ret = bpf_map__set_max_entries(skel->maps.walks, first + 2 * cpus);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, (first + cpus) * RANGES);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.known_rules, (first + cpus) * KNOWN_RULES);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.wait_memos, cpus * MEMOS);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.node_waits, 2 * session->halves.base);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.unplaced_waits, session->nr_targets);
-	return ret ? error_errno(err, ret, "sizing the maps of waits") : 0;
+	map_set_entries(skel->maps.walks, first + 2 * cpus);
+	map_set_entries(skel->maps.ranges, (first + cpus) * RANGES);
+	map_set_entries(skel->maps.known_rules, (first + cpus) * KNOWN_RULES);
+	map_set_entries(skel->maps.wait_memos, cpus * MEMOS);
+	map_set_entries(skel->maps.node_waits, 2 * session->halves.base);
+	map_set_entries(skel->maps.unplaced_waits, session->nr_targets);
+	return 0;
 }
 
 int session_bind_waits(struct session *session, struct error *err)
@@ -202,7 +204,7 @@ void session_poll_waits(struct session *session)
 
 /* --- a closed half ------------------------------------------------------------------------------- */
 
-static int add_account(struct waits_accounts *accounts, const struct store_root *root)
+static int add_account(struct waits_accounts *accounts, const struct kernel_root *root)
 {
 	struct waits_account *account;
 
@@ -276,7 +278,7 @@ static void empty_half(struct session *session, const struct closed_half *closed
 	}
 }
 
-int session_add_waits(struct session *session, const struct closed_half *ticks)
+int session_add_waits(struct session *session, const struct closed_half *ticks, struct error *err)
 {
 	struct session_waits *waits = &session->waits;
 	struct closed_half closed = *ticks;
@@ -289,21 +291,24 @@ int session_add_waits(struct session *session, const struct closed_half *ticks)
 	if (!session->options.waits)
 		return 0;
 	ret = halves_map_waits(&session->halves, closed.half, &map, &nodes);
+	if (ret)
+		return error_errno(err, ret, "reading the waits");
 	closed.waits = nodes;
 	for (i = 0; !ret && i < closed.nr_roots; i++)
 		if (closed.roots[i].key.target != NO_TARGET && closed.roots[i].key.end == END_WAIT)
 			ret = add_account(&waits->accounts, &closed.roots[i]);
-	ret = ret ?: store_add(waits->store, &closed);
+	if (!ret)
+		ret = store_add(waits->store, &closed);
 	if (ret)
 		waits->accounts.nr = before;
 	else
 		empty_half(session, &closed, nodes);
 	mapped_array_close(&map);
-	if (!ret) {
-		join_accounts(&waits->accounts);
-		take_unplaced(session);
-	}
-	return ret;
+	if (ret)
+		return error_no_memory(err, "waits");
+	join_accounts(&waits->accounts);
+	take_unplaced(session);
+	return 0;
 }
 
 uint64_t session_waits_bytes(const struct session *session)

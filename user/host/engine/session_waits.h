@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "host/engine/kernel_modules.h"
-#include "host/engine/store.h"
+#include "host/engine/store_profile.h"
 
 struct session;
 
@@ -22,11 +22,11 @@ int session_end_waits(struct session *session, struct error *err);
 
 /*
  * In a turn: before the halves change, threads begin to count in the other half. After it, the waits that last move there.
- * The rest is added to the session's own waits (-ENOMEM).
+ * The rest is added to the session's own waits.
  */
 int session_cut_waits(struct session *session, struct error *err);
 int session_move_waits(struct session *session, struct error *err);
-int session_add_waits(struct session *session, const struct closed_half *ticks);
+int session_add_waits(struct session *session, const struct closed_half *ticks, struct error *err);
 
 void session_poll_waits(struct session *session);
 

@@ -3,7 +3,7 @@
  * The session's own table of ticks. A profile is made from it alone.
  *
  * The programs count in one half of the kernel's table at a time. When no program uses a half any more, store_add()
- * adds its ticks here, and they stay until the take. The table is a forest: a root has the target and the split of its
+ * adds its ticks here, and they stay until a profile is made. The table is a forest: a root has the target and the split of its
  * ticks, and how the walk to their callers ended. Each node below it is a frame, and each tick is in one node.
  *
  *     root (target, split, end)      its own ticks fell outside of all text
@@ -57,7 +57,7 @@ static uint32_t *slot_of_node(const struct store *store, const struct store_node
 static uint32_t *slot_of_root(const struct store *store, const struct table_root_key *key,
 			      uint32_t owner)
 {
-	const struct stored_root *roots = store->roots;
+	const struct store_root *roots = store->roots;
 
 	return HASH_SLOT(&store->root_index, hash_root(key, owner), i,
 			 roots[i].key.split == key->split && roots[i].key.target == key->target &&
@@ -129,7 +129,7 @@ uint32_t store_put_root(struct store *store, const struct table_root_key *key, u
 	uint32_t *slot = slot_of_root(store, key, owner);
 
 	if (!*slot) {
-		store->roots[store->nr_roots] = (struct stored_root){ .key = *key, .owner = owner };
+		store->roots[store->nr_roots] = (struct store_root){ .key = *key, .owner = owner };
 		store->roots[store->nr_roots].key.half = 0;
 		*slot = (uint32_t)++store->nr_roots;
 	}
@@ -172,32 +172,41 @@ void store_add_waits(struct store *store, uint32_t node, const struct node_waits
 /* --- a closed half ------------------------------------------------------------------------------- */
 
 /*
- * The elements of a half that have ticks, or are above one that has, and where they are in the store. A chain with a
- * gap hangs from a root of END_FULL there. The frames above the gap may be in complete chains too, and are twice then.
+ * The state of store_add(). Each node with ticks, and each one above it, is copied once, parents
+ * first. A chain with a gap (SITE_AFTER_GAP) is copied below a root of END_FULL. A node above the gap
+ * that is also in complete chains is then copied twice. Its own ticks count in one copy only: that
+ * below END_FULL if its own chain has a gap.
  */
 struct adding {
 	struct store *store;
 	const struct closed_half *half;
-	uint32_t *order; /* indices of elements, parents first; with IN_FULL, below a root of END_FULL */
+	uint32_t *order; /* indices in the half, parents first; IN_FULL: below a root of END_FULL */
 	size_t nr;
-	uint32_t *nodes
-		[2]; /* by index, the second one below END_FULL: the parent of its children in the store */
-	uint32_t *texts; /* by number: number + 1 */
-	uint8_t owners[OWNERS_MAX]; /* by number: one with a chain in the order */
+	uint32_t *copies; /* by index: NO_NODE, IN_ORDER, or the parent of its children in the store */
+	uint32_t *copies_in_full; /* the same below END_FULL */
+	uint32_t *texts; /* by the kernel's number: the store's + 1; 0: not added yet */
+	uint8_t owners[OWNERS_MAX]; /* by number: a chain of its is in the order */
 	size_t nr_owners;
 };
 
-#define WANTED UINT32_MAX /* in nodes: the element is in the order */
+#define IN_ORDER UINT32_MAX
 #define IN_FULL (1U << 31)
+#define NO_INDEX UINT32_MAX
 
-/* The index of an element's parent; UINT32_MAX: the parent is a root, or does not exist. */
-static uint32_t above(const struct closed_half *half, uint32_t index)
+static uint32_t *copy_of(const struct adding *adding, uint32_t index, bool full)
 {
-	const uint32_t parent = half->nodes[index].parent, at = (parent - 1) & ~NODE_IN_SECOND;
+	return full ? &adding->copies_in_full[index] : &adding->copies[index];
+}
 
-	if (!parent || parent & NODE_IS_ROOT || half_of(parent) != half->half ||
+/* NO_INDEX: the parent is a root, or does not exist. */
+static uint32_t parent_index(const struct closed_half *half, uint32_t index)
+{
+	const uint32_t parent = half->nodes[index].parent;
+	const uint32_t at = node_number(parent) & ~NODE_IN_SECOND;
+
+	if (parent == NO_NODE || parent & NODE_IS_ROOT || half_of(parent) != half->half ||
 	    at >= half->nr_nodes)
-		return UINT32_MAX;
+		return NO_INDEX;
 	return at;
 }
 
@@ -217,40 +226,62 @@ static void note_owner(struct adding *adding, uint32_t index)
 	*known = true;
 }
 
-/* Adds an element to the order, after all above it. Elements without a root are ignored: only a damaged table has any. */
-static void want(struct adding *adding, uint32_t index)
-{
-	uint32_t chain[CHAIN_MAX], nr = 0, *nodes;
-	bool full = false;
+struct chain {
+	uint32_t list[CHAIN_MAX]; /* indices, from a node up */
+	uint32_t nr;
+	bool full; /* it has a gap */
+};
 
-	/* Above an element that is in the order already there is no gap. */
-	while (index != UINT32_MAX && nr < CHAIN_MAX && (full || !adding->nodes[false][index])) {
-		chain[nr++] = index;
-		full |= (adding->half->nodes[index].site & SITE_AFTER_GAP) != 0;
-		index = above(adding->half, index);
-	}
-	if (!nr || (index == UINT32_MAX ? !hangs_from_root(adding->half, chain[nr - 1]) :
-					  full || !adding->nodes[false][index]))
-		return;
-	if (index == UINT32_MAX)
-		note_owner(adding, chain[nr - 1]);
-	nodes = adding->nodes[full];
-	while (nr--) {
-		if (nodes[chain[nr]])
-			continue;
-		nodes[chain[nr]] = WANTED;
-		adding->order[adding->nr++] = chain[nr] | (full ? IN_FULL : 0);
+enum chain_end { CHAIN_TO_ROOT, CHAIN_TO_ORDER, CHAIN_DAMAGED };
+
+/* Collects a chain up to its root, or up to a node in the order, above which there is no gap. */
+static enum chain_end collect_chain(const struct adding *adding, uint32_t index,
+				    struct chain *chain)
+{
+	const struct closed_half *half = adding->half;
+	uint32_t at;
+
+	for (chain->nr = 0, chain->full = false;; index = at) {
+		if (!chain->full && adding->copies[index])
+			return CHAIN_TO_ORDER;
+		if (chain->nr == CHAIN_MAX)
+			return CHAIN_DAMAGED;
+		chain->list[chain->nr++] = index;
+		chain->full |= (half->nodes[index].site & SITE_AFTER_GAP) != 0;
+		at = parent_index(half, index);
+		if (at == NO_INDEX)
+			return hangs_from_root(half, index) ? CHAIN_TO_ROOT : CHAIN_DAMAGED;
 	}
 }
 
-/* The index of the element that has wrapped; nr_nodes: none of this half. */
-static uint32_t carried(const struct closed_half *half, const struct carry *carry)
+/* Adds a node to the order, after all above it. Chains of a damaged table are ignored. */
+static void schedule_chain(struct adding *adding, uint32_t index)
+{
+	struct chain chain;
+	const enum chain_end end = collect_chain(adding, index, &chain);
+	uint32_t *copy;
+
+	if (end == CHAIN_DAMAGED)
+		return;
+	if (end == CHAIN_TO_ROOT)
+		note_owner(adding, chain.list[chain.nr - 1]);
+	while (chain.nr--) {
+		copy = copy_of(adding, chain.list[chain.nr], chain.full);
+		if (*copy)
+			continue;
+		*copy = IN_ORDER;
+		adding->order[adding->nr++] = chain.list[chain.nr] | (chain.full ? IN_FULL : 0);
+	}
+}
+
+/* The index of the node whose count has wrapped; NO_INDEX: none of this half. */
+static uint32_t wrapped_index(const struct closed_half *half, const struct carry *carry)
 {
 	const uint32_t number = (uint32_t)carry->key, at = number & ~NODE_IN_SECOND;
 
 	if (!(carry->key & CARRY_OF_NODE) || !(number & NODE_IN_SECOND) != !half->half ||
 	    at >= half->nr_nodes || carry->times == carry->added)
-		return half->nr_nodes;
+		return NO_INDEX;
 	return at;
 }
 
@@ -263,7 +294,7 @@ static uint64_t node_ticks(const struct closed_half *half, uint32_t index)
 	for (i = 0; half->carries && i < half->carries->nr; i++) {
 		const struct carry *carry = &half->carries->list[i];
 
-		if (carried(half, carry) == index)
+		if (wrapped_index(half, carry) == index)
 			ticks += (carry->times - carry->added) << 32;
 	}
 	return ticks;
@@ -274,23 +305,23 @@ static bool has_waits(const struct node_waits *waits)
 	return waits->ns || waits->runnable_ns || waits->count;
 }
 
-static void find_wanted(struct adding *adding)
+static void schedule_half(struct adding *adding)
 {
 	const struct closed_half *half = adding->half;
 	uint32_t i, at;
 
 	for (i = 0; i < half->nr_nodes; i++)
 		if (half->waits ? has_waits(&half->waits[i]) : half->nodes[i].count)
-			want(adding, i);
+			schedule_chain(adding, i);
 	for (i = 0; !half->waits && half->carries && i < half->carries->nr; i++) {
-		at = carried(half, &half->carries->list[i]);
-		if (at < half->nr_nodes)
-			want(adding, at);
+		at = wrapped_index(half, &half->carries->list[i]);
+		if (at != NO_INDEX)
+			schedule_chain(adding, at);
 	}
 }
 
 /* A text with an unknown number counts as the text of an unknown process. */
-static struct store_text text_of(const struct closed_half *half, uint32_t number)
+static struct store_text text_numbered(const struct closed_half *half, uint32_t number)
 {
 	struct store_text text = { .space.kind = SPACE_ANON };
 
@@ -307,7 +338,7 @@ static struct store_text text_of(const struct closed_half *half, uint32_t number
 
 static uint32_t add_text(struct adding *adding, uint32_t number)
 {
-	const struct store_text text = text_of(adding->half, number);
+	const struct store_text text = text_numbered(adding->half, number);
 	uint32_t *known = &adding->texts[number];
 
 	if (!*known)
@@ -335,7 +366,7 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 		node->place |= coarse;
 }
 
-/* A root of END_FULL for chains that have lost frames. Ticks without callers have no such root. */
+/* The parent for chains of a root that have lost frames. Ticks without callers have no such root. */
 static uint32_t full_root(struct store *store, uint32_t root)
 {
 	struct table_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
@@ -345,51 +376,54 @@ static uint32_t full_root(struct store *store, uint32_t root)
 	return NODE_IS_ROOT | store_put_root(store, &key, store->roots[root & ~NODE_IS_ROOT].owner);
 }
 
-/* An element's parent in the store, which has all above it by now. */
+/* A node's parent in the store, which has all above it by now. */
 static uint32_t add_parent(struct adding *adding, uint32_t index, bool full)
 {
 	const uint32_t parent = adding->half->nodes[index].parent;
 	uint32_t root;
 
 	if (!(parent & NODE_IS_ROOT))
-		return adding->nodes[full][above(adding->half, index)];
+		return *copy_of(adding, parent_index(adding->half, index), full);
 	root = NODE_IS_ROOT |
 	       store_put_root(adding->store, &adding->half->roots[root_number(parent)].key,
 			      root_owner(parent));
 	return full ? full_root(adding->store, root) : root;
 }
 
-/* A place that was added up has lost its callers: it hangs from a root, and its children from its parent. */
+/*
+ * A coarse node has no callers: it goes directly below a root of END_FULL, and its children below
+ * its parent.
+ */
 static void add_coarse(struct store *store, struct store_node *node)
 {
 	while (!(node->parent & NODE_IS_ROOT))
-		node->parent = store->nodes[node->parent - 1].parent;
+		node->parent = store->nodes[node_number(node->parent)].parent;
 	node->parent = full_root(store, node->parent);
 	if (node->count)
 		store_put_node(store, node);
 }
 
-/* A wait loses its callers, but not its class. */
+/* The node of the class above a parent, as a parent: a coarse wait loses its callers, but not its class. */
 static uint32_t class_parent(const struct store *store, uint32_t parent)
 {
-	while (!(parent & NODE_IS_ROOT) && !(store->nodes[parent - 1].parent & NODE_IS_ROOT))
-		parent = store->nodes[parent - 1].parent;
+	while (!(parent & NODE_IS_ROOT) &&
+	       !(store->nodes[node_number(parent)].parent & NODE_IS_ROOT))
+		parent = store->nodes[node_number(parent)].parent;
 	return parent;
 }
 
 static void add_wait_node(struct adding *adding, uint32_t index, bool full, struct store_node *node)
 {
 	const bool coarse = place_shift(node->place);
-	uint32_t number, *children = &adding->nodes[full][index];
+	uint32_t number, *children = copy_of(adding, index, full);
 
 	*children = node->parent;
 	if (coarse)
 		node->parent = class_parent(adding->store, node->parent);
 	number = store_put_node(adding->store, node);
 	if (!coarse)
-		*children = number + 1;
-	/* As ticks: its own waits are below END_FULL only if its own chain has a gap. */
-	if (!full || !adding->nodes[false][index])
+		*children = node_ref(number);
+	if (!full || !adding->copies[index])
 		store_add_waits(adding->store, number, &adding->half->waits[index]);
 }
 
@@ -397,17 +431,16 @@ static void add_node(struct adding *adding, uint32_t index, bool full)
 {
 	struct store_node node = { .parent = add_parent(adding, index, full) };
 
-	/* Its own ticks are below END_FULL only if its own chain has a gap. */
-	if (!full || !adding->nodes[false][index])
+	if (!full || !adding->copies[index])
 		node.count = node_ticks(adding->half, index);
 	add_place(adding, adding->half->nodes[index].site, &node);
 	if (adding->half->waits) {
 		add_wait_node(adding, index, full, &node);
 	} else if (place_shift(node.place)) {
-		adding->nodes[full][index] = node.parent;
+		*copy_of(adding, index, full) = node.parent;
 		add_coarse(adding->store, &node);
 	} else {
-		adding->nodes[full][index] = store_put_node(adding->store, &node) + 1;
+		*copy_of(adding, index, full) = node_ref(store_put_node(adding->store, &node));
 	}
 }
 
@@ -428,12 +461,12 @@ static int add_half(struct adding *adding)
 	const struct closed_half *half = adding->half;
 	size_t nr_roots = 0, i;
 
-	if (!adding->order || !adding->nodes[false] || !adding->nodes[true] || !adding->texts)
+	if (!adding->order || !adding->copies || !adding->copies_in_full || !adding->texts)
 		return -ENOMEM;
-	find_wanted(adding);
+	schedule_half(adding);
 	for (i = 0; i < half->nr_roots; i++)
 		nr_roots += half->roots[i].key.target != NO_TARGET;
-	/* Of each owner one, and another of END_FULL; and one for ticks of its own. */
+	/* A root becomes up to two for each owner (its end, and END_FULL), and one for its own ticks. */
 	nr_roots += 2 * min_size(adding->nr, nr_roots * adding->nr_owners);
 	if (store_reserve(adding->store, adding->nr, nr_roots, min_size(TEXTS_MAX, adding->nr)))
 		return -ENOMEM;
@@ -450,15 +483,15 @@ int store_add(struct store *store, const struct closed_half *half)
 		.store = store,
 		.half = half,
 		.order = malloc((2 * (size_t)half->nr_nodes + 1) * sizeof(*adding.order)),
-		.nodes = { calloc(half->nr_nodes + 1, sizeof(*adding.order)),
-			   calloc(half->nr_nodes + 1, sizeof(*adding.order)) },
+		.copies = calloc(half->nr_nodes + 1, sizeof(*adding.copies)),
+		.copies_in_full = calloc(half->nr_nodes + 1, sizeof(*adding.copies_in_full)),
 		.texts = calloc(TEXTS_MAX, sizeof(*adding.texts)),
 	};
 	const int ret = add_half(&adding);
 
 	free(adding.order);
-	free(adding.nodes[false]);
-	free(adding.nodes[true]);
+	free(adding.copies);
+	free(adding.copies_in_full);
 	free(adding.texts);
 	return ret;
 }
@@ -483,7 +516,7 @@ struct store *store_new_waits(uint32_t bin_shift)
 	return store;
 }
 
-void store_free_lists(struct store *store)
+void store_free_roots_and_texts(struct store *store)
 {
 	free(store->roots);
 	free(store->root_index.slots);
@@ -513,7 +546,7 @@ void store_clear(struct store *store)
 	free(store->nodes);
 	free(store->waits);
 	free(store->node_index.slots);
-	store_free_lists(store);
+	store_free_roots_and_texts(store);
 	*store = (struct store){ .bin_shift = store->bin_shift, .has_waits = store->has_waits };
 }
 
@@ -562,7 +595,8 @@ uint32_t *store_roots_of_nodes(const struct store *store)
 
 	for (i = 0; roots && i < store->nr_nodes; i++) {
 		parent = store->nodes[i].parent;
-		roots[i] = parent & NODE_IS_ROOT ? parent & ~NODE_IS_ROOT : roots[parent - 1];
+		roots[i] = parent & NODE_IS_ROOT ? parent & ~NODE_IS_ROOT :
+						   roots[node_number(parent)];
 	}
 	return roots;
 }

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_STORE_FILL_H
 #define BPFPROFIL_STORE_FILL_H
 
+#include "host/engine/store_profile.h"
 #include "host/engine/store_table.h"
 
 /*

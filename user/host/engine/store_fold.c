@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its process.
+ * Waits are dropped and not folded: their time stays at the node of their class.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "host/engine/store_fold.h"
 #include "host/engine/store_table.h"
 #include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */
-enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_NAMES };
+enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS };
 
 /* Places are sorted by the highest bit of their ticks. */
 enum { HEATS = 64 };
@@ -19,8 +21,8 @@ enum { HEATS = 64 };
 /* The places of an owner. */
 struct owner_places {
 	uint64_t nr;
-	uint64_t most; /* those with more ticks stay, */
-	uint64_t spare; /* and so many of the others with the most ticks */
+	uint64_t keep_above; /* places with more ticks stay */
+	uint64_t nr_at_limit; /* so many places with a little less stay, too: see choose_coldest() */
 };
 
 struct store_change {
@@ -28,15 +30,15 @@ struct store_change {
 	struct table_root_key *keys; /* by root: its new key */
 	uint8_t *folds; /* by root: enum fold */
 	struct owner_places *owners; /* by owner */
-	uint32_t *map; /* by node: its root, and after the move its new number */
+	uint32_t *root_of; /* by node: its root before the change */
+	uint32_t *moved; /* by moved node: itself as a parent, or else what stays above it */
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
-	const struct stored_root *roots; /* before the change */
+	const struct store_root *roots; /* before the change */
 	const struct store_text *texts;
 	uint32_t *new_texts; /* by text: its new number + 1 */
 };
 
-/* The shift of the new bins. */
-static uint32_t width_of(const struct store *store, enum fold fold)
+static uint32_t bin_shift_of(const struct store *store, enum fold fold)
 {
 	return fold == FOLD_COARSE ? bin_coarser(store->bin_shift) : BIN_SHIFT_MAX;
 }
@@ -51,8 +53,9 @@ static bool can_fold(const struct store *store, const struct store_node *node, e
 		return false;
 	if (fold == FOLD_CHAINS)
 		return end != END_FLAT && !is_top;
-	return place_shift(node->place) < width_of(store, fold) &&
-	       (store->bin_shift < width_of(store, fold) || fold == FOLD_NAMES);
+	/* If bins are as wide already, only to forget the process saves anything. */
+	return place_shift(node->place) < bin_shift_of(store, fold) &&
+	       (store->bin_shift < bin_shift_of(store, fold) || fold == FOLD_SPLITS);
 }
 
 static unsigned int heat_of(uint64_t count)
@@ -60,25 +63,27 @@ static unsigned int heat_of(uint64_t count)
 	return HEATS - 1 - (unsigned int)__builtin_clzll(count);
 }
 
-static bool stays(struct store_change *change, size_t i)
+/* Each node below the owner's limit that stays is subtracted from nr_at_limit. */
+static bool decide_stay(struct store_change *change, size_t i)
 {
 	const struct store_node *node = &change->store->nodes[i];
-	const uint32_t root = change->map[i];
+	const uint32_t root = change->root_of[i];
 	struct owner_places *owner = &change->owners[change->roots[root].owner];
 
 	if (!node->count)
 		return false;
-	if (node->count > owner->most ||
+	if (node->count > owner->keep_above ||
 	    !can_fold(change->store, node, change->folds[root], change->roots[root].key.end))
 		return true;
-	if (!owner->spare || heat_of(node->count) != heat_of(owner->most))
+	if (!owner->nr_at_limit || heat_of(node->count) != heat_of(owner->keep_above))
 		return false;
-	owner->spare--;
+	owner->nr_at_limit--;
 	return true;
 }
 
-/* A node stays if one below it stays. */
-static void find_kept(struct store_change *change)
+/* Marks the nodes that stay, from the leaves up: a node also stays if one below it does. */
+static void mark_kept(struct store_change *change,
+		      bool (*stays)(struct store_change *change, size_t i))
 {
 	uint32_t parent;
 	size_t i;
@@ -88,7 +93,7 @@ static void find_kept(struct store_change *change)
 		if (!change->keep[i])
 			change->keep[i] = stays(change, i);
 		if (change->keep[i] && !(parent & NODE_IS_ROOT))
-			change->keep[parent - 1] = true;
+			change->keep[node_number(parent)] = true;
 	}
 }
 
@@ -103,11 +108,12 @@ static void move_kernel_ticks(struct store_change *change)
 		if (change->keep[i] || !(node->place & SITE_IN_KERNEL) ||
 		    node->parent & NODE_IS_ROOT)
 			continue;
-		node->text = nodes[node->parent - 1].text;
-		node->place = nodes[node->parent - 1].place & SITE_OFFSET_MASK;
+		node->text = nodes[node_number(node->parent)].text;
+		node->place = nodes[node_number(node->parent)].place & SITE_OFFSET_MASK;
 	}
 }
 
+/* A root's successor, as a parent. */
 static uint32_t new_root(struct store_change *change, uint32_t root, bool keep)
 {
 	struct table_root_key key = change->keys[root];
@@ -137,25 +143,24 @@ static void forget_process(struct store_change *change, struct store_node *node)
 	node->place = (uint64_t)BIN_SHIFT_MAX << PLACE_SHIFT_BIT;
 }
 
-static void add_up(struct store_change *change, enum fold fold, struct store_node *node)
+static void widen(struct store_change *change, enum fold fold, struct store_node *node)
 {
-	const uint32_t shift = width_of(change->store, fold);
+	const uint32_t shift = bin_shift_of(change->store, fold);
 
 	node->place = (node->place & SITE_OFFSET_MASK) >> shift << shift |
 		      (uint64_t)shift << PLACE_SHIFT_BIT;
 }
 
-/* The last node that stays of the chain above a node: its new number + 1; 0: none stays. */
+/* Returns the last node that stays of the chain from a parent up; NO_NODE: none stays. */
 static uint32_t rest_above(const struct store_change *change, uint32_t parent)
 {
-	if (parent & NODE_IS_ROOT)
-		return 0;
-	return change->map[parent - 1] + change->keep[parent - 1];
+	return parent & NODE_IS_ROOT ? NO_NODE : change->moved[node_number(parent)];
 }
 
 /*
- * Copies the rest of a chain below END_FULL, if the list has room for it before node i, and returns the last node of the
- * copy as a parent; else the root.
+ * Copies the rest of a chain below END_FULL, into the free slots before node i. Returns the last node
+ * of the copy as a parent. If there are too few slots, it returns the root: the ticks lose these
+ * callers.
  */
 static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, uint32_t rest)
 {
@@ -165,8 +170,9 @@ static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, 
 
 	if (!rest)
 		return parent;
-	for (at = rest; !(at & NODE_IS_ROOT) && nr < CHAIN_MAX; at = store->nodes[at - 1].parent)
-		chain[nr++] = at - 1;
+	for (at = rest; !(at & NODE_IS_ROOT) && nr < CHAIN_MAX;
+	     at = store->nodes[chain[nr - 1]].parent)
+		chain[nr++] = node_number(at);
 	if (at == parent)
 		return rest;
 	if (store->nr_nodes + nr > i)
@@ -175,46 +181,55 @@ static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, 
 		node = store->nodes[chain[nr]];
 		node.parent = parent;
 		node.count = 0;
-		parent = store_put_node(store, &node) + 1;
+		parent = node_ref(store_put_node(store, &node));
 	}
 	return parent;
 }
 
-/*
- * Each node becomes at most one, and the copies take no more room than nodes that are gone. Therefore the list can be
- * rewritten while it is read. The map has the new number of a node that stays, and else the rest of the chain above it.
- */
-static void move_node(struct store_change *change, size_t i)
+/* Adds a node to the new list, with the new number of its text. */
+static uint32_t put_moved(struct store_change *change, enum fold fold, struct store_node *node)
 {
-	const uint32_t root = change->map[i];
-	const enum fold fold = change->folds[root];
-	const bool keep = change->keep[i];
-	struct store_node node = change->store->nodes[i];
-	const uint32_t rest = rest_above(change, node.parent);
-	uint32_t number;
-
-	if (!keep)
-		change->map[i] = rest;
-	if (!keep && !node.count)
-		return;
-	if (keep && !(node.parent & NODE_IS_ROOT))
-		node.parent = rest;
-	else if (!keep && fold == FOLD_CHAINS)
-		node.parent = copy_rest(change, i, root, rest);
-	else
-		node.parent = new_root(change, root, keep);
-	if (!keep && fold != FOLD_CHAINS)
-		add_up(change, fold, &node);
-	if (!(node.place & SITE_IN_KERNEL)) {
-		node.text = new_text(change, node.text);
-		if (fold == FOLD_NAMES)
-			forget_process(change, &node);
+	if (!(node->place & SITE_IN_KERNEL)) {
+		node->text = new_text(change, node->text);
+		if (fold == FOLD_SPLITS)
+			forget_process(change, node);
 	}
-	number = store_put_node(change->store, &node);
-	if (keep)
-		change->map[i] = number;
+	return node_ref(store_put_node(change->store, node));
 }
 
+static void move_kept(struct store_change *change, size_t i)
+{
+	const uint32_t root = change->root_of[i];
+	struct store_node node = change->store->nodes[i];
+
+	node.parent = rest_above(change, node.parent) ?: new_root(change, root, true);
+	change->moved[i] = put_moved(change, change->folds[root], &node);
+}
+
+/* The ticks go to the same place below what stays of the chain, or to a wider place without callers. */
+static void move_folded(struct store_change *change, size_t i)
+{
+	const uint32_t root = change->root_of[i];
+	const enum fold fold = change->folds[root];
+	struct store_node node = change->store->nodes[i];
+	const uint32_t rest = rest_above(change, node.parent);
+
+	change->moved[i] = rest;
+	if (!node.count)
+		return;
+	if (fold == FOLD_CHAINS) {
+		node.parent = copy_rest(change, i, root, rest);
+	} else {
+		node.parent = new_root(change, root, false);
+		widen(change, fold, &node);
+	}
+	put_moved(change, fold, &node);
+}
+
+/*
+ * Rewrites the list in place. The new list never reaches the node that is moved: each node becomes
+ * at most one, and copy_rest() uses only slots that are free.
+ */
 static void move_nodes(struct store_change *change)
 {
 	struct store *store = change->store;
@@ -223,8 +238,12 @@ static void move_nodes(struct store_change *change)
 
 	memset(store->node_index.slots, 0, store->node_index.nr * sizeof(uint32_t));
 	store->nr_nodes = 0;
-	for (i = 0; i < nr; i++)
-		move_node(change, i);
+	for (i = 0; i < nr; i++) {
+		if (change->keep[i])
+			move_kept(change, i);
+		else
+			move_folded(change, i);
+	}
 }
 
 static void move_root_ticks(struct store_change *change, size_t nr)
@@ -250,10 +269,10 @@ static int begin_lists(struct store_change *change, const struct store *former)
 	store->texts = NULL;
 	store->nr_roots = store->root_room = store->nr_texts = store->text_room = 0;
 	store->root_index = store->text_index = (struct hash_index){ 0 };
-	/* Each root may get another one of END_FULL, and there may be a new text for unknown processes. */
+	/* Each root may get another one of END_FULL. One text may be new: that of unknown processes. */
 	if (!store_reserve(store, 0, 2 * former->nr_roots, former->nr_texts + 1))
 		return 0;
-	store_free_lists(store);
+	store_free_roots_and_texts(store);
 	*store = *former;
 	return -ENOMEM;
 }
@@ -265,13 +284,13 @@ static int move_all(struct store_change *change)
 	change->new_texts = calloc(former.nr_texts + 1, sizeof(*change->new_texts));
 	if (!change->new_texts)
 		return -ENOMEM;
-	find_kept(change);
+	mark_kept(change, decide_stay);
 	if (begin_lists(change, &former))
 		return -ENOMEM;
 	move_kernel_ticks(change);
 	move_nodes(change);
 	move_root_ticks(change, former.nr_roots);
-	store_free_lists(&former);
+	store_free_roots_and_texts(&former);
 	store_trim(change->store);
 	return 0;
 }
@@ -281,12 +300,13 @@ static void end_change(struct store_change *change)
 	free(change->keys);
 	free(change->folds);
 	free(change->owners);
-	free(change->map);
+	free(change->root_of);
+	free(change->moved);
 	free(change->keep);
 	free(change->new_texts);
 }
 
-/* Begins with a change that folds nothing. Call end_change() in any case. */
+/* Initializes a change in which nothing folds. Call end_change() in any case. */
 static int begin_change(struct store_change *change, struct store *store)
 {
 	size_t i;
@@ -299,9 +319,10 @@ static int begin_change(struct store_change *change, struct store *store)
 				       .folds = calloc(store->nr_roots + 1, sizeof(*change->folds)),
 				       .owners = calloc(OWNERS_MAX, sizeof(*change->owners)),
 				       .keep = calloc(store->nr_nodes + 1, sizeof(*change->keep)),
-				       .map = store_roots_of_nodes(store) };
-	if (!change->keys || !change->folds || !change->owners || !change->keep ||
-	    !change->map)
+				       .moved = calloc(store->nr_nodes + 1, sizeof(*change->moved)),
+				       .root_of = store_roots_of_nodes(store) };
+	if (!change->keys || !change->folds || !change->owners || !change->keep || !change->moved ||
+	    !change->root_of)
 		return -ENOMEM;
 	for (i = 0; i < store->nr_roots; i++)
 		change->keys[i] = store->roots[i].key;
@@ -310,27 +331,27 @@ static int begin_change(struct store_change *change, struct store *store)
 
 /* --- how far it is folded ------------------------------------------------------------------------ */
 
-struct limit {
-	uint64_t bytes;
+struct fold_step {
+	uint64_t bytes; /* that the store may have after it */
 	bool (*has_ended)(void *ctx, uint32_t target, uint64_t split);
 	void *ctx;
-	bool fair; /* owners who have few places keep them */
-	bool all; /* processes that run too */
+	bool spare_small_owners; /* owners who have few places keep them */
+	bool also_running; /* processes that have not ended are folded, too */
 	enum fold fold;
 };
 
-static void choose_roots(struct store_change *change, const struct limit *limit)
+static void choose_roots(struct store_change *change, const struct fold_step *step)
 {
 	size_t i;
 
 	for (i = 0; i < change->store->nr_roots; i++) {
 		struct table_root_key *key = &change->keys[i];
 
-		if (!limit->all &&
-		    (!key->split || !limit->has_ended(limit->ctx, key->target, key->split)))
+		if (!step->also_running &&
+		    (!key->split || !step->has_ended(step->ctx, key->target, key->split)))
 			continue;
-		change->folds[i] = limit->fold;
-		if (limit->fold == FOLD_NAMES)
+		change->folds[i] = step->fold;
+		if (step->fold == FOLD_SPLITS)
 			key->split = 0;
 	}
 }
@@ -340,7 +361,7 @@ static void count_places(struct store_change *change)
 	size_t i;
 
 	for (i = 0; i < change->store->nr_nodes; i++)
-		change->owners[change->roots[change->map[i]].owner].nr++;
+		change->owners[change->roots[change->root_of[i]].owner].nr++;
 }
 
 /* How many places owners have beyond a share. */
@@ -355,7 +376,7 @@ static uint64_t beyond(const struct store_change *change, uint64_t share)
 	return sum;
 }
 
-/* The largest share for which so many places are beyond it: owners with fewer places than that keep theirs. */
+/* Finds the largest share such that cutting each owner to it removes at least `wanted` places. */
 static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
 {
 	uint64_t low = 0, high = change->store->nr_nodes, middle;
@@ -370,7 +391,7 @@ static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
 	return low;
 }
 
-/* Chooses the coldest of an owner's places, at most so many. */
+/* Chooses the coldest of an owner's places, at most `wanted`: the hottest ones of the last heat stay. */
 static void choose_coldest(struct owner_places *owner, const uint32_t places[HEATS],
 			   uint64_t wanted)
 {
@@ -379,8 +400,8 @@ static void choose_coldest(struct owner_places *owner, const uint32_t places[HEA
 
 	for (heat = 0; heat < HEATS && sum < wanted; heat++)
 		sum += places[heat];
-	owner->most = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
-	owner->spare = sum > wanted ? sum - wanted : 0;
+	owner->keep_above = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
+	owner->nr_at_limit = sum > wanted ? sum - wanted : 0;
 }
 
 /* Counts the places that can be folded, by owner and heat; returns how many there are. */
@@ -391,7 +412,7 @@ static uint64_t count_foldable(const struct store_change *change, uint32_t (*pla
 	size_t i;
 
 	for (i = 0; i < store->nr_nodes; i++) {
-		const uint32_t root = change->map[i];
+		const uint32_t root = change->root_of[i];
 
 		if (!can_fold(store, &store->nodes[i], change->folds[root],
 			      store->roots[root].key.end))
@@ -402,7 +423,7 @@ static uint64_t count_foldable(const struct store_change *change, uint32_t (*pla
 	return all;
 }
 
-/* How many of the wanted places are an owner's: what is beyond the fair share, or else a part in proportion. */
+/* How many wanted places an owner gives: what it has beyond the share, or without one in proportion. */
 static uint64_t part_of(const struct store_change *change, const struct owner_places *owner,
 			uint64_t wanted, uint64_t share)
 {
@@ -411,97 +432,101 @@ static uint64_t part_of(const struct store_change *change, const struct owner_pl
 	return wanted * owner->nr / (change->store->nr_nodes + 1) + 1;
 }
 
+enum { ALL_TIMES = 0 };
+
 /*
- * Chooses the coldest places of each owner, at most `times` as many as are the owner's part; 0 times: all of the owners
- * who have a part. Returns how many places could be folded, or -ENOMEM.
+ * Chooses the coldest places of each owner, at most `times` as many as the owner's part. ALL_TIMES:
+ * all places of each owner that has a part. *nr_foldable gets how many places could be folded.
  */
-static int64_t choose_places(struct store_change *change, const struct limit *limit,
-			     uint64_t wanted, uint64_t times)
+static int choose_places(struct store_change *change, const struct fold_step *step, uint64_t wanted,
+			 uint64_t times, uint64_t *nr_foldable)
 {
 	cleanup_free uint32_t(*places)[HEATS] = calloc(OWNERS_MAX, sizeof(*places));
-	uint64_t all, share, part;
+	uint64_t share, part;
 	size_t i;
 
 	if (!places)
 		return -ENOMEM;
 	count_places(change);
-	share = limit->fair ? fair_share(change, wanted) : 0;
-	all = count_foldable(change, places);
+	share = step->spare_small_owners ? fair_share(change, wanted) : 0;
+	*nr_foldable = count_foldable(change, places);
 	for (i = 0; i < OWNERS_MAX; i++) {
 		part = part_of(change, &change->owners[i], wanted, share);
 		choose_coldest(&change->owners[i], places[i],
-			       part && !times ? UINT64_MAX : part * times);
+			       part && times == ALL_TIMES ? UINT64_MAX : part * times);
 	}
-	return (int64_t)all;
+	return 0;
 }
 
-/* Folds so many times the wanted places. 1: no others can be folded. */
-static int fold_places(struct store *store, const struct limit *limit, uint64_t wanted,
-		       uint64_t times)
+/* Folds `times` the wanted places. *all: no other place can be folded in this step. */
+static int fold_places(struct store *store, const struct fold_step *step, uint64_t wanted,
+		       uint64_t times, bool *all)
 {
 	struct store_change change;
-	int64_t all = 0;
+	uint64_t nr_foldable = 0;
 	int ret = begin_change(&change, store);
 
 	if (!ret) {
-		choose_roots(&change, limit);
-		all = choose_places(&change, limit, wanted, times);
-		if (all > 0 || (!all && limit->fold == FOLD_NAMES))
-			ret = move_all(&change);
+		choose_roots(&change, step);
+		ret = choose_places(&change, step, wanted, times, &nr_foldable);
 	}
+	if (!ret && (nr_foldable || step->fold == FOLD_SPLITS))
+		ret = move_all(&change);
 	end_change(&change);
-	if (ret || all < 0)
-		return -ENOMEM;
-	return !times || (uint64_t)all <= wanted * times;
+	*all = times == ALL_TIMES || nr_foldable <= wanted * times;
+	return ret;
 }
 
 /*
- * Folds in one way until the store is small enough. A cold place may be alone in its wider bin, which saves nothing.
- * Therefore the second try takes more places, and the third one all.
+ * Folds in one way until the store is small enough. A cold place may be alone in its wider bin, which
+ * saves nothing. Therefore each try folds more places.
  */
-static int fold_step(struct store *store, const struct limit *limit)
+static int fold_by(struct store *store, const struct fold_step *step)
 {
+	static const uint64_t times[] = { 1, 4, ALL_TIMES };
 	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t);
-	uint64_t times = limit->fold == FOLD_NAMES ? 0 : 1, wanted;
+	size_t try = step->fold == FOLD_SPLITS ? 2 : 0;
+	uint64_t wanted;
+	bool all = false;
 	int ret = 0;
 
-	for (; !ret && store_bytes(store) > limit->bytes; times = times == 1 ? 4 : 0) {
-		wanted = (store_bytes(store) - limit->bytes) / node_bytes + 1;
-		ret = fold_places(store, limit, wanted, times);
+	for (; !ret && !all && store_bytes(store) > step->bytes; try++) {
+		wanted = (store_bytes(store) - step->bytes) / node_bytes + 1;
+		ret = fold_places(store, step, wanted, times[try], &all);
 	}
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 int store_fold(struct store *store, uint64_t bytes,
 	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx)
 {
 	static const struct {
-		bool all;
+		bool also_running;
 		enum fold fold;
 	} steps[] = {
 		{ false, FOLD_CHAINS }, { false, FOLD_COARSE }, { false, FOLD_WIDEST },
 		{ true, FOLD_CHAINS },	{ true, FOLD_COARSE },	{ true, FOLD_WIDEST },
-		{ false, FOLD_NAMES },	{ true, FOLD_NAMES },
+		{ false, FOLD_SPLITS }, { true, FOLD_SPLITS },
 	};
 	const size_t nr = sizeof(steps) / sizeof(*steps);
-	struct limit limit = { .bytes = bytes, .has_ended = has_ended, .ctx = ctx };
+	struct fold_step step = { .bytes = bytes, .has_ended = has_ended, .ctx = ctx };
 	size_t i;
 	int ret = 0;
 
 	if (store_bytes(store) > bytes)
 		store_trim(store);
 	for (i = 0; !ret && i < 2 * nr; i++) {
-		limit.fair = i < nr;
-		limit.all = steps[i % nr].all;
-		limit.fold = steps[i % nr].fold;
-		ret = fold_step(store, &limit);
+		step.spare_small_owners = i < nr;
+		step.also_running = steps[i % nr].also_running;
+		step.fold = steps[i % nr].fold;
+		ret = fold_by(store, &step);
 	}
 	return ret;
 }
 
 /* --- waits --------------------------------------------------------------------------------------- */
 
-/* Never 0, because a place without time of its own can be dropped too. */
+/* Never 0, because heat_of(0) is undefined. */
 static uint64_t time_of(const struct node_waits *waits)
 {
 	return (waits->ns + waits->runnable_ns) | 1;
@@ -521,7 +546,7 @@ static int choose_waits(struct store_change *change, uint64_t wanted)
 	share = fair_share(change, wanted);
 	for (i = 0; i < store->nr_nodes; i++)
 		if (!(store->nodes[i].parent & NODE_IS_ROOT))
-			places[store->roots[change->map[i]].owner]
+			places[store->roots[change->root_of[i]].owner]
 			      [heat_of(time_of(&store->waits[i]))]++;
 	for (i = 0; i < OWNERS_MAX; i++)
 		choose_coldest(&change->owners[i], places[i],
@@ -529,35 +554,25 @@ static int choose_waits(struct store_change *change, uint64_t wanted)
 	return 0;
 }
 
-/* A node stays if one below it stays. */
-static void keep_waits(struct store_change *change)
+static bool waits_stay(struct store_change *change, size_t i)
 {
 	const struct store *store = change->store;
-	uint32_t parent;
-	size_t i;
 
-	for (i = store->nr_nodes; i-- > 0;) {
-		parent = store->nodes[i].parent;
-		if (parent & NODE_IS_ROOT ||
-		    time_of(&store->waits[i]) >
-			    change->owners[store->roots[change->map[i]].owner].most)
-			change->keep[i] = true;
-		if (change->keep[i] && !(parent & NODE_IS_ROOT))
-			change->keep[parent - 1] = true;
-	}
+	return store->nodes[i].parent & NODE_IS_ROOT ||
+	       time_of(&store->waits[i]) >
+		       change->owners[store->roots[change->root_of[i]].owner].keep_above;
 }
 
 static uint32_t moved_root(const struct store_change *change, struct store *fresh, size_t i)
 {
-	const uint32_t root = change->map[i];
+	const uint32_t root = change->root_of[i];
 
-	return NODE_IS_ROOT |
-	       store_put_root(fresh, &change->keys[root], change->roots[root].owner);
+	return NODE_IS_ROOT | store_put_root(fresh, &change->keys[root], change->roots[root].owner);
 }
 
 /*
- * The map of a node that stays becomes its new number. The time of others goes to the node of their class, which is the
- * first above them that hangs from a root.
+ * The time of a node that does not stay goes to the node of its class, which is the first above it
+ * that hangs from a root.
  */
 static void move_waits(struct store_change *change, struct store *fresh)
 {
@@ -569,16 +584,15 @@ static void move_waits(struct store_change *change, struct store *fresh)
 	for (i = 0; i < store->nr_nodes; i++) {
 		node = store->nodes[i];
 		while (!change->keep[i] && !(node.parent & NODE_IS_ROOT))
-			node = store->nodes[node.parent - 1];
+			node = store->nodes[node_number(node.parent)];
 		if (!change->keep[i] && wait_site_end(node.place) != END_FLAT)
 			node.place = wait_site(wait_site_state(node.place), END_FULL) &
 				     SITE_OFFSET_MASK;
-		node.parent = node.parent & NODE_IS_ROOT ? moved_root(change, fresh, i) :
-							   change->map[node.parent - 1] + 1;
+		node.parent = rest_above(change, node.parent) ?: moved_root(change, fresh, i);
 		node.text = store_put_text(fresh, &store->texts[node.text]);
 		number = store_put_node(fresh, &node);
 		if (change->keep[i])
-			change->map[i] = number;
+			change->moved[i] = node_ref(number);
 		store_add_waits(fresh, number, &store->waits[i]);
 	}
 }
@@ -605,9 +619,10 @@ int store_drop_places(struct store *store, uint64_t bytes)
 	struct store_change change;
 	int ret = begin_change(&change, store);
 
-	ret = ret ?: choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1);
+	if (!ret)
+		ret = choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1);
 	if (!ret) {
-		keep_waits(&change);
+		mark_kept(&change, waits_stay);
 		ret = move_all_waits(&change);
 	}
 	end_change(&change);

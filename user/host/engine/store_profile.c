@@ -195,20 +195,19 @@ void filling_end(struct filling *filling)
 	free(filling->kernel);
 }
 
-int store_fill(const struct store *store, struct seen_names *names, struct tally *tallies,
-	       const struct kernel_modules *modules, bool callers, struct profile *profile,
-	       struct error *err)
+int store_fill(const struct store *store, const struct store_fill_request *request,
+	       struct profile *profile, struct error *err)
 {
 	struct filling filling = { .store = store,
-				   .names = names,
-				   .modules = modules,
+				   .names = request->names,
+				   .modules = request->modules,
 				   .profile = profile,
 				   .err = err };
 	int ret = filling_begin(&filling);
 
 	if (!ret)
-		ret = filling_bins(&filling, tallies);
-	if (!ret && callers) {
+		ret = filling_bins(&filling, request->tallies);
+	if (!ret && request->callers) {
 		profile->callers = calloc(1, sizeof(*profile->callers));
 		ret = profile->callers ? filling_callers(&filling, profile->callers) : -ENOMEM;
 	}

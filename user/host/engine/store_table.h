@@ -6,17 +6,17 @@
 #include "host/engine/store.h"
 
 /*
- * The inside of the store, for its own files only: lists of nodes, roots and texts, and a hash of each. A node comes
- * after its parent.
+ * The inside of the store, for its own files only: lists of nodes, roots and texts, and a hash of
+ * each. A node comes after its parent.
  */
 
 /* No chain is longer, unless the table is damaged. */
 enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
 
 /*
- * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. For a place that was added up also the
- * shift of its bin, else 0. Such a node hangs from a root, and nothing hangs from it. A chain that has lost frames
- * hangs from a root of END_FULL.
+ * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. Bits 48 to 52: log2 of the
+ * bin if the place was reduced to one, else 0. A node of such a place is directly below a root, or a
+ * class of waits, and has nothing below it.
  */
 enum { PLACE_SHIFT_BIT = 48, PLACE_SHIFT_BITS = 5 };
 
@@ -24,12 +24,12 @@ struct store_node {
 	uint64_t count;
 	uint64_t place;
 	uint32_t text;
-	uint32_t parent; /* another's number + 1, or NODE_IS_ROOT and a root's number */
+	uint32_t parent; /* another's node_ref(), or NODE_IS_ROOT and a root's number */
 };
 
-struct stored_root {
-	struct table_root_key key; /* tree is always 0 */
-	uint32_t owner; /* whose processes the ticks below it are of; its own have OWNER_ROOT */
+struct store_root {
+	struct table_root_key key; /* half is always 0 */
+	uint32_t owner; /* of the processes with the ticks below it; the root's own ticks: OWNER_ROOT */
 	uint64_t ticks;
 };
 
@@ -42,7 +42,7 @@ struct store {
 	struct node_waits *waits; /* by node, in a store of waits */
 	size_t wait_room;
 	struct hash_index node_index;
-	struct stored_root *roots;
+	struct store_root *roots;
 	size_t nr_roots;
 	size_t root_room;
 	struct hash_index root_index;
@@ -69,7 +69,10 @@ static inline uint64_t place_offset(const struct store *store, const struct stor
 /* Makes room for so many more of each. Adding these cannot fail afterwards. -ENOMEM. */
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts);
 
-/* The number of an equal element, which is added if there is none. A node's count is added to that of an equal one. */
+/*
+ * Returns the index of an equal element, and adds the element if there is none. The count of a node
+ * is added to that of an equal one.
+ */
 uint32_t store_put_root(struct store *store, const struct table_root_key *key, uint32_t owner);
 uint32_t store_put_text(struct store *store, const struct store_text *text);
 uint32_t store_put_node(struct store *store, const struct store_node *node);
@@ -77,8 +80,7 @@ uint32_t store_put_node(struct store *store, const struct store_node *node);
 /* Adds waits to those of a node. */
 void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits);
 
-/* Frees the lists of roots and texts. */
-void store_free_lists(struct store *store);
+void store_free_roots_and_texts(struct store *store);
 
 /* Frees memory that the nodes no longer need. */
 void store_trim(struct store *store);

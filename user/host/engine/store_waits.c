@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "host/engine/store_fill.h"
+#include "host/engine/store_waits.h"
 #include "host/engine/wait_classes.h"
 #include "profile/profile_fold.h"
 
