@@ -10,7 +10,7 @@
 
 #include "shared/callers_abi.h"
 
-/* What code that is about to return says of its frame. Offsets are in bytes above SP. */
+/* The frame of code that is about to return. Offsets are in bytes above SP. */
 enum epilogue_kind { EPILOGUE_NONE, EPILOGUE_RETURN, EPILOGUE_SIGNAL /* as UNWIND_SIGNAL */ };
 
 enum { FP_STORED = 1, RA_STORED = 2 };

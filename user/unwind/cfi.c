@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Runs call-frame information.
+ * Interprets DWARF call-frame information.
  *
  * To find the caller of a function, a walk needs the canonical frame address (CFA, the stack
  * pointer before the call), and from it the saved return address and frame pointer. Compilers
@@ -13,7 +13,7 @@
  *
  * Running them gives rows: from pc on, this is how to find the caller. cfi_next() reads the next
  * FDE, and cfi_run_next() runs up to its next row. unwind_table.c turns rows into a table for the
- * programs in the kernel, with the rules of unwind_x86_64.c.
+ * programs in the kernel, by unwind_x86_64.c or unwind_aarch64.c.
  */
 #include "unwind/cfi.h"
 
@@ -31,8 +31,8 @@
 const struct cfi_machine *cfi_machine = &cfi_aarch64;
 
 /*
- * The stack lies at the top of the address space. With 52 bits of addresses that is the top of 48, and only
- * mappings that ask for it are above.
+ * The stack is near the top of the address space, and therefore its address has as many bits as those
+ * of code. With 52-bit addresses, only mappings that ask for it are above 2^48.
  */
 uint64_t cfi_code_mask(void)
 {
@@ -47,7 +47,7 @@ uint64_t cfi_code_mask(void)
 }
 #endif
 
-/* Ignores bits from the 64th on. */
+/* Reads a LEB128 number. Bits beyond the 64th are ignored. */
 uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed)
 {
 	unsigned int bits = 0;
@@ -79,8 +79,8 @@ static struct cfi_cursor read_block(struct cfi_cursor *cursor)
 	return block;
 }
 
-/* Reads numbers of fixed size, as linkers write them. The standard has other encodings, too. */
-static uint64_t formatted(struct cfi_cursor *cursor, uint8_t encoding)
+/* Reads a number of fixed size. LEB128, which linkers do not write, is malformed. */
+static uint64_t read_encoded(struct cfi_cursor *cursor, uint8_t encoding)
 {
 	static const uint8_t sizes[ENCODING_FORMAT + 1] = {
 		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_udata4] = 4,
@@ -88,9 +88,14 @@ static uint64_t formatted(struct cfi_cursor *cursor, uint8_t encoding)
 		[DW_EH_PE_sdata8] = 8,
 	};
 	unsigned int size = sizes[encoding & ENCODING_FORMAT];
-	uint64_t value = cfi_number(cursor, size), sign = 1ULL << (8 * size - 1) % 64;
+	uint64_t value, sign;
 
-	cursor->bad = cursor->bad || !size;
+	if (!size) {
+		cursor->bad = true;
+		return 0;
+	}
+	value = cfi_number(cursor, size);
+	sign = 1ULL << (8 * size - 1);
 	return encoding & ENCODING_SIGNED ? (value ^ sign) - sign : value;
 }
 
@@ -99,7 +104,7 @@ static uint64_t read_address(struct cfi_cursor *cursor, const struct cfi_section
 			     uint8_t encoding)
 {
 	uint64_t here = section->address + (uint64_t)(cursor->at - section->bytes);
-	uint64_t value = formatted(cursor, encoding);
+	uint64_t value = read_encoded(cursor, encoding);
 
 	if ((encoding & ENCODING_BASE) == DW_EH_PE_pcrel)
 		return value + here;
@@ -110,8 +115,8 @@ static uint64_t read_address(struct cfi_cursor *cursor, const struct cfi_section
 /* The common beginning of all entries. */
 struct cfi_head {
 	bool is_cie;
-	uint64_t cie; /* else the offset of its CIE */
-	struct cfi_cursor rest; /* empty for an entry that ends a linker's part */
+	uint64_t cie; /* of an FDE: the offset of its CIE */
+	struct cfi_cursor rest; /* the body; empty for the terminator of an object's entries */
 };
 
 /* False: nothing can be read from there on. */
@@ -155,7 +160,7 @@ static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi
 		cfi_number(data, 1);
 		break;
 	case 'P':
-		formatted(data, (uint8_t)cfi_number(data, 1));
+		read_encoded(data, (uint8_t)cfi_number(data, 1));
 		break;
 	case 'S':
 		cie->is_signal = true;
@@ -173,14 +178,16 @@ static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi
  * .eh_frame has versions 1 and 3. Version 4 came with DWARF 4, and has sizes of addresses and
  * segments.
  */
-static bool read_factors(struct cfi_cursor *cursor, unsigned int version, struct cfi_cie *cie)
+static bool read_cie_fields(struct cfi_cursor *cursor, unsigned int version, struct cfi_cie *cie)
 {
+	if (version != 1 && version != 3 && version != 4)
+		return false;
 	if (version == 4 && (cfi_number(cursor, 1) != 8 || cfi_number(cursor, 1)))
 		return false;
 	cie->code_factor = cfi_leb(cursor, false);
 	cie->data_factor = cfi_leb(cursor, true);
 	cie->ra = version == 1 ? cfi_number(cursor, 1) : cfi_leb(cursor, false);
-	return version == 1 || version == 3 || version == 4;
+	return true;
 }
 
 static bool read_cie(const struct cfi_section *section, struct cfi_cursor cursor,
@@ -194,7 +201,7 @@ static bool read_cie(const struct cfi_section *section, struct cfi_cursor cursor
 		;
 	letters.end = cursor.at;
 	cie->has_augmentation = letter == 'z';
-	if ((letter && letter != 'z') || !read_factors(&cursor, version, cie))
+	if ((letter && letter != 'z') || !read_cie_fields(&cursor, version, cie))
 		return false;
 	if (letter)
 		data = read_block(&cursor);
@@ -203,8 +210,8 @@ static bool read_cie(const struct cfi_section *section, struct cfi_cursor cursor
 	return !letters.bad && !data.bad && cfi_run_initial(section, cie, cursor);
 }
 
-/* Charges an entry to the budget; false: there is too little left. */
-static bool spend(struct cfi_section *section, const struct cfi_cursor *rest)
+/* False: the budget is too small for the entry. */
+static bool charge_budget(struct cfi_section *section, const struct cfi_cursor *rest)
 {
 	uint64_t bytes = 8 + (uint64_t)(rest->end - rest->at);
 
@@ -219,12 +226,13 @@ static const struct cfi_cie *find_cie(struct cfi_section *section, uint64_t at)
 	struct cfi_cie *cie = &section->cies[(at >> 2) % CFI_CIES];
 	struct cfi_head head;
 
-	if (cie->key == at + 1)
+	if (cie->is_used && cie->at == at)
 		return cie;
 	*cie = (struct cfi_cie){ 0 };
-	if (!read_head(section, at, &head) || !head.is_cie || !spend(section, &head.rest))
+	if (!read_head(section, at, &head) || !head.is_cie || !charge_budget(section, &head.rest))
 		return cie;
-	cie->key = at + 1;
+	cie->is_used = true;
+	cie->at = at;
 	cie->usable = read_cie(section, head.rest, cie);
 	return cie;
 }
@@ -238,7 +246,7 @@ static bool read_function(struct cfi_section *section, const struct cfi_head *he
 	if (!cie->usable)
 		return false;
 	result->address = read_address(&result->program, section, cie->encoding);
-	result->size = formatted(&result->program, cie->encoding);
+	result->size = read_encoded(&result->program, cie->encoding);
 	if (cie->has_augmentation)
 		read_block(&result->program);
 	return !result->program.bad;
@@ -253,7 +261,7 @@ bool cfi_next(struct cfi_section *section, struct cfi_function *result)
 			section->malformed++;
 			return false;
 		}
-		if (!spend(section, &head.rest))
+		if (!charge_budget(section, &head.rest))
 			return false;
 		section->next = (size_t)(head.rest.end - section->bytes);
 		if (head.is_cie || head.rest.at == head.rest.end)
@@ -269,7 +277,7 @@ bool cfi_next(struct cfi_section *section, struct cfi_function *result)
 
 /* --- running it --------------------------------------------------------------------------------- */
 
-/* If one of these bits is set, the opcode's other bits are an operand. */
+/* The two high bits select a primary opcode; then the low six are its operand. */
 #define PRIMARY_SHIFT 6
 #define PRIMARY_OPERAND 0x3f
 
@@ -285,10 +293,10 @@ enum action {
 	CFA_REGISTER,
 	CFA_OFFSET,
 	CFA_EXPRESSION,
-	PLACE,
+	SET_RULE,
 	RESTORE,
-	REMEMBER,
-	RECALL,
+	REMEMBER_STATE,
+	RESTORE_STATE,
 };
 
 struct instruction_kind {
@@ -301,7 +309,7 @@ struct instruction_kind {
 
 static const struct instruction_kind primary[] = {
 	[DW_CFA_advance_loc >> PRIMARY_SHIFT] = { ADVANCE },
-	[DW_CFA_offset >> PRIMARY_SHIFT] = { PLACE, CFI_AT_CFA, false, ULEB, 1 },
+	[DW_CFA_offset >> PRIMARY_SHIFT] = { SET_RULE, CFI_AT_CFA, false, ULEB, 1 },
 	[DW_CFA_restore >> PRIMARY_SHIFT] = { RESTORE },
 };
 
@@ -311,33 +319,33 @@ static const struct instruction_kind kinds[1 << PRIMARY_SHIFT] = {
 	[DW_CFA_advance_loc1] = { ADVANCE, 0, false, BYTES_1 },
 	[DW_CFA_advance_loc2] = { ADVANCE, 0, false, BYTES_2 },
 	[DW_CFA_advance_loc4] = { ADVANCE, 0, false, BYTES_4 },
-	[DW_CFA_offset_extended] = { PLACE, CFI_AT_CFA, true, ULEB, 1 },
+	[DW_CFA_offset_extended] = { SET_RULE, CFI_AT_CFA, true, ULEB, 1 },
 	[DW_CFA_restore_extended] = { RESTORE, 0, true },
-	[DW_CFA_undefined] = { PLACE, CFI_UNDEFINED, true },
-	[DW_CFA_same_value] = { PLACE, CFI_SAME, true },
-	[DW_CFA_register] = { PLACE, CFI_REGISTER, true, ULEB },
-	[DW_CFA_remember_state] = { REMEMBER },
-	[DW_CFA_restore_state] = { RECALL },
+	[DW_CFA_undefined] = { SET_RULE, CFI_UNDEFINED, true },
+	[DW_CFA_same_value] = { SET_RULE, CFI_SAME, true },
+	[DW_CFA_register] = { SET_RULE, CFI_REGISTER, true, ULEB },
+	[DW_CFA_remember_state] = { REMEMBER_STATE },
+	[DW_CFA_restore_state] = { RESTORE_STATE },
 	[DW_CFA_def_cfa] = { CFA, 0, true, ULEB },
 	[DW_CFA_def_cfa_register] = { CFA_REGISTER, 0, true },
 	[DW_CFA_def_cfa_offset] = { CFA_OFFSET, 0, false, ULEB },
 	[DW_CFA_def_cfa_expression] = { CFA_EXPRESSION, 0, false, BLOCK },
-	[DW_CFA_expression] = { PLACE, CFI_EXPRESSION, true, BLOCK },
-	[DW_CFA_offset_extended_sf] = { PLACE, CFI_AT_CFA, true, SLEB, 1 },
+	[DW_CFA_expression] = { SET_RULE, CFI_EXPRESSION, true, BLOCK },
+	[DW_CFA_offset_extended_sf] = { SET_RULE, CFI_AT_CFA, true, SLEB, 1 },
 	[DW_CFA_def_cfa_sf] = { CFA, 0, true, SLEB, 1 },
 	[DW_CFA_def_cfa_offset_sf] = { CFA_OFFSET, 0, false, SLEB, 1 },
-	[DW_CFA_val_offset] = { PLACE, CFI_ELSEWHERE, true, ULEB },
-	[DW_CFA_val_offset_sf] = { PLACE, CFI_ELSEWHERE, true, SLEB },
-	[DW_CFA_val_expression] = { PLACE, CFI_ELSEWHERE, true, BLOCK },
-	/* Whether the return address is signed; the other one is newer than dwarf.h. */
+	[DW_CFA_val_offset] = { SET_RULE, CFI_VALUE, true, ULEB },
+	[DW_CFA_val_offset_sf] = { SET_RULE, CFI_VALUE, true, SLEB },
+	[DW_CFA_val_expression] = { SET_RULE, CFI_VALUE, true, BLOCK },
+	/* 0x2c is DW_CFA_AARCH64_negate_ra_state_with_pc, which dwarf.h may lack. */
 	[DW_CFA_AARCH64_negate_ra_state] = { NOTHING },
 	[DW_CFA_AARCH64_negate_ra_state - 1] = { NOTHING },
 	[DW_CFA_GNU_args_size] = { NOTHING, 0, false, ULEB },
-	[DW_CFA_GNU_negative_offset_extended] = { PLACE, CFI_AT_CFA, true, ULEB, -1 },
+	[DW_CFA_GNU_negative_offset_extended] = { SET_RULE, CFI_AT_CFA, true, ULEB, -1 },
 };
 
 /* An instruction with its operands. */
-struct instruction_read {
+struct dwarf_instruction {
 	const struct instruction_kind *kind;
 	uint64_t number; /* of a register */
 	uint64_t operand;
@@ -353,11 +361,11 @@ static uint64_t read_operand(struct cfi_cursor *program, enum operand operand)
 	return cfi_number(program, bytes[operand]);
 }
 
-/* Numbers may have any value. Therefore they wrap and never overflow. */
-static struct instruction_read read_instruction(struct cfi_run *run)
+/* A file may contain any numbers. All arithmetic is unsigned and wraps. */
+static struct dwarf_instruction read_instruction(struct cfi_run *run)
 {
 	unsigned int opcode = (unsigned int)cfi_number(&run->program, 1);
-	struct instruction_read read = { .kind = &kinds[opcode & PRIMARY_OPERAND] };
+	struct dwarf_instruction read = { .kind = &kinds[opcode & PRIMARY_OPERAND] };
 
 	if (opcode >> PRIMARY_SHIFT) {
 		read.kind = &primary[opcode >> PRIMARY_SHIFT];
@@ -397,6 +405,10 @@ static void set_pc(struct cfi_run *run)
 		advance(run, address - run->address - run->pc);
 }
 
+/*
+ * As in gcc's unwinder, an expression keeps the offset, and DW_CFA_def_cfa_register ends it. DWARF and
+ * libdw do it differently, but libgcrypt's assembly needs this.
+ */
 static void set_cfa(struct cfi_run *run, uint64_t number, uint64_t offset)
 {
 	run->frame.cfa_register = number;
@@ -404,8 +416,24 @@ static void set_cfa(struct cfi_run *run, uint64_t number, uint64_t offset)
 	run->frame.cfa_expression.at = NULL;
 }
 
+static bool remember(struct cfi_run *run)
+{
+	if (run->nr_remembered == CFI_REMEMBERED_MAX)
+		return false;
+	run->remembered[run->nr_remembered++] = run->frame;
+	return true;
+}
+
+static bool restore_remembered(struct cfi_run *run)
+{
+	if (!run->nr_remembered)
+		return false;
+	run->frame = run->remembered[--run->nr_remembered];
+	return true;
+}
+
 /* False: the instruction makes no sense here. */
-static bool execute(struct cfi_run *run, const struct instruction_read *read)
+static bool execute(struct cfi_run *run, const struct dwarf_instruction *read)
 {
 	struct cfi_frame *frame = &run->frame, initial;
 
@@ -423,10 +451,6 @@ static bool execute(struct cfi_run *run, const struct instruction_read *read)
 	case CFA:
 		set_cfa(run, read->number, read->operand);
 		return true;
-	/*
-	 * As in gcc's unwinder, an expression keeps the offset, and this instruction ends the
-	 * expression. DWARF and libdw do it differently, but libgcrypt's assembly needs this.
-	 */
 	case CFA_REGISTER:
 		set_cfa(run, read->number, (uint64_t)frame->cfa_offset);
 		return true;
@@ -436,7 +460,7 @@ static bool execute(struct cfi_run *run, const struct instruction_read *read)
 	case CFA_EXPRESSION:
 		frame->cfa_expression = read->block;
 		return true;
-	case PLACE:
+	case SET_RULE:
 		*place_in(run, frame, read->number) =
 			(struct cfi_place){ read->kind->how, (int64_t)read->operand, read->block };
 		return true;
@@ -444,24 +468,17 @@ static bool execute(struct cfi_run *run, const struct instruction_read *read)
 		initial = run->cie->initial;
 		*place_in(run, frame, read->number) = *place_in(run, &initial, read->number);
 		return run->is_function;
-	case REMEMBER:
-		if (run->nr_remembered == CFI_REMEMBERED_MAX)
-			return false;
-		run->remembered[run->nr_remembered++] = *frame;
-		return true;
-	case RECALL:
-		if (!run->nr_remembered)
-			return false;
-		*frame = run->remembered[--run->nr_remembered];
-		return true;
+	case REMEMBER_STATE:
+		return remember(run);
+	case RESTORE_STATE:
+		return restore_remembered(run);
 	}
 	return false;
 }
 
-/* Runs up to the next pc. */
-static void run_on(struct cfi_run *run)
+static void run_to_next_row(struct cfi_run *run)
 {
-	struct instruction_read read;
+	struct dwarf_instruction read;
 
 	run->row = run->pc;
 	while (run->pc == run->row && run->program.at < run->program.end && !run->program.bad) {
@@ -489,7 +506,7 @@ bool cfi_run_next(struct cfi_run *run)
 {
 	if (run->pc == run->end)
 		return false;
-	run_on(run);
+	run_to_next_row(run);
 	if (run->pc == run->row)
 		run->pc = run->end;
 	return !run->program.bad;
@@ -501,7 +518,7 @@ bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie,
 	struct cfi_run run = { .section = section, .cie = cie, .program = program, .end = 1 };
 
 	run.frame.cfa_register = NO_REGISTER;
-	run_on(&run);
+	run_to_next_row(&run);
 	cie->initial = run.frame;
 	return !run.program.bad && !run.pc;
 }

@@ -47,7 +47,7 @@ enum cfi_how {
 	CFI_AT_CFA, /* stored at CFA + offset */
 	CFI_EXPRESSION, /* stored at the expression's address */
 	CFI_REGISTER, /* in another register; `offset` is its number */
-	CFI_ELSEWHERE,
+	CFI_VALUE, /* computed and not stored, which is not supported */
 };
 
 struct cfi_place {
@@ -72,7 +72,8 @@ enum {
 
 /* Common information entry: the part that functions share. */
 struct cfi_cie {
-	uint64_t key; /* its offset in the section + 1; 0: unused */
+	uint64_t at; /* its offset in the section */
+	bool is_used; /* of the cache's element */
 	bool usable;
 	bool is_signal;
 	bool has_augmentation;
