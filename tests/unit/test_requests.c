@@ -148,10 +148,10 @@ static void send_to(struct accepted *accepted, enum sink_kind kind, const struct
 				take_otlp(accepted, &body);
 			else
 				take_push(accepted, kind, &body);
-			requests_settle(&requests);
+			requests_advance(&requests);
 		} else if (!requests_divide(&requests)) {
 			accepted->lost += requests.ticks;
-			requests_settle(&requests);
+			requests_advance(&requests);
 		}
 		bytes_free(&body);
 	}
@@ -267,7 +267,7 @@ Test(requests, done_that_is_not_true)
 		cr_assert(requests_left(&requests), "%zu", i);
 		cr_assert_eq(requests_next(&requests, &body), 0);
 		cr_assert_eq(requests.ticks, profile->ticks.total, "%zu", i);
-		requests_settle(&requests);
+		requests_advance(&requests);
 		cr_assert_not(requests_left(&requests));
 		bytes_free(&body);
 		requests_end(&requests);

@@ -325,10 +325,10 @@ Test(sink_parts, codes)
 	size_t i;
 
 	for (i = 0; i < CODES_NR; i++)
-		cr_assert_not_null(code_word(i));
+		cr_assert_not_null(code_label(i));
 	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		cr_assert_str_eq(
-			code_word(code_number(codes[i].http, codes[i].grpc, codes[i].status)),
+			code_label(code_number(codes[i].http, codes[i].grpc, codes[i].status)),
 			codes[i].word);
 }
 

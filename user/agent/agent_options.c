@@ -25,7 +25,7 @@ static int set_sink(const struct opt *opt, const char *value, void *field, struc
 	struct agent_arguments *arguments = field;
 	struct sink_word word = { .where = value };
 
-	while (strcmp(sink_words[word.kind], opt->name) != 0)
+	while (strcmp(sink_names[word.kind], opt->name) != 0)
 		word.kind++;
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
@@ -503,7 +503,7 @@ static int check_url(const struct sink_options *sink, struct error *err)
 		return error_set(err, -EINVAL, "agent: %s", why.text);
 	if (sink->kind == SINK_DIR || sink->kind == SINK_OTLP || !grpc)
 		return 0;
-	return error_set(err, -EINVAL, "agent: --%s: grpc is for --otlp", sink_words[sink->kind]);
+	return error_set(err, -EINVAL, "agent: --%s: grpc is for --otlp", sink_names[sink->kind]);
 }
 
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)

@@ -429,7 +429,7 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 				put_head(page, "exports", "counter",
 					 "Requests to a sink by the code of the answer.");
 			begun = true;
-			put_by(page, "exports", of->sinks[i], "code", code_word(j),
+			put_by(page, "exports", of->sinks[i], "code", code_label(j),
 			       counts.codes[j]);
 		}
 	}

@@ -292,7 +292,7 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 		place(pending, &part);
 	/* The disk has room again. Move older profiles there too. */
 	if (failed && !pending->spool_failed)
-		pending_settle(pending);
+		pending_spool_all(pending);
 	if (!ret && insert(pending, pending->nr, &part))
 		ret = error_errno(err, -ENOMEM, "pending");
 	pending_drop(pending, &part);
@@ -334,7 +334,7 @@ int pending_load(struct pending *pending, struct error *err)
 	for (; i < pending->nr; i++)
 		pending->parts[i].entry.first = pending->parts[i].entry.last =
 			spool_number(pending->spool);
-	pending_settle(pending);
+	pending_spool_all(pending);
 	return 0;
 }
 
@@ -353,7 +353,7 @@ void pending_import(struct pending *pending, const char *folder)
 	}
 }
 
-void pending_settle(struct pending *pending)
+void pending_spool_all(struct pending *pending)
 {
 	struct pending_part *part = pending->parts, *end = part + pending->nr;
 

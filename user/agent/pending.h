@@ -88,7 +88,7 @@ int pending_load(struct pending *pending, struct error *err);
 void pending_import(struct pending *pending, const char *folder);
 
 /* Call before the agent ends: moves profiles from memory to the spool, if that has room. */
-void pending_settle(struct pending *pending);
+void pending_spool_all(struct pending *pending);
 
 void pending_free(struct pending *pending);
 

@@ -175,7 +175,7 @@ int requests_next(struct requests *requests, struct bytes *body)
 	return ret;
 }
 
-void requests_settle(struct requests *requests)
+void requests_advance(struct requests *requests)
 {
 	struct delivered *done = &requests->done;
 

@@ -44,7 +44,7 @@ bool requests_left(const struct requests *requests);
 int requests_next(struct requests *requests, struct bytes *body);
 
 /* The current request was accepted or refused: continue with the next one. */
-void requests_settle(struct requests *requests);
+void requests_advance(struct requests *requests);
 
 /*
  * The current request was too large: the next one has less of it. False: it cannot be divided

@@ -42,7 +42,18 @@
 #include "otlp.pb-c.h"
 #include "profile/profile_io.h"
 
-static const char *const words[CODES_NR] = {
+const char *const sink_names[NR_SINKS] = { [SINK_DIR] = "dir",
+					   [SINK_OTLP] = "otlp",
+					   [SINK_PYROSCOPE] = "pyroscope",
+					   [SINK_PARCA] = "parca" };
+
+const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
+					     [LOST_TOO_LARGE] = "too large",
+					     [LOST_NO_ROOM] = "no room",
+					     [LOST_UNREADABLE] = "unreadable",
+					     [LOST_KILLED] = "killed" };
+
+static const char *const code_labels[CODES_NR] = {
 	"none",	   "other",   "1xx",	 "2xx",	    "3xx",     "4xx",	  "5xx",     "200",
 	"202",	   "204",     "301",	 "302",	    "303",     "307",	  "308",     "400",
 	"401",	   "403",     "404",	 "405",	    "406",     "408",	  "411",     "413",
@@ -52,38 +63,38 @@ static const char *const words[CODES_NR] = {
 	"grpc-16", "grpc-xx",
 };
 
-/* CODES_NR: this word is not in the list. */
-static size_t find_word(const char *word)
+/* CODES_NR: the label is not in the list. */
+static size_t find_label(const char *label)
 {
 	size_t i;
 
-	for (i = 0; i < CODES_NR && strcmp(words[i], word) != 0; i++)
+	for (i = 0; i < CODES_NR && strcmp(code_labels[i], label) != 0; i++)
 		;
 	return i;
 }
 
 size_t code_number(long http, bool grpc, long status)
 {
-	char word[32] = "none";
+	char label[32] = "none";
 	size_t number;
 
 	if (grpc && http == 200)
-		snprintf(word, sizeof(word), "grpc-%ld", status);
+		snprintf(label, sizeof(label), "grpc-%ld", status);
 	else if (http)
-		snprintf(word, sizeof(word), "%ld", http);
-	number = find_word(word);
+		snprintf(label, sizeof(label), "%ld", http);
+	number = find_label(label);
 	if (number < CODES_NR)
 		return number;
 	if (grpc && http == 200)
-		return find_word("grpc-xx");
-	snprintf(word, sizeof(word), "%ldxx", http / 100);
-	number = find_word(word);
-	return number < CODES_NR ? number : find_word("other");
+		return find_label("grpc-xx");
+	snprintf(label, sizeof(label), "%ldxx", http / 100);
+	number = find_label(label);
+	return number < CODES_NR ? number : find_label("other");
 }
 
-const char *code_word(size_t number)
+const char *code_label(size_t number)
 {
-	return words[number];
+	return code_labels[number];
 }
 
 #define MS_NS UINT64_C(1000000)
@@ -99,19 +110,19 @@ struct sink {
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* for everything below */
-	struct sink *before; /* takes over from this sink; NULL: none, or that is done */
+	struct sink *predecessor; /* takes over from this sink; NULL: none, or that is done */
 	uint64_t due_ns; /* no attempt begins before this, unless the sink is closing */
-	pthread_cond_t more; /* signalled for a new profile, and when the sink closes */
+	pthread_cond_t wake; /* signalled for a new profile, and when the sink closes */
 	struct pending pending;
 	struct sink_counts counts;
-	size_t under_way; /* 1: a profile has been removed from the queue to be delivered */
-	uint64_t under_way_ticks;
+	bool delivering; /* a profile has been removed from the queue to be delivered */
+	uint64_t delivering_ticks;
 	bool accepted; /* at least one piece of that profile */
 	bool said_too_large;
 	bool closing;
-	uint64_t until_ns; /* when closing: no attempt begins after this, */
-	uint64_t answered_ns; /* and no answer is waited for after this */
-	/* Not protected by that lock: callers of sink_publish() and sink_shown() have one. */
+	uint64_t attempts_until_ns; /* when closing: no attempt begins after this */
+	uint64_t answers_until_ns; /* when closing: no answer is waited for after this */
+	/* Protected by a lock of the callers of sink_publish() and sink_shown(), not by this one. */
 	struct sink_counts shown;
 	bool published;
 };
@@ -122,40 +133,40 @@ struct delivery {
 	uint64_t retry_after_s;
 	uint64_t ticks; /* in this request */
 	uint64_t rejected; /* profiles that the backend rejected while it accepted others */
-	bool is_wrong; /* the request itself is wrong, so that a retry may never help */
+	bool needs_fix; /* the URL, the token or the backend must change before a retry can help */
 	bool denied;
-	bool asked; /* a request was answered, with this code: */
-	size_t code; /* see code_number() */
+	bool posted; /* a request was sent */
+	size_t code; /* of its answer: see code_number() */
 	size_t bytes;
 	char why[256];
 };
 
-/* The outcome without an attempt: refused, or to be tried later. */
+/* The outcome of a profile that cannot be sent. */
 static void delivery_refuse(struct delivery *delivery, const char *why)
 {
 	delivery->outcome = HTTP_REFUSED;
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
 }
 
-static void delivery_put_off(struct delivery *delivery, const char *why)
+/* The outcome of a profile that is sent later. */
+static void delivery_retry(struct delivery *delivery, const char *why)
 {
 	delivery->outcome = HTTP_RETRY;
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
 }
 
 /*
- * A file's name has the time of its first tick in milliseconds, so that names sort by time. "_"
- * sorts after "." in ASCII. Therefore the later of two files of one millisecond, as after a merge,
- * comes later too.
+ * A file's name has the time of its first tick in milliseconds, so that names sort by time. A second
+ * file of the same millisecond gets "_1", which sorts after it because "_" sorts after ".".
  */
-static void name_file(const char *folder, const char *started, unsigned int nr, char ret[PATH_MAX])
+static void name_file(const char *folder, const char *started, unsigned int nr, char path[PATH_MAX])
 {
 	const char *fraction = strlen(started) > 19 && started[19] == '.' ? started + 20 : "";
 	int digits = (int)strspn(fraction, "0123456789");
 	char ms[] = "000";
 
 	memcpy(ms, fraction, (size_t)(digits < 3 ? digits : 3));
-	snprintf(ret, PATH_MAX, "%s/bpfprofil-%.19s.%sZ%s%.0u.json.gz", folder, started, ms,
+	snprintf(path, PATH_MAX, "%s/bpfprofil-%.19s.%sZ%s%.0u.json.gz", folder, started, ms,
 		 nr ? "_" : "", nr);
 }
 
@@ -200,10 +211,7 @@ static void read_partial_success(enum sink_kind kind, const struct http_reply *r
 	otlp__response__free_unpacked(answer, NULL);
 }
 
-/*
- * Whether a retry cannot help: the URL, the token or the backend's configuration must change first.
- */
-static bool is_wrong(const struct http_reply *reply)
+static bool needs_fix(const struct http_reply *reply)
 {
 	if (reply->denied)
 		return true;
@@ -226,10 +234,10 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 	*delivery = (struct delivery){ .ticks = requests->ticks };
 	if (!ret) {
 		http_post(http, &content, &body, &reply);
-		delivery->asked = true;
+		delivery->posted = true;
 		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
 		delivery->outcome = reply.outcome;
-		delivery->is_wrong = is_wrong(&reply);
+		delivery->needs_fix = needs_fix(&reply);
 		delivery->denied = reply.denied;
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes = body.size;
@@ -241,16 +249,16 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 	return ret;
 }
 
-/* Ending a sink, or taking over the queue of another. */
+/* --- ending a sink, or taking over the queue of another --- */
 
 #define SPOOLED_NS SECOND_NS
 #define SPOOLED_ANSWER_NS (3 * SECOND_NS)
 
 /*
  * The next agent will send what is on disk, and should be able to start soon. Wait somewhat longer
- * for the answer to the current request, because the next agent would send that one twice.
+ * for the answer to the current request: otherwise the next agent sends it again.
  */
-static uint64_t patience_of(const struct sink *sink, uint64_t patience_ns, uint64_t spooled_ns)
+static uint64_t limit_for_spool(const struct sink *sink, uint64_t patience_ns, uint64_t spooled_ns)
 {
 	if (!sink->pending.spool || sink->pending.spool_failed)
 		return patience_ns;
@@ -272,16 +280,16 @@ static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 	sink->has_thread = false;
 	sink_end(sink, patience_ns);
 	pthread_mutex_lock(&sink->lock);
-	due = timespec_of(sink->answered_ns + end_ns);
+	due = timespec_of(sink->answers_until_ns + end_ns);
 	pthread_mutex_unlock(&sink->lock);
 	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
 		return;
 	pthread_mutex_lock(&sink->lock);
-	if (sink->before && sink->before->http)
-		http_stop(sink->before->http);
+	if (sink->predecessor && sink->predecessor->http)
+		http_stop(sink->predecessor->http);
 	if (sink->http)
 		http_stop(sink->http);
-	pthread_cond_signal(&sink->more);
+	pthread_cond_signal(&sink->wake);
 	pthread_mutex_unlock(&sink->lock);
 	pthread_join(sink->thread, NULL);
 }
@@ -297,7 +305,7 @@ static void move_queue(struct sink *sink, struct sink *before)
 	sink->due_ns = before->counts.refusing ? 0 : before->due_ns;
 	sink->pending.lost += before->pending.lost;
 	sink->pending.merged += before->pending.merged;
-	pending_settle(&before->pending);
+	pending_spool_all(&before->pending);
 	while (before->pending.nr) {
 		part = pending_pop_newest(&before->pending);
 		if (!part.bytes.data) {
@@ -320,33 +328,34 @@ static void move_queue(struct sink *sink, struct sink *before)
  */
 static void sink_take_over(struct sink *sink)
 {
-	struct sink *before = sink->before;
+	struct sink *before = sink->predecessor;
 	struct error err = { 0 };
 
 	sink_stop(before, 0, before->options.http.timeout_ms * MS_NS);
 	pthread_mutex_lock(&sink->lock);
 	move_queue(sink, before);
-	sink->before = NULL;
+	sink->predecessor = NULL;
 	pthread_mutex_unlock(&sink->lock);
 	sink_close(before, 0);
 	if (sink_load(sink, &err))
 		print_error(&err);
 }
 
-const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
-					   [SINK_OTLP] = "otlp",
-					   [SINK_PYROSCOPE] = "pyroscope",
-					   [SINK_PARCA] = "parca" };
-
-const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
-					     [LOST_TOO_LARGE] = "too large",
-					     [LOST_NO_ROOM] = "no room",
-					     [LOST_UNREADABLE] = "unreadable",
-					     [LOST_KILLED] = "killed" };
-
 #define LOOK_NS SECOND_NS /* how often to check files of tokens while a retry waits */
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
 #define RETRY_AFTER_MAX 3600 /* seconds: retry by then, even if a backend asks for a longer wait */
+
+const char *sink_advice(enum sink_kind kind, const char *why)
+{
+	static const char *const unknown[] = { "HTTP 404", "gRPC status 12" };
+	size_t i;
+
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		if (kind == SINK_OTLP && !strncmp(why, unknown[i], strlen(unknown[i])))
+			return "a Collector with a pipeline of profiles, started with "
+			       "--feature-gates=+service.profilesSupport";
+	return NULL;
+}
 
 /* --- with the lock --- */
 
@@ -361,7 +370,7 @@ static bool wait_until(struct sink *sink, uint64_t due_ns)
 		if (sink->http && http_credentials_changed(sink->http))
 			return true;
 		due = timespec_of(due_ns - now > LOOK_NS ? now + LOOK_NS : due_ns);
-		pthread_cond_timedwait(&sink->more, &sink->lock, &due);
+		pthread_cond_timedwait(&sink->wake, &sink->lock, &due);
 	}
 	return false;
 }
@@ -374,12 +383,13 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 {
 	const uint64_t most_ns = delivery->denied ? sink->options.retry_denied_ns :
 						    sink->options.retry_most_ns;
-	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2), asked = delivery->retry_after_s;
+	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2);
+	uint64_t retry_after_s = delivery->retry_after_s;
 
-	if (asked > RETRY_AFTER_MAX)
-		asked = RETRY_AFTER_MAX;
-	if (asked * SECOND_NS > wait_ns)
-		wait_ns = asked * SECOND_NS;
+	if (retry_after_s > RETRY_AFTER_MAX)
+		retry_after_s = RETRY_AFTER_MAX;
+	if (retry_after_s * SECOND_NS > wait_ns)
+		wait_ns = retry_after_s * SECOND_NS;
 	/* When closing, only short delays make sense. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
 		wait_ns = CLOSING_WAIT_NS;
@@ -391,19 +401,7 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 		*delay_ns = sink->options.retry_ns;
 }
 
-const char *sink_advice(enum sink_kind kind, const char *why)
-{
-	static const char *const unknown[] = { "HTTP 404", "gRPC status 12" };
-	size_t i;
-
-	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-		if (kind == SINK_OTLP && !strncmp(why, unknown[i], strlen(unknown[i])))
-			return "a Collector with a pipeline of profiles, started with "
-			       "--feature-gates=+service.profilesSupport";
-	return NULL;
-}
-
-static void say_denied(const struct sink *sink, const struct delivery *delivery)
+static void report_denied(const struct sink *sink, const struct delivery *delivery)
 {
 	const struct http_options *http = &sink->options.http;
 
@@ -421,17 +419,17 @@ static void note_why(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE)
 		sink->counts.why[0] = '\0';
-	else if (delivery->is_wrong || !sink->counts.refusing)
+	else if (delivery->needs_fix || !sink->counts.refusing)
 		snprintf(sink->counts.why, sizeof(sink->counts.why), "%s", delivery->why);
 }
 
 /* Report a backend that is too small for one service only once, not for each profile. */
-static void say_trouble(struct sink *sink, const struct delivery *delivery)
+static void report_trouble(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE && sink->counts.failing)
 		print_message(NULL, "agent: %s: delivered again", sink->name);
 	else if (delivery->denied && !sink->counts.refusing)
-		say_denied(sink, delivery);
+		report_denied(sink, delivery);
 	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
 		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
 	else if (delivery->outcome == HTTP_REFUSED)
@@ -456,7 +454,7 @@ static void say_trouble(struct sink *sink, const struct delivery *delivery)
 static void count_try(struct sink *sink, const struct delivery *delivery)
 {
 	sink->counts.requests++;
-	sink->counts.codes[delivery->code] += delivery->asked;
+	sink->counts.codes[delivery->code] += delivery->posted;
 	sink->counts.bytes += delivery->bytes;
 	sink->counts.retries += delivery->outcome == HTTP_RETRY;
 	sink->counts.rejected += delivery->rejected;
@@ -476,22 +474,31 @@ static void count_ticks(struct sink *sink, const struct delivery *delivery)
 
 static bool is_over(const struct sink *sink)
 {
-	return sink->closing && monotonic_ns() >= sink->until_ns;
+	return sink->closing && monotonic_ns() >= sink->attempts_until_ns;
 }
 
-/* --- one profile, without the lock --- */
+/* --- one profile, without the lock, which these functions take themselves --- */
 
-/* Counts an attempt that decides the rest of a profile. Returns whether the profile is finished. */
+/* Counts an attempt for all that is left of a profile. Returns whether the profile is finished. */
 static bool conclude(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
 {
 	delivery->ticks = pending_ticks(part);
 	pthread_mutex_lock(&sink->lock);
-	say_trouble(sink, delivery);
+	report_trouble(sink, delivery);
 	count_try(sink, delivery);
 	count_ticks(sink, delivery);
 	sink->counts.profiles += delivery->outcome == HTTP_DONE;
 	pthread_mutex_unlock(&sink->lock);
 	return delivery->outcome != HTTP_RETRY;
+}
+
+/* A backend that accepted no part of the profile is failing, whatever its answers mean. */
+static void update_health(struct sink *sink, const struct delivery *delivery, bool left)
+{
+	if (!left && !sink->accepted)
+		sink->counts.failing = true;
+	if (!left || sink->accepted || delivery->denied)
+		sink->counts.refusing = !sink->accepted && delivery->needs_fix;
 }
 
 /* Counts a request. Returns whether the next one may be sent. */
@@ -504,11 +511,11 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	pthread_mutex_lock(&sink->lock);
 	count_try(sink, delivery);
 	if (!divided) {
-		say_trouble(sink, delivery);
+		report_trouble(sink, delivery);
 		count_ticks(sink, delivery);
 	}
 	if (continue_sending && !divided)
-		requests_settle(requests);
+		requests_advance(requests);
 	left = requests_left(requests);
 	/*
 	 * Record what was delivered before the next request: the next attempt must continue with
@@ -518,12 +525,8 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 		pending_advance(&sink->pending, part, &requests->done);
 	sink->counts.profiles += !left && delivery->outcome == HTTP_DONE;
 	sink->accepted = sink->accepted || delivery->outcome == HTTP_DONE;
-	/* A backend that accepted no part of the profile is failing, whatever its answers mean. */
-	if (!left && !sink->accepted)
-		sink->counts.failing = true;
-	if (!left || sink->accepted || delivery->denied)
-		sink->counts.refusing = !sink->accepted && delivery->is_wrong;
-	sink->under_way_ticks = left ? pending_ticks(part) : 0;
+	update_health(sink, delivery, left);
+	sink->delivering_ticks = left ? pending_ticks(part) : 0;
 	continue_sending = continue_sending && !(left && is_over(sink));
 	pthread_mutex_unlock(&sink->lock);
 	return continue_sending;
@@ -546,7 +549,7 @@ static bool send_all(struct sink *sink, struct pending_part *part, const struct 
 	requests_end(&requests);
 	if (!ret)
 		return continue_sending;
-	delivery_put_off(delivery, strerror(-ret));
+	delivery_retry(delivery, strerror(-ret));
 	return conclude(sink, part, delivery);
 }
 
@@ -582,7 +585,7 @@ static bool cannot_read(struct sink *sink, struct pending_part *part, int code, 
 		delivery_refuse(delivery, why);
 		return conclude(sink, part, delivery);
 	}
-	delivery_put_off(delivery, why);
+	delivery_retry(delivery, why);
 	if (is_disk && !part->unread_ns)
 		part->unread_ns = monotonic_ns();
 	if (is_disk && monotonic_ns() - part->unread_ns > sink->options.unreadable_ns)
@@ -594,7 +597,7 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 {
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	bool settled;
+	bool is_done;
 	int ret = pending_read(&sink->pending, part, &profile, &err);
 
 	if (ret)
@@ -603,35 +606,35 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	/* Another program wrote this file into the spool. Its ticks could not be accounted for. */
 	if (profile->ticks.total != part->entry.ticks) {
 		profile_free(profile);
-		delivery_refuse(delivery,
-				"a file of the spool has not the ticks that its name says");
+		delivery_refuse(delivery, "the name of a spool file contradicts its contents");
 		return conclude(sink, part, delivery);
 	}
 	if (sink->http) {
-		settled = send_all(sink, part, profile, delivery);
+		is_done = send_all(sink, part, profile, delivery);
 	} else {
 		delivery_write(sink->options.where, profile, delivery);
-		settled = conclude(sink, part, delivery);
+		is_done = conclude(sink, part, delivery);
 	}
 	profile_free(profile);
-	return settled;
+	return is_done;
 }
 
-static void work(struct sink *sink, uint64_t *delay_ns)
+/* Is called with the lock, and drops it while it sends. */
+static void deliver_oldest(struct sink *sink, uint64_t *delay_ns)
 {
 	struct pending_part part = pending_pop(&sink->pending);
 	struct delivery delivery = { 0 };
-	bool settled;
+	bool is_done;
 
-	sink->under_way = 1;
-	sink->under_way_ticks = pending_ticks(&part);
+	sink->delivering = true;
+	sink->delivering_ticks = pending_ticks(&part);
 	sink->accepted = false;
 	pthread_mutex_unlock(&sink->lock);
-	settled = deliver(sink, &part, &delivery);
+	is_done = deliver(sink, &part, &delivery);
 	pthread_mutex_lock(&sink->lock);
-	sink->under_way = 0;
-	sink->under_way_ticks = 0;
-	if (settled) {
+	sink->delivering = false;
+	sink->delivering_ticks = 0;
+	if (is_done) {
 		*delay_ns = sink->options.retry_ns;
 	} else {
 		if (pending_put_back(&sink->pending, &part))
@@ -643,21 +646,21 @@ static void work(struct sink *sink, uint64_t *delay_ns)
 
 /* --- the thread --- */
 
-static void *run(void *context)
+static void *sink_thread(void *context)
 {
 	struct sink *sink = context;
 	uint64_t delay_ns = sink->options.retry_ns;
 
-	if (sink->before)
+	if (sink->predecessor)
 		sink_take_over(sink);
 	pthread_mutex_lock(&sink->lock);
 	if (!sink->closing)
 		wait_until(sink, sink->due_ns);
 	while (!is_over(sink) && !(sink->closing && !sink->pending.nr)) {
 		if (sink->pending.nr)
-			work(sink, &delay_ns);
+			deliver_oldest(sink, &delay_ns);
 		else
-			pthread_cond_wait(&sink->more, &sink->lock);
+			pthread_cond_wait(&sink->wake, &sink->lock);
 	}
 	pthread_mutex_unlock(&sink->lock);
 	return NULL;
@@ -674,7 +677,7 @@ static bool has_path(const char *url)
 
 static int name_sink(struct sink *sink, const char *name, const char *key, struct error *err)
 {
-	const char *word = sink_words[sink->options.kind];
+	const char *word = sink_names[sink->options.kind];
 
 	if (asprintf(&sink->name, "%s %s", word, name) < 0)
 		sink->name = NULL;
@@ -694,7 +697,7 @@ static int open_url(struct sink *sink, struct error *err)
 
 	if (grpc && sink->options.kind != SINK_OTLP)
 		return error_set(err, -EINVAL, "--%s: grpc is for --otlp",
-				 sink_words[sink->options.kind]);
+				 sink_names[sink->options.kind]);
 	while (length && where[length - 1] == '/')
 		length--;
 	if (asprintf(&url, "%.*s%s", (int)length, where,
@@ -725,7 +728,7 @@ static int open_folder(struct sink *sink, struct error *err)
 
 static void init_lock(struct sink *sink)
 {
-	cond_init_monotonic(&sink->more);
+	cond_init_monotonic(&sink->wake);
 	pthread_mutex_init(&sink->lock, NULL);
 }
 
@@ -775,13 +778,13 @@ int sink_start(struct sink *sink, struct sink *before, struct error *err)
 	int ret;
 
 	pthread_mutex_lock(&sink->lock);
-	sink->before = before;
+	sink->predecessor = before;
 	pthread_mutex_unlock(&sink->lock);
-	ret = pthread_create(&sink->thread, NULL, run, sink);
+	ret = pthread_create(&sink->thread, NULL, sink_thread, sink);
 	sink->has_thread = !ret;
 	if (!ret)
 		return 0;
-	sink->before = NULL;
+	sink->predecessor = NULL;
 	sink_close(before, 0);
 	return error_errno(err, -ret, "agent: thread");
 }
@@ -806,7 +809,7 @@ int sink_import(struct sink *sink, const char *folder)
 		ret = -ENOMEM;
 	else
 		sink->nr_imports++;
-	pthread_cond_signal(&sink->more);
+	pthread_cond_signal(&sink->wake);
 	pthread_mutex_unlock(&sink->lock);
 	return ret;
 }
@@ -828,13 +831,13 @@ int sink_load(struct sink *sink, struct error *err)
 	ret = pending_load(&sink->pending, err);
 	for (; sink->nr_imports; free(sink->imports[sink->nr_imports]))
 		pending_import(&sink->pending, sink->imports[--sink->nr_imports]);
-	pthread_cond_signal(&sink->more);
+	pthread_cond_signal(&sink->wake);
 	pthread_mutex_unlock(&sink->lock);
 	return ret;
 }
 
 /* Report when the disk becomes full and when it works again, not for each profile. */
-static void say_spool(const struct sink *sink, bool failed_before)
+static void report_spool(const struct sink *sink, bool failed_before)
 {
 	if (sink->pending.spool_failed && !failed_before)
 		print_message(NULL, "agent: %s: %s; profiles wait in memory", sink->name,
@@ -852,8 +855,8 @@ void sink_put(struct sink *sink, const struct profile *profile)
 	failed = sink->pending.spool_failed;
 	if (pending_add(&sink->pending, profile, &err))
 		print_message(NULL, "agent: %s: %s", sink->name, err.text);
-	say_spool(sink, failed);
-	pthread_cond_signal(&sink->more);
+	report_spool(sink, failed);
+	pthread_cond_signal(&sink->wake);
 	pthread_mutex_unlock(&sink->lock);
 }
 
@@ -880,18 +883,18 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	size_t i;
 
 	pthread_mutex_lock(&sink->lock);
-	if (sink->before)
-		sink_count(sink->before, result);
+	if (sink->predecessor)
+		sink_count(sink->predecessor, result);
 	else
 		*result = sink->counts;
 	result->losses[LOST_NO_ROOM] += sink->pending.lost;
 	for (i = 0, result->lost = 0; i < NR_LOSSES; i++)
 		result->lost += result->losses[i];
-	result->pending += sink->pending.nr + sink->under_way;
+	result->pending += sink->pending.nr + sink->delivering;
 	result->pending_bytes += sink->pending.bytes;
 	result->spool_bytes += sink->pending.spooled;
 	result->spool_ok = !sink->pending.spool_failed;
-	result->pending_ticks += sink->pending.ticks + sink->under_way_ticks;
+	result->pending_ticks += sink->pending.ticks + sink->delivering_ticks;
 	result->merged += sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);
 }
@@ -918,7 +921,7 @@ const char *sink_name(const struct sink *sink)
 
 const char *sink_kind(const struct sink *sink)
 {
-	return sink_words[sink->options.kind];
+	return sink_names[sink->options.kind];
 }
 
 const char *sink_place(const struct sink *sink)
@@ -926,14 +929,14 @@ const char *sink_place(const struct sink *sink)
 	return strchr(sink->name, ' ') + 1;
 }
 
-static void say_left(struct sink *sink)
+static void report_left(struct sink *sink)
 {
 	struct pending *pending = &sink->pending;
 	struct pending_part *part = pending->parts, *end = part + pending->nr;
 	uint64_t ticks = 0, waiting;
 	size_t nr = 0;
 
-	pending_settle(pending);
+	pending_spool_all(pending);
 	for (; part < end; part++) {
 		if (!part->bytes.data)
 			continue;
@@ -959,13 +962,14 @@ void sink_end(struct sink *sink, uint64_t patience_ns)
 		return;
 	pthread_mutex_lock(&sink->lock);
 	now = monotonic_ns();
-	until = now + patience_of(sink, patience_ns, SPOOLED_NS);
-	if (!sink->closing || until < sink->until_ns) {
-		sink->until_ns = until;
-		sink->answered_ns = now + patience_of(sink, patience_ns, SPOOLED_ANSWER_NS);
+	until = now + limit_for_spool(sink, patience_ns, SPOOLED_NS);
+	if (!sink->closing || until < sink->attempts_until_ns) {
+		sink->attempts_until_ns = until;
+		sink->answers_until_ns =
+			now + limit_for_spool(sink, patience_ns, SPOOLED_ANSWER_NS);
 	}
 	sink->closing = true;
-	pthread_cond_signal(&sink->more);
+	pthread_cond_signal(&sink->wake);
 	pthread_mutex_unlock(&sink->lock);
 }
 
@@ -974,7 +978,7 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	if (!sink)
 		return;
 	sink_stop(sink, patience_ns, 0);
-	say_left(sink);
+	report_left(sink);
 	http_close(sink->http);
 	spool_close(sink->pending.spool);
 	pending_free(&sink->pending);

@@ -21,7 +21,7 @@
 size_t code_number(long http, bool grpc, long status);
 
 /* "200", "5xx", "grpc-14", "none" */
-const char *code_word(size_t number);
+const char *code_label(size_t number);
 
 /*
  * Sinks deliver profiles, each in a thread of its own. If a backend is unavailable, the sink
@@ -36,7 +36,7 @@ enum sink_kind {
 	NR_SINKS,
 };
 
-extern const char *const sink_words[NR_SINKS]; /* their options, without dashes */
+extern const char *const sink_names[NR_SINKS]; /* their options, without dashes */
 
 struct sink_options {
 	enum sink_kind kind;
@@ -137,8 +137,8 @@ void sink_lose(struct sink *sink, uint64_t ticks);
 void sink_count(struct sink *sink, struct sink_counts *result);
 
 /*
- * The same, and sink_shown() returns it from here on: never more than was saved for the next agent.
- * Otherwise a counter could decrease, which looks like a restart.
+ * Counts, and has sink_shown() return the result from here on. Publish only what was saved: otherwise
+ * counters could decrease after a restart.
  */
 void sink_publish(struct sink *sink, struct sink_counts *result);
 void sink_shown(struct sink *sink, struct sink_counts *result);
