@@ -196,7 +196,7 @@ static void set_program(struct samples *samples, struct sample *sample,
 {
 	const struct sample_process *process = &samples->processes[sample->process];
 
-	program = program ?: profile_program(object_of_place(samples, sample->place));
+	program = program ?: profile_as_program(object_of_place(samples, sample->place));
 	if (program)
 		sample->process = samples_process_of(samples, samples->values.all[process->pid],
 						     profile_object_base(program));

@@ -197,7 +197,7 @@ static const struct profile_object *program_of(const struct stacks *stacks,
 {
 	const struct profile_object *first = stacks->programs[stack->callers];
 
-	return first ?: profile_program(&stacks->profile->objects[stack->histogram->object]);
+	return first ?: profile_as_program(&stacks->profile->objects[stack->histogram->object]);
 }
 
 const struct profile_object *stack_program(const struct stacks *stacks, const struct stack *stack)

@@ -8,11 +8,11 @@
 #include "base/util.h"
 
 /*
- * A histogram's text, in bins of one size. A text may have bins of several sizes, if memory ran
- * short, or if profiles with different sizes were added up.
+ * What histograms are sorted by: the text, the size of bins, the offset. A text may have bins of
+ * several sizes, if memory ran short, or if profiles with different sizes were added up.
  */
-struct text {
-	struct profile_histogram of;
+struct histogram_key {
+	struct profile_histogram key;
 	uint32_t histogram;
 };
 
@@ -29,6 +29,8 @@ struct assigned {
 	size_t nr, room;
 };
 
+#define NO_BIN SIZE_MAX
+
 /* Limit of bin sizes for a text; others get no chains. It bounds the cost of a crafted profile. */
 #define BIN_SIZES_MAX 16
 
@@ -37,19 +39,19 @@ struct profile_chains {
 	const struct profile_callers *callers; /* NULL: none */
 	uint32_t *roots; /* by node */
 	uint32_t *frames; /* by node: itself, or the frame on whose behalf the kernel ran */
-	struct text *texts; /* sorted */
+	struct histogram_key *texts; /* sorted */
 	size_t nr_texts;
 	size_t *bins; /* by histogram: number of its first bin */
-	uint64_t *left; /* by bin: ticks without a chain so far */
-	size_t *first; /* by bin: index of its first chain; the next bin's ends the list */
+	uint64_t *unassigned; /* by bin: ticks without a chain so far */
+	size_t *first; /* the chains of bin b: all[first[b]] ... all[first[b + 1] - 1] */
 	struct profile_chain *all;
 	struct profile_chain none; /* for bins of a profile without callers */
 };
 
 static int compare_texts(const void *left, const void *right)
 {
-	const struct profile_histogram *a = &((const struct text *)left)->of;
-	const struct profile_histogram *b = &((const struct text *)right)->of;
+	const struct profile_histogram *a = &((const struct histogram_key *)left)->key;
+	const struct profile_histogram *b = &((const struct histogram_key *)right)->key;
 	int order = profile_compare_texts(a, b);
 
 	if (!order)
@@ -57,85 +59,95 @@ static int compare_texts(const void *left, const void *right)
 	return order ? order : compare_u64(a->offset, b->offset);
 }
 
-/* JIT text belongs to a process, even if roots are not split by process. */
+/*
+ * Adds the key of a histogram. JIT text always has a pid, but roots may have none; for these it gets a
+ * second key without one.
+ */
 static void add_texts(struct profile_chains *chains, uint32_t i)
 {
-	struct text text = { chains->profile->histograms[i], i };
+	struct histogram_key text = { chains->profile->histograms[i], i };
 
-	if (text.of.overflow)
+	if (text.key.overflow)
 		return;
 	chains->texts[chains->nr_texts++] = text;
-	if (chains->profile->objects[text.of.object].kind != PROFILE_JIT || text.of.pid < 0)
+	if (chains->profile->objects[text.key.object].kind != PROFILE_JIT || text.key.pid < 0)
 		return;
-	text.of.pid = -1;
-	text.of.process = NULL;
+	text.key.pid = -1;
+	text.key.process = NULL;
 	chains->texts[chains->nr_texts++] = text;
 }
 
 /* The number of texts before a key, including equal ones. */
-static size_t texts_up_to(const struct profile_chains *chains, const struct text *key)
+static size_t texts_up_to(const struct profile_chains *chains, const struct histogram_key *key)
 {
 	return BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], key) <= 0);
 }
 
-/* The bin of a text with an offset; SIZE_MAX: there is none. */
-static size_t bin_at(const struct profile_chains *chains, const struct text *text, uint64_t offset)
+/* The bin that contains an offset of a text; NO_BIN: there is none. */
+static size_t bin_at(const struct profile_chains *chains, const struct histogram_key *text,
+		     uint64_t offset)
 {
-	const struct profile_histogram *histogram = &text->of;
+	const struct profile_histogram *histogram = &text->key;
 	const uint64_t index = (offset - histogram->offset) / histogram->bytes_per_bin;
 	size_t at = BISECT(i, histogram->nr_bins, histogram->bins[i].index < index);
 
 	if (at == histogram->nr_bins || histogram->bins[at].index != index)
-		return SIZE_MAX;
+		return NO_BIN;
 	return chains->bins[text->histogram] + at;
 }
 
 /* Moves ticks of a node to a bin, as many as both have left. */
-static int assign(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *left,
+static int assign(struct profile_chains *chains, size_t bin, uint32_t node, uint64_t *node_ticks,
 		  struct assigned *assigned)
 {
-	const uint64_t ticks = *left < chains->left[bin] ? *left : chains->left[bin];
+	const uint64_t ticks = *node_ticks < chains->unassigned[bin] ? *node_ticks :
+								       chains->unassigned[bin];
 
 	if (!ticks)
 		return 0;
 	if (GROW(assigned->all, assigned->room, assigned->nr + 1))
-		return -1;
+		return -ENOMEM;
 	assigned->all[assigned->nr++] = (struct bin_chain){ bin, ticks, node };
-	chains->left[bin] -= ticks;
-	*left -= ticks;
+	chains->unassigned[bin] -= ticks;
+	*node_ticks -= ticks;
 	return 0;
 }
 
-/* Assigns a node's ticks to the bins with the text of its frame, the finest first. */
+/*
+ * Assigns a node's ticks to the bins with the text of its frame, the finest first. For each size of
+ * bins it jumps to that size, finds the histogram that begins at or before the offset, and jumps
+ * behind the size.
+ */
 static int assign_node(struct profile_chains *chains, uint32_t node, struct assigned *assigned)
 {
 	const struct profile_callers *callers = chains->callers;
 	const struct profile_root *root = &callers->roots[chains->roots[node]];
 	const struct profile_site *site =
 		&callers->sites[callers->nodes[chains->frames[node]].site];
-	struct text key = { .of = { .target = root->target,
-				    .object = site->object,
-				    .pid = root->pid,
-				    .process = root->process,
-				    .cgroup = root->cgroup } };
-	uint64_t left = callers->nodes[node].ticks;
+	struct histogram_key key = { .key = { .target = root->target,
+					      .object = site->object,
+					      .pid = root->pid,
+					      .process = root->process,
+					      .cgroup = root->cgroup } };
+	uint64_t node_ticks = callers->nodes[node].ticks;
 	size_t at = texts_up_to(chains, &key), bin, sizes;
-	const struct text *text;
+	const struct histogram_key *text;
 
-	for (sizes = 0; left && sizes < BIN_SIZES_MAX; sizes++) {
-		if (at == chains->nr_texts || profile_compare_texts(&chains->texts[at].of, &key.of))
+	for (sizes = 0; node_ticks && sizes < BIN_SIZES_MAX; sizes++) {
+		if (at == chains->nr_texts ||
+		    profile_compare_texts(&chains->texts[at].key, &key.key))
 			break;
-		key.of.bytes_per_bin = chains->texts[at].of.bytes_per_bin;
-		key.of.offset = site->offset;
+		key.key.bytes_per_bin = chains->texts[at].key.bytes_per_bin;
+		key.key.offset = site->offset;
 		at = texts_up_to(chains, &key);
 		text = at ? &chains->texts[at - 1] : NULL;
-		if (text && !profile_compare_texts(&text->of, &key.of) &&
-		    text->of.bytes_per_bin == key.of.bytes_per_bin) {
+		if (text && !profile_compare_texts(&text->key, &key.key) &&
+		    text->key.bytes_per_bin == key.key.bytes_per_bin) {
 			bin = bin_at(chains, text, site->offset);
-			if (bin != SIZE_MAX && assign(chains, bin, node, &left, assigned))
-				return -1;
+			if (bin != NO_BIN && assign(chains, bin, node, &node_ticks, assigned))
+				return -ENOMEM;
 		}
-		key.of.offset = UINT64_MAX;
+		key.key.offset = UINT64_MAX;
 		at = texts_up_to(chains, &key);
 	}
 	return 0;
@@ -173,14 +185,14 @@ static int put_in_bins(struct profile_chains *chains, const struct assigned *ass
 	SORT(assigned->all, assigned->nr, compare_chains);
 	chains->all = calloc(assigned->nr + nr_bins + 1, sizeof(*chains->all));
 	if (!chains->all)
-		return -1;
+		return -ENOMEM;
 	for (i = 0, bin = 0; bin < nr_bins; bin++) {
 		chains->first[bin] = at;
 		for (; i < assigned->nr && assigned->all[i].bin == bin; i++)
 			chains->all[at++] = chain_of(chains, &assigned->all[i]);
-		if (chains->left[bin])
-			chains->all[at++] =
-				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE, false };
+		if (chains->unassigned[bin])
+			chains->all[at++] = (struct profile_chain){ chains->unassigned[bin],
+								    PROFILE_NO_NODE, false };
 	}
 	chains->first[nr_bins] = at;
 	return 0;
@@ -214,7 +226,7 @@ static int find_frames(struct profile_chains *chains)
 		if (depths[i] > PROFILE_CHAIN_DEPTH)
 			chains->frames[i] = PROFILE_NO_NODE;
 	}
-	return depths ? 0 : -1;
+	return depths ? 0 : -ENOMEM;
 }
 
 static size_t number_bins(struct profile_chains *chains)
@@ -243,15 +255,16 @@ static int fill_chains(struct profile_chains *chains)
 	chains->bins = calloc(profile->nr_histograms + 1, sizeof(*chains->bins));
 	if (!chains->roots || !chains->frames || !chains->texts || !chains->bins ||
 	    find_frames(chains))
-		return -1;
+		return -ENOMEM;
 	nr_bins = number_bins(chains);
-	chains->left = calloc(nr_bins + 1, sizeof(*chains->left));
+	chains->unassigned = calloc(nr_bins + 1, sizeof(*chains->unassigned));
 	chains->first = calloc(nr_bins + 1, sizeof(*chains->first));
-	if (!chains->left || !chains->first)
-		return -1;
+	if (!chains->unassigned || !chains->first)
+		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++)
 		for (j = 0; j < profile->histograms[i].nr_bins; j++)
-			chains->left[chains->bins[i] + j] = profile->histograms[i].bins[j].count;
+			chains->unassigned[chains->bins[i] + j] =
+				profile->histograms[i].bins[j].count;
 	return fill_bins(chains, nr_bins);
 }
 
@@ -278,7 +291,7 @@ void profile_chains_free(struct profile_chains *chains)
 	free(chains->frames);
 	free(chains->texts);
 	free(chains->bins);
-	free(chains->left);
+	free(chains->unassigned);
 	free(chains->first);
 	free(chains->all);
 	free(chains);
@@ -358,14 +371,14 @@ static bool is_library(const char *name)
 	return end && (!end[3] || end[3] == '.');
 }
 
-const struct profile_object *profile_program(const struct profile_object *object)
+const struct profile_object *profile_as_program(const struct profile_object *object)
 {
 	if (!object || object->kind != PROFILE_FILE || is_library(profile_object_base(object)))
 		return NULL;
 	return object;
 }
 
-/* Parents come before their children. */
+/* A context has the program of its parent, or else its own object. Parents come first. */
 const struct profile_object **chain_tree_programs(const struct chain_tree *tree,
 						  frame_object object_of, const void *of)
 {
@@ -374,6 +387,6 @@ const struct profile_object **chain_tree_programs(const struct chain_tree *tree,
 
 	for (i = 1; programs && i < tree->nr; i++)
 		programs[i] = programs[tree->all[i].parent] ?:
-				      profile_program(object_of(of, tree->all[i].frame));
+				      profile_as_program(object_of(of, tree->all[i].frame));
 	return programs;
 }

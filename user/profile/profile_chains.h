@@ -10,10 +10,9 @@
 
 /*
  * Connects histograms with the tree of callers. Histograms have the ticks of each place, and the
- * tree has their callers. Everybody counts the ticks of bins, and finds their chains here. Thus
- * shares, weights and sums are the same with and without callers, and ticks outside of bins have no
- * chains. If the chain of a tick is unknown, it has no node: for walks without a frame, the tree
- * only has their number.
+ * tree has their callers. Every consumer counts the ticks of bins, and looks up their chains here.
+ * Thus shares, weights and sums are the same with and without callers, and ticks outside of bins have
+ * no chains. A tick without a known chain has PROFILE_NO_NODE.
  */
 #define PROFILE_NO_NODE UINT32_MAX
 
@@ -23,7 +22,7 @@ struct profile_chain {
 	bool in_kernel; /* the kernel ran on behalf of that frame */
 };
 
-/* Ticks with a deeper chain count as unknown. The kernel walks 128 frames. */
+/* Ticks with a deeper chain count as unknown. The programs walk fewer: see WALK_FRAMES. */
 #define PROFILE_CHAIN_DEPTH 1024
 
 struct profile_chains;
@@ -75,7 +74,7 @@ void chain_tree_free(struct chain_tree *tree);
  */
 
 /* Returns the object if it can be a program, else NULL. NULL is fine. */
-const struct profile_object *profile_program(const struct profile_object *object);
+const struct profile_object *profile_as_program(const struct profile_object *object);
 
 /* The object of a frame; NULL: none. */
 typedef const struct profile_object *(*frame_object)(const void *of, uint32_t frame);

@@ -620,7 +620,7 @@ static void put_object(const struct profile_object *object, uint64_t base, FILE 
 
 	fprintf(data, "{ \"base\": \"0x%" PRIx64 "\"", base);
 	render_json_text(data, "kind", profile_object_kind_name(object->kind));
-	if (profile_program(object))
+	if (profile_as_program(object))
 		fputs(", \"program\": true", data);
 	render_json_text(data, "path", object->path);
 	render_json_text(data, "build_id", object->build_id);
