@@ -376,14 +376,14 @@ Test(report_callers, refused)
 	cleanup_profile struct profile *profile = load(), *without = sample_profile();
 	struct report_options options = of_tree(TREE_CALLEES, "nothing");
 
-	expect_refused(
-		profile, &options, "--callees 'nothing': no function of that name is in a chain",
-		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined");
+	expect_refused(profile, &options,
+		       "--callees 'nothing': no function of that name is in a chain",
+		       "bpfprofil report --inclusive --limit 0; --inline for inlined functions");
 	options = of_tree(TREE_CALLERS, "amin");
 	expect_refused(
 		profile, &options,
 		"--callers 'amin': no function of that name is in a chain; much like it: main",
-		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined");
+		"bpfprofil report --inclusive --limit 0; --inline for inlined functions");
 	options = of_tree(TREE_NONE, "amin");
 	expect_refused(profile, &options,
 		       "--function 'amin': no function of that name has a tick; much like it: main",
@@ -406,7 +406,7 @@ Test(report_callers, refused_for_want_of_names)
 	rename_function(profile, "eval", "sh+0x2300");
 	expect_refused(
 		profile, &options, "--callers 'memcpy': no function of that name is in a chain",
-		"bpfprofil report --inclusive --limit 0; --inline, for one that was inlined; or install "
+		"bpfprofil report --inclusive --limit 0; --inline for inlined functions; or install "
 		"the debug symbols of sh, which has functions without a name");
 	options = of_tree(TREE_NONE, "memcpy");
 	expect_refused(profile, &options,

@@ -10,7 +10,7 @@
 /* Limit of rows of callers: nobody reads more, and they would take gigabytes. */
 #define CALLERS_MAX (1 << 20)
 
-/* The time that is 100 %: the profile's for a tree of all, else the function's. */
+/* The time that counts as 100 %: the profile's for a tree of all, else that of the functions. */
 static double whole_ns(const struct chain_view *view, const struct context_tree *tree)
 {
 	double whole = 0;
@@ -30,7 +30,7 @@ static double least_ns(const struct chain_view *view, const struct context_tree 
 	return view->options->min / 100 * whole_ns(view, tree);
 }
 
-/* Whether ticks there are a wanted function's own. Those of the kernel on its behalf are, too. */
+/* Whether own ticks of a context fell in a wanted function, or in the kernel on its behalf. */
 static bool is_own(const struct chain_view *view, uint32_t context)
 {
 	const struct chain_context *at = &view->all->contexts.all[context];
@@ -42,14 +42,14 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 
 /* --- callers ------------------------------------------------------------------------------------ */
 
-/* The time of a function and its callees below a context, for the row of its caller there. */
+/* The time of outermost calls of a function, on its way up the tree. */
 struct caller_entry {
-	uint32_t made; /* the row's context */
-	uint32_t context; /* a context that the row combines */
+	uint32_t row; /* its context in the result, which combines several of the source */
+	uint32_t context; /* one of these */
 	struct context_sum sum;
 };
 
-DEFINE_COMPARE_2(compare_entries, struct caller_entry, made, context)
+DEFINE_COMPARE_2(compare_entries, struct caller_entry, row, context)
 
 /* Adds the entries of a level to their rows. Returns how many entries are left after combining. */
 static size_t add_level(struct chain_view *view, struct caller_entry *entries, size_t nr)
@@ -58,7 +58,7 @@ static size_t add_level(struct chain_view *view, struct caller_entry *entries, s
 
 	SORT(entries, nr, compare_entries);
 	for (i = 0; i < nr; i++) {
-		context_sum_add(&view->made.sums[entries[i].made], &entries[i].sum);
+		context_sum_add(&view->made.sums[entries[i].row], &entries[i].sum);
 		if (kept && !compare_entries(&entries[kept - 1], &entries[i]))
 			context_sum_add(&entries[kept - 1].sum, &entries[i].sum);
 		else
@@ -78,7 +78,7 @@ static void note_recursion(struct context_tree *made, uint32_t context, uint32_t
  * Replaces the entries of a level by those of their callers. Rows below --min end here, because
  * their callers have no more time than they have.
  */
-static int climb(struct chain_view *view, struct caller_entry *entries, size_t *nr)
+static int next_level(struct chain_view *view, struct caller_entry *entries, size_t *nr)
 {
 	const struct chain_context *all = view->all->contexts.all;
 	struct caller_entry entry;
@@ -87,21 +87,21 @@ static int climb(struct chain_view *view, struct caller_entry *entries, size_t *
 	for (i = 0; i < *nr; i++) {
 		entry = entries[i];
 		entry.context = all[entry.context].parent;
-		if (!entry.context || view->made.sums[entry.made].inclusive_ns < view->least)
+		if (!entry.context || view->made.sums[entry.row].inclusive_ns < view->least)
 			continue;
-		entry.made = context_tree_child(&view->made, entry.made, all[entry.context].frame);
-		if (!entry.made)
+		entry.row = context_tree_child(&view->made, entry.row, all[entry.context].frame);
+		if (!entry.row)
 			return -ENOMEM;
 		if (view->made.contexts.nr > CALLERS_MAX)
 			return -E2BIG;
-		note_recursion(&view->made, entry.made, view->all->sums[entry.context].recursion);
+		note_recursion(&view->made, entry.row, view->all->sums[entry.context].recursion);
 		entries[kept++] = entry;
 	}
 	*nr = kept;
 	return 0;
 }
 
-/* By context: ticks of wanted functions in it and below. */
+/* Sums, for each context, the own ticks of wanted functions in it and below. */
 static void sum_own(const struct chain_view *view, struct context_sum *own)
 {
 	const struct context_tree *all = view->all;
@@ -116,7 +116,7 @@ static void sum_own(const struct chain_view *view, struct context_sum *own)
 	}
 }
 
-/* For a recursive function, only the outermost call counts: its caller is an entry. */
+/* Makes an entry of each outermost call of a wanted function. */
 static int begin_callers(struct chain_view *view, const struct context_sum *own, uint8_t *within,
 			 struct caller_entry *entries, size_t *nr)
 {
@@ -134,10 +134,10 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
 		entry.sum.inclusive_ticks = all->sums[i].inclusive_ticks;
 		entry.sum.inclusive_ns = all->sums[i].inclusive_ns;
-		entry.made = context_tree_child(&view->made, 0, context->frame);
-		if (!entry.made)
+		entry.row = context_tree_child(&view->made, 0, context->frame);
+		if (!entry.row)
 			return -ENOMEM;
-		note_recursion(&view->made, entry.made, all->sums[i].recursion);
+		note_recursion(&view->made, entry.row, all->sums[i].recursion);
 		entries[(*nr)++] = entry;
 	}
 	return 0;
@@ -162,7 +162,7 @@ static int make_callers(struct chain_view *view)
 	nr = add_level(view, entries, nr);
 	view->least = least_ns(view, &view->made);
 	while (!ret && nr) {
-		ret = climb(view, entries, &nr);
+		ret = next_level(view, entries, &nr);
 		nr = ret ? 0 : add_level(view, entries, nr);
 	}
 	return ret;
@@ -197,25 +197,25 @@ static int add_self(struct chain_view *view)
 static int make_callees(struct chain_view *view)
 {
 	const struct context_tree *all = view->all;
-	cleanup_free uint32_t *images = calloc(all->contexts.nr + 1, sizeof(*images));
+	cleanup_free uint32_t *copies = calloc(all->contexts.nr + 1, sizeof(*copies));
 	struct context_sum sum;
 	uint32_t i;
 
-	if (!images)
+	if (!copies)
 		return -ENOMEM;
 	for (i = 1; i < all->contexts.nr; i++) {
 		const struct chain_context *context = &all->contexts.all[i];
 		const bool begins = context_is_wanted(view, i);
 
-		if (!begins && !images[context->parent])
+		if (!begins && !copies[context->parent])
 			continue;
-		images[i] = context_tree_child(&view->made, begins ? 0 : images[context->parent],
+		copies[i] = context_tree_child(&view->made, begins ? 0 : copies[context->parent],
 					       context->frame);
-		if (!images[i])
+		if (!copies[i])
 			return -ENOMEM;
 		sum = (struct context_sum){ .ticks = all->sums[i].ticks, .ns = all->sums[i].ns };
-		context_sum_add(&view->made.sums[images[i]], &sum);
-		note_recursion(&view->made, images[i], all->sums[i].recursion);
+		context_sum_add(&view->made.sums[copies[i]], &sum);
+		note_recursion(&view->made, copies[i], all->sums[i].recursion);
 	}
 	context_tree_include(&view->made);
 	return add_self(view);
@@ -251,7 +251,7 @@ struct tree_writer {
 	uint32_t *depths; /* by context */
 	bool *shown; /* by context: it has a row */
 	struct shown_context *sorted; /* by parent */
-	size_t *first; /* by context: its first child; the next context's ends the list */
+	size_t *first; /* the children of c: sorted[first[c]] ... sorted[first[c + 1] - 1] */
 };
 
 static int sort_contexts(struct tree_writer *writer)
@@ -328,24 +328,33 @@ static int choose_shown(struct tree_writer *writer)
 	return ret;
 }
 
-/* Returns how many children are shown, and counts those that are not. */
-static size_t count_shown(struct tree_writer *writer, uint32_t context)
-{
-	const struct shown_context *call = &writer->sorted[writer->first[context]];
-	const struct shown_context *end = &writer->sorted[writer->first[context + 1]];
-	size_t nr = 0;
+/* A level on the path to the current context, with its remaining children. */
+struct tree_level {
+	size_t next;
+	size_t left;
+	bool branch; /* there are several */
+	uint32_t parent; /* the row of the context whose children these are */
+};
 
-	for (; call < end; call++) {
-		if (!call->ticks)
+/* Begins the children of a context. Adds those that are not shown to the rows' sums. */
+static struct tree_level begin_children(struct tree_writer *writer, uint32_t context)
+{
+	struct tree_level level = { .next = writer->first[context] };
+	const struct shown_context *child = &writer->sorted[writer->first[context]];
+	const struct shown_context *end = &writer->sorted[writer->first[context + 1]];
+
+	for (; child < end; child++) {
+		if (!child->ticks)
 			continue;
-		if (writer->shown[call->context]) {
-			nr++;
+		if (writer->shown[child->context]) {
+			level.left++;
 			continue;
 		}
 		writer->rows->nr_cut++;
-		writer->rows->cut_ticks += call->ticks;
+		writer->rows->cut_ticks += child->ticks;
 	}
-	return nr;
+	level.branch = level.left > 1;
+	return level;
 }
 
 static const char *frame_name(uint32_t frame)
@@ -356,14 +365,6 @@ static const char *frame_name(uint32_t frame)
 		return "[nothing: it is the first frame]";
 	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
 }
-
-/* A level on the path to the current context, with its remaining children. */
-struct tree_level {
-	size_t next;
-	size_t left;
-	bool branch; /* there are several */
-	uint32_t parent; /* their row */
-};
 
 struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
 			    const struct context_sum *sum)
@@ -385,17 +386,17 @@ struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
 	return row;
 }
 
-static int put_context(struct tree_writer *writer, uint32_t context,
-		       const struct tree_level *levels, size_t depth)
+static int put_context(struct tree_writer *writer, uint32_t context, const struct tree_level *level,
+		       size_t depth)
 {
 	struct report_row row = chain_row(writer->view->frames,
 					  writer->tree->contexts.all[context].frame,
 					  &writer->tree->sums[context]);
 
 	row.depth = (uint32_t)depth;
-	row.parent = levels[depth].parent;
-	row.branch = levels[depth].branch;
-	row.last = !levels[depth].left;
+	row.parent = level->parent;
+	row.branch = level->branch;
+	row.last = !level->left;
 	return rows_add(writer->rows, &row);
 }
 
@@ -405,9 +406,7 @@ static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
 	uint32_t context;
 	int ret = 0;
 
-	levels[0].next = 0;
-	levels[0].left = count_shown(writer, 0);
-	levels[0].branch = levels[0].left > 1;
+	levels[0] = begin_children(writer, 0);
 	while (!ret) {
 		struct tree_level *level = &levels[depth];
 
@@ -418,12 +417,10 @@ static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
 		}
 		context = writer->sorted[level->next++].context;
 		level->left--;
-		ret = put_context(writer, context, levels, depth);
+		ret = put_context(writer, context, level, depth);
 		depth++;
+		levels[depth] = begin_children(writer, context);
 		levels[depth].parent = (uint32_t)writer->rows->nr - 1;
-		levels[depth].next = writer->first[context];
-		levels[depth].left = count_shown(writer, context);
-		levels[depth].branch = levels[depth].left > 1;
 	}
 	return ret;
 }
@@ -509,8 +506,7 @@ static int refuse(const struct chain_view *view, struct report_rows *rows, struc
 		options->tree == TREE_CALLERS ? "--callers" : "--callees", "is in a chain",
 		options->inlined ?
 			"bpfprofil report --inclusive --limit 0 --inline" :
-			"bpfprofil report --inclusive --limit 0; --inline, for one that was "
-			"inlined"
+			"bpfprofil report --inclusive --limit 0; --inline for inlined functions"
 	};
 
 	return rows_refuse_function(view->profile, options, &refusal, rows, err);
