@@ -10,7 +10,7 @@
  */
 
 /* enum tick_mode. */
-const volatile __u32 mode = MODE_CHARGED;
+const volatile __u32 mode = MODE_AT_USER_PC;
 
 /* enum split. With SPLIT_NONE roots belong to a target, and ticks do not read the task. */
 const volatile __u32 split = SPLIT_NONE;

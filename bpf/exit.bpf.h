@@ -80,7 +80,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 		return 0;
 	/* profil_free counts the rest some time later. */
 	settle_runtime(task, follow);
-	if (cpu_time.kind != WALK_AWAIT) {
+	if (cpu_time.kind != PASS_AWAIT) {
 		follow->flags |= FOLLOW_EXITING;
 		__sync_fetch_and_add(&cpu_time.exits, 1);
 	}
@@ -88,8 +88,8 @@ static __always_inline int begin_exit(struct task_struct *task)
 	if (!arch_task_mm_id(task))
 		return 0;
 	settle_all(follow);
-	/* While ticks are paused, none falls on the rest of the exit. */
-	if (cpu_time.paused)
+	/* While ticks are off, none falls on the rest of the exit. */
+	if (cpu_time.ticks_off)
 		return 0;
 	remember_exit_place(follow);
 	return with_callers ? remember_exit_chain(follow) : 0;

@@ -13,7 +13,8 @@
 /* Kernel threads have only the kernel's text. */
 static __always_inline bool without_text(struct task_struct *task)
 {
-	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
+	return task->flags & TASK_KTHREAD &&
+	       (mode != MODE_KERNEL_APART || system_target == NO_TARGET);
 }
 
 /*

@@ -120,7 +120,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 	u32 nr;
 
 	walk->base = 0;
-	if (tick->in_kernel && !tick->kernel) {
+	if (tick->fell_in_kernel && !tick->pc_is_kernel) {
 		walk->sites[0] = SITE_IN_KERNEL;
 		walk->nr = 1;
 	}
@@ -139,7 +139,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 		walk_up(cpu);
 	}
 	/* The tick counts at its place, whatever the walk has found. */
-	if (!tick->kernel && tick->site && !walk->base && walk->nr == nr) {
+	if (!tick->pc_is_kernel && tick->site && !walk->base && walk->nr == nr) {
 		walk->sites[nr & (WALK_FRAMES - 1)] = tick->site;
 		walk->nr = nr + 1;
 	}
@@ -157,9 +157,9 @@ static __noinline int count_callers(void *ctx, const struct tick *tick, u32 targ
 	if (!walk || target >= TARGETS_MAX)
 		return 0;
 	walk->owner = tick->owner;
-	if (tick->in_kernel)
+	if (tick->fell_in_kernel)
 		arch_return_frame(bpf_get_current_task_btf(), &walk->at);
-	add_kernel_frames(ctx, cpu, walk, tick->kernel ? tick->pc : 0);
+	add_kernel_frames(ctx, cpu, walk, tick->pc_is_kernel ? tick->pc : 0);
 	walk_from(tick, walk, cpu, target);
 	return count_chain(cpu, target, tick->n);
 }
@@ -375,14 +375,14 @@ int profil_walk(struct bpf_iter__task *ctx)
 		cpu_time.zombies++;
 	if (follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
-	if (cpu_time.kind == WALK_BEGIN) {
+	if (cpu_time.kind == PASS_BEGIN) {
 		follow->spent = task->se.sum_exec_runtime;
 		weigh_from(&follow->weight, task, follow->spent);
 		return 0;
 	}
-	if (cpu_time.kind == WALK_PAUSE || cpu_time.kind == WALK_RESUME) {
+	if (cpu_time.kind == PASS_TICKS_OFF || cpu_time.kind == PASS_TICKS_ON) {
 		weigh_ticks_off(&follow->weight, task, cpu_time.period_ns, runtime_lag,
-				cpu_time.kind == WALK_PAUSE);
+				cpu_time.kind == PASS_TICKS_OFF);
 		return 0;
 	}
 	settle_runtime(task, follow);

@@ -148,8 +148,8 @@ static __always_inline u32 mount_of(const struct path *path)
  * Whether opening the file, or walking below the root of its process, may have to wait for a user's
  * program.
  */
-static __always_inline bool is_far(struct file *file, const struct path *path,
-				   struct task_struct *task)
+static __always_inline bool may_block(struct file *file, const struct path *path,
+				      struct task_struct *task)
 {
 	return BPF_CORE_READ(task, nsproxy, mnt_ns, user_ns, level) ||
 	       (file && (may_hang(BPF_CORE_READ(file, f_inode, i_sb)) ||
@@ -162,8 +162,8 @@ static __noinline int note_place(struct record *record, struct file *file, struc
 {
 	const struct path *path = file ? opened_path(file) : NULL;
 
-	if (is_far(file, path, task))
-		record->flags |= RECORD_FAR;
+	if (may_block(file, path, task))
+		record->flags |= RECORD_MAY_BLOCK;
 	if (!file)
 		return 0;
 	record->mount = mount_of(path);
@@ -180,7 +180,7 @@ static __noinline int note_place(struct record *record, struct file *file, struc
 static __always_inline void note_owner(struct record *record, struct file *file,
 				       struct task_struct *task)
 {
-	const bool by_process = !file || record->flags & RECORD_FAR;
+	const bool by_process = !file || record->flags & RECORD_MAY_BLOCK;
 	u64 user;
 
 	if (by_process)
@@ -189,7 +189,7 @@ static __always_inline void note_owner(struct record *record, struct file *file,
 	else
 		user = user_key_of((u64)BPF_CORE_READ(file, f_inode, i_sb, s_user_ns),
 				   BPF_CORE_READ(file, f_inode, i_uid.val));
-	if (record->flags & RECORD_FAR && user & OWNER_OF_NAMESPACE)
+	if (record->flags & RECORD_MAY_BLOCK && user & OWNER_OF_NAMESPACE)
 		user = 0;
 	record->owner = owner_key(user, task);
 }

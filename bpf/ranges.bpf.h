@@ -72,8 +72,8 @@ struct tick {
 	u32 who;
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
-	bool kernel; /* the pc is in the kernel */
-	bool in_kernel; /* it fell in the kernel, whichever pc it is charged to */
+	bool pc_is_kernel;
+	bool fell_in_kernel; /* whichever pc it counts for */
 	bool unclassified; /* user space has not decided yet whether its cgroup is wanted */
 	u16 owner; /* of the process; NO_OWNER: not looked up yet */
 };

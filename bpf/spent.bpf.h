@@ -123,11 +123,11 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
-	if (cpu_time.kind == WALK_BEGIN) {
+	if (cpu_time.kind == PASS_BEGIN) {
 		follow->spent = now; /* nothing has been sampled before this */
 		return 0;
 	}
-	if (cpu_time.kind == WALK_AWAIT && !(follow->flags & FOLLOW_EXITING))
+	if (cpu_time.kind == PASS_AWAIT && !(follow->flags & FOLLOW_EXITING))
 		return 0; /* the thread runs on after the profile */
 	target = follow->target;
 	if (target == NO_TARGET)
@@ -138,7 +138,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 		announce_cgroup(task, follow->split);
 	spent = spent_of(target, follow->split, task);
 	if (spent) {
-		spent->walk = cpu_time.walk;
+		spent->pass = cpu_time.pass;
 		__sync_fetch_and_add(&spent->ns, spent_ns);
 		return 0;
 	}

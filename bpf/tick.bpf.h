@@ -160,7 +160,7 @@ static __noinline int lookup_range(const struct tick *tick, struct text_range *r
 	struct mapping mapping = {};
 	int ret = 0;
 
-	if (tick->kernel)
+	if (tick->pc_is_kernel)
 		kernel_mapping(tick->pc, &mapping);
 	else if (range_of_known_file(tick->pc, epoch, range))
 		return 0;
@@ -335,20 +335,20 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool filtered
 	touch(account);
 	touch(cpu_account);
 	if (!tick->n)
-		tick->n = ticks_of_sample(follow, tick->in_kernel);
+		tick->n = ticks_of_sample(follow, tick->fell_in_kernel);
 	if (!tick->n)
 		return TICK_IGNORED;
 	cpu_account->misses++;
-	cpu_account->missed += tick->n;
+	cpu_account->miss_ticks += tick->n;
 	__sync_fetch_and_add(&account->ticks, tick->n);
 	if (filtered) {
 		__sync_fetch_and_add(&account->filtered, tick->n);
 		note_unbinned(target, tick->n);
-	} else if (!tick->mm && !tick->kernel) {
+	} else if (!tick->mm && !tick->pc_is_kernel) {
 		tick->site = exit_site(follow, account, tick->n);
 		counted = tick->site &&
 			  (with_callers || count_site(target, END_FLAT, tick->site, tick->n));
-	} else if (!tick->kernel && update_image(follow, task, tick->mm)) {
+	} else if (!tick->pc_is_kernel && update_image(follow, task, tick->mm)) {
 		defer_exec(follow, account, tick->n);
 	} else {
 		counted = count_miss(tick, follow, account);
@@ -368,15 +368,15 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 	tick->site = 0;
 	tick->owner = NO_OWNER;
 	tick->unclassified = false;
-	tick->in_kernel = !user;
+	tick->fell_in_kernel = !user;
 	/* `user` is tested first: then a user tick does not read the cache line of the knobs. */
-	tick->kernel = !user && mode == MODE_SPLIT;
-	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
+	tick->pc_is_kernel = !user && mode == MODE_KERNEL_APART;
+	tick->pc = user || tick->pc_is_kernel ? pc : arch_return_pc(task);
 	tick->mm = mm ? arch_mm_id(mm) : 0;
 	tick->who = tick_who(tick->mm, task->tgid);
 	if (by_thread)
 		tick->who = thread_who(tick->who);
-	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
+	tick->stamp = tick->pc_is_kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
 }
 
 /*
@@ -402,7 +402,7 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	}
 	if (!follow)
 		follow = make_follow(bpf_get_current_task_btf());
-	tick->n = follow ? ticks_of_sample(follow, tick->in_kernel) : 1;
+	tick->n = follow ? ticks_of_sample(follow, tick->fell_in_kernel) : 1;
 	if (!tick->n)
 		return TICK_IGNORED;
 	tick->site = site;
@@ -414,15 +414,15 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	return range->target;
 }
 
-/* What user space has decided about the current task's cgroup: enum space_state, or 0. */
-static __noinline u32 cgroup_state(void)
+/* What user space has decided about the current task's cgroup. */
+static __noinline enum space_state cgroup_state(void)
 {
 	struct space space;
 	u32 *state;
 
 	cgroup_space(current_cgroup_id(), &space);
 	state = bpf_map_lookup_elem(&spaces, &space);
-	return state ? *state : 0;
+	return state ? *state : SPACE_UNKNOWN;
 }
 
 /*
@@ -431,13 +431,13 @@ static __noinline u32 cgroup_state(void)
  */
 static __always_inline bool classify_cgroup(struct tick *tick)
 {
-	u32 state;
+	enum space_state state;
 
 	if (!filter_cgroups)
 		return false;
 	state = cgroup_state();
 	tick->unclassified = state < SPACE_WANTED;
-	return state == SPACE_LEFT_OUT;
+	return state == SPACE_FILTERED;
 }
 
 /*
@@ -447,15 +447,15 @@ static __always_inline bool classify_cgroup(struct tick *tick)
 static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool filtered = !user && mode == MODE_USER;
+	bool filtered = !user && mode == MODE_USER_ONLY;
 	u32 target = TICK_MISSED;
 	struct follow *follow;
 
 	/*
-	 * While ticks are paused, not all threads are ready for them yet, or the programs are being
+	 * While ticks are off, not all threads are ready for them yet, or the programs are being
 	 * detached.
 	 */
-	if (without_text(task) || cpu_time.paused)
+	if (without_text(task) || cpu_time.ticks_off)
 		return TICK_UNPLACED;
 	follow = bpf_task_storage_get(&follows, task, NULL, 0);
 	read_tick(task, task->mm, pc, user, by_thread, tick);

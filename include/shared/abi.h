@@ -13,8 +13,8 @@
  * layout is asserted. Both sides are built together. Therefore any commit may change the layout.
  */
 
-/* Whose pc counts for a tick in kernel mode: the user's, none, or the kernel's own. */
-enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
+/* Where a tick in the kernel counts: at the user's pc, nowhere, or at the kernel's own. */
+enum tick_mode { MODE_AT_USER_PC, MODE_USER_ONLY, MODE_KERNEL_APART };
 
 /*
  * The most CPUs that can be marked as having no scheduler tick. Debian's kernels support 8,192
@@ -75,7 +75,7 @@ struct cpu_account {
 	__u64 misses;
 	__u64 renewed; /* ranges with an old stamp that were still valid */
 	__u64 hits; /* ticks of hits, without those that ranges still hold */
-	__u64 missed; /* ticks of misses */
+	__u64 miss_ticks;
 	/* The programs' own cost, while cpu_time.watched is set. */
 	__u64 watched_ticks; /* runs for the scheduler's tick */
 	__u64 ticking_ns; /* their time */
@@ -111,7 +111,7 @@ enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
  * What is known of a space that was announced. If user space filters cgroups, no tick of a cgroup
  * is cached before its decision. Then the decision applies to the next tick.
  */
-enum space_state { SPACE_ANNOUNCED = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
+enum space_state { SPACE_UNKNOWN, SPACE_ANNOUNCED, SPACE_WANTED, SPACE_FILTERED, SPACE_UNOPENED };
 
 /*
  * RECORD_SPACE announces a file, a process with anonymous text, or the cgroup of a split.
@@ -121,11 +121,11 @@ enum space_state { SPACE_ANNOUNCED = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOP
 enum { RECORD_SPACE = 1, RECORD_FULL = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 /*
- * FAR: opening the file, or walking below the root of its process, may have to wait for a user's
+ * MAY_BLOCK: opening the file, or walking below the root of its process, may have to wait for a user's
  * program. STACKED: the file was opened in another file system than it is in, as in overlayfs, and
  * has another inode there.
  */
-enum { RECORD_FAR = 1, RECORD_STACKED = 2 };
+enum { RECORD_MAY_BLOCK = 1, RECORD_STACKED = 2 };
 
 struct record {
 	__u32 type;
@@ -207,34 +207,34 @@ struct spent_key {
 struct spent_cpu {
 	__u64 ns;
 	__u64 unbinned;
-	__u32 walk; /* the last walk that found a thread of it */
+	__u32 pass; /* the last pass that found a thread of it */
 	__u32 pad;
 	char comm[16];
 };
 
-/* The purpose of a walk over all threads. */
-enum walk_kind {
-	WALK_BEGIN, /* runtime counts from here on; none is counted until the walk is over */
-	WALK_SETTLE, /* runtime is added to the accounts */
-	WALK_AWAIT, /* the same after the end, only for threads that were exiting then */
-	WALK_PAUSE, /* no ticks from here on, though CPU time counts on */
-	WALK_RESUME, /* ticks again from here on, with another period */
+/* The purpose of a pass over all threads. */
+enum pass_kind {
+	PASS_BEGIN, /* runtime counts from here on; none is counted until the pass is over */
+	PASS_SETTLE, /* runtime is added to the accounts */
+	PASS_AWAIT, /* the same after the end, only for threads that were exiting then */
+	PASS_TICKS_OFF, /* no ticks from here on, though CPU time counts on */
+	PASS_TICKS_ON, /* ticks again from here on, with another period */
 };
 
 /*
- * Global data of the walks and of weights. What each tick reads comes first, in another cache line
+ * Global data of the passes and of weights. What each tick reads comes first, in another cache line
  * than what each exit writes.
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
-	__u16 paused; /* ticks count nothing for a while */
+	__u16 ticks_off; /* ticks count nothing for a while */
 	__u16 watched; /* programs measure how long they take */
 	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
 	__u64 since_ns; /* threads that began before this have runtime from before the session */
-	__u32 walk; /* number of this walk */
-	__u32 kind; /* enum walk_kind */
-	__u32 zombies; /* exiting threads that the walk found */
-	__u32 attached; /* threads that the walk began to follow, or tried to */
+	__u32 pass; /* number of this pass */
+	__u32 kind; /* enum pass_kind */
+	__u32 zombies; /* exiting threads that the pass found */
+	__u32 attached; /* threads that the pass began to follow, or tried to */
 	__u64 pad[3];
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;

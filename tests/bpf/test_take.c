@@ -86,7 +86,7 @@ static void begin(struct counters *c)
 					      .lost = { [LOST_EXIT] = 3 },
 					      .forks_missed = 8 };
 	c->cpu.hits = 50;
-	c->cpu.missed = 40;
+	c->cpu.miss_ticks = 40;
 	c->ranges[1].ticks = 6;
 	c->ranges[RANGES - 1].ticks = 4;
 	c->ranges[2] = (struct text_range){ .ticks = 100, .target = 1 };

@@ -255,13 +255,13 @@ Test(agent_names, whose_ticks_are_wanted)
 	make_folder("containers/web-0_shop-a_nginx-" ID ".log");
 	cr_expect_eq(decide(both, 2, IN_POD), SPACE_WANTED);
 	cr_expect_eq(decide(&not_envoy, 1, IN_POD), SPACE_WANTED);
-	cr_expect_eq(decide(both, 2, "/system.slice/ssh.service"), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(both, 2, "/system.slice/ssh.service"), SPACE_FILTERED);
 	cr_assert_eq(rmdir("containers/web-0_shop-a_nginx-" ID ".log"), 0);
 	make_folder("containers/web-0_shop-a_envoy-" ID ".log");
-	cr_expect_eq(decide(both, 2, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(both, 2, IN_POD), SPACE_FILTERED);
 	cr_expect_eq(decide(units, 2, "/system.slice/ssh.service/inner"), SPACE_WANTED);
-	cr_expect_eq(decide(units, 2, "/user.slice/a/ssh.service"), SPACE_LEFT_OUT);
-	cr_expect_eq(decide(units, 2, "/system.slice/sshd/x"), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(units, 2, "/user.slice/a/ssh.service"), SPACE_FILTERED);
+	cr_expect_eq(decide(units, 2, "/system.slice/sshd/x"), SPACE_FILTERED);
 	cr_expect_eq(decide(&user, 1, "/"), SPACE_WANTED);
 }
 
@@ -277,18 +277,18 @@ Test(agent_names, what_a_rule_waits_for)
 	const char *docker = "/system.slice/docker-" ID ".scope";
 	const char *sandbox = "/kubepods/pod" POD "/" SANDBOX;
 
-	cr_expect_eq(decide(&shop, 1, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&shop, 1, docker), SPACE_FILTERED);
 	cr_expect_eq(decide(&not_shop, 1, docker), SPACE_WANTED);
-	cr_expect_eq(decide(both, 2, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(both, 2, docker), SPACE_FILTERED);
 	cr_expect_eq(decide(&not_envoy, 1, docker), SPACE_ANNOUNCED);
 	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_ANNOUNCED, "no folder yet");
 	make_folder("pods/payments_api-0_" POD);
 	make_folder("pods/payments_api-0_" POD "/nginx");
 	make_folder("pods/payments_api-0_" POD "/envoy");
-	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(&shop, 1, sandbox), SPACE_FILTERED);
 	cr_expect_eq(decide(&not_shop, 1, sandbox), SPACE_WANTED);
 	cr_expect_eq(decide(&api, 1, sandbox), SPACE_WANTED);
-	cr_expect_eq(decide(both, 2, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(decide(both, 2, sandbox), SPACE_FILTERED);
 	cr_expect_eq(decide(two, 2, sandbox), SPACE_ANNOUNCED);
 	cr_expect_eq(decide(&not_envoy, 1, "/kubepods/pod" POD), SPACE_WANTED, "the pod's own");
 }
@@ -303,7 +303,7 @@ Test(agent_names, no_name_is_waited_for_for_good)
 	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_ANNOUNCED);
 	identities_set_patience(choice.identities, 0);
-	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_FILTERED);
 	choice.rules++;
 	choice.nr_rules--;
 	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_WANTED);
@@ -324,9 +324,9 @@ Test(agent_names, rules_hold_for_any_number_of_cgroups)
 	for (i = 0; i < 10000; i++) {
 		snprintf(path, sizeof(path), "/n/%d", i);
 		cr_assert_eq(choice_decide(&choice, path),
-			     i == 9999 ? SPACE_LEFT_OUT : SPACE_WANTED, "%s", path);
+			     i == 9999 ? SPACE_FILTERED : SPACE_WANTED, "%s", path);
 	}
-	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(choice_decide(&choice, IN_POD), SPACE_FILTERED);
 	choice.rules = &(const struct choice_rule){ CHOICE_CONTAINER, "envoy", true };
 	choice.nr_rules = 1;
 	cr_expect_eq(choice_decide(&choice, "/docker/" ID), SPACE_WANTED, "no room, so no wait");

@@ -97,7 +97,7 @@ Test(sampling, defaults)
 	cr_assert_eq(sampled.result, 0);
 	cr_assert_eq(sampled.options.period_ns, 1003009);
 	cr_assert_eq(sampled.options.requested_hz, 997);
-	cr_assert_eq(sampled.options.mode, MODE_CHARGED);
+	cr_assert_eq(sampled.options.mode, MODE_AT_USER_PC);
 	cr_assert_eq(sampled.options.bytes_per_bin, 1);
 	cr_assert_eq(sampled.options.memory, 64 << 20);
 	cr_assert_str_eq(sampled.options.output, "bpfprofil.json");
@@ -118,7 +118,7 @@ Test(sampling, everything)
 	cr_assert_eq(sampled.options.verbosity, 1);
 	cr_assert_eq(session.period_ns, 10000);
 	cr_assert_eq(session.requested_hz, 100000);
-	cr_assert_eq(session.mode, MODE_SPLIT);
+	cr_assert_eq(session.mode, MODE_KERNEL_APART);
 	cr_assert_eq(session.bin_shift, 16);
 	cr_assert_eq(session.memory, 1 << 20);
 	cr_assert(sampled.options.force);
@@ -194,7 +194,7 @@ Test(sampling, modes_and_sources)
 {
 	char text[128];
 
-	cr_assert_eq(PARSE("--source clock --mode user").options.mode, MODE_USER);
+	cr_assert_eq(PARSE("--source clock --mode user").options.mode, MODE_USER_ONLY);
 	cr_assert_eq(PARSE("--source tick").options.source, SOURCE_TICK);
 	cr_assert_eq(PARSE("--source tick").options.period_ns, sched_tick_period_ns());
 	cr_assert_eq(PARSE("--source tick --source clock").options.requested_hz, 997);

@@ -155,7 +155,7 @@ Test(store, ticks_that_nobody_wants_are_filtered)
 	const uint32_t root = put_root(0, 40, END_COMPLETE);
 
 	fixture.names.split = SPLIT_CGROUP;
-	name_split(40, "/left", SPACE_LEFT_OUT);
+	name_split(40, "/left", SPACE_FILTERED);
 	name_split(41, "/wanted", SPACE_WANTED);
 	put_place(put_place(root, site_at(TEXT_FILE, 1), 1), SITE_IN_KERNEL, 2);
 	put_place(root, SITE_IN_KERNEL, 4);

@@ -324,7 +324,7 @@ void agent_arguments_init(struct agent_arguments *arguments)
 					       .detail = EXPORT_FUNCTION };
 	sampling_options_init(sampling);
 	sampling->interval_ns = INTERVAL_NS;
-	sampling->mode = MODE_SPLIT;
+	sampling->mode = MODE_KERNEL_APART;
 	sampling->split = SPLIT_CGROUP;
 	sampling->budget_percent = 0.1;
 	arguments->http.timeout_ms = TIMEOUT_MS;

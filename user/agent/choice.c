@@ -105,7 +105,7 @@ enum space_state choice_decide(void *context, const char *cgroup)
 			included = answer;
 	}
 	if (excluded == YES || (some && included == NO))
-		return SPACE_LEFT_OUT;
+		return SPACE_FILTERED;
 	if (excluded == NOT_YET || included == NOT_YET)
 		return SPACE_ANNOUNCED;
 	return SPACE_WANTED;

@@ -134,7 +134,7 @@ static void subtract_times(const struct usages *now, const struct profile *times
 static int put_split(const struct agent_choice *choice, const char *path, uint64_t ns,
 		     struct profile *times)
 {
-	bool left_out = choice->nr_rules && choice_decide((void *)choice, path) == SPACE_LEFT_OUT;
+	bool left_out = choice->nr_rules && choice_decide((void *)choice, path) == SPACE_FILTERED;
 	struct profile_split *split = &times->splits[times->nr_splits++];
 
 	*split = (struct profile_split){ .pid = -1, .cpu_ns = ns };

@@ -45,7 +45,7 @@ static int open_row_session(struct cost *cost, const struct cost_row *row, struc
 		.source = row->source,
 		.period_ns = row->period_ns,
 		.requested_hz = row->requested_hz,
-		.mode = MODE_CHARGED,
+		.mode = MODE_AT_USER_PC,
 		.memory = MEMORY,
 		.unweighted = true,
 		.targets = &target,

@@ -174,7 +174,7 @@ static int open_lateness_session(struct session **result, struct error *err)
 		.source = SOURCE_CLOCK,
 		.period_ns = PERIOD_NS,
 		.requested_hz = HZ,
-		.mode = MODE_CHARGED,
+		.mode = MODE_AT_USER_PC,
 		.memory = MEMORY,
 		.unweighted = true,
 		.targets = &target,

@@ -120,7 +120,7 @@ uint64_t counted_delivered(const struct counted *counted, uint32_t cpu)
 
 	for (i = 0; i < RANGES; i++)
 		ticks += range[i].ticks;
-	return ticks + counted->cpus[cpu].missed;
+	return ticks + counted->cpus[cpu].miss_ticks;
 }
 
 uint64_t tally_ticks(const struct tally *tally)

@@ -50,7 +50,7 @@ static int read_entry(struct runtime *runtime, size_t sorted, const struct spent
 	}
 	split->ns = split->gone_ns + spent->ns - split->taken_ns;
 	split->unbinned = split->gone_unbinned + spent->unbinned - split->taken_unbinned;
-	split->walk = spent->walk;
+	split->pass = spent->pass;
 	split->gone = false;
 	memcpy(split->name, spent->comm, sizeof(split->name));
 	return 0;
@@ -74,12 +74,12 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
-/* Reads the entry again: a thread that was reaped before the walk may have added its last CPU time. */
-static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t walk)
+/* Reads the entry again: a thread that was reaped before the pass may have added its last CPU time. */
+static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t pass)
 {
 	struct spent_cpu spent;
 
-	return !split->ns && !split->unbinned && split->walk != walk &&
+	return !split->ns && !split->unbinned && split->pass != pass &&
 	       !bpf_map_lookup_elem(map_fd, &split->key, &spent) && spent.ns == split->taken_ns &&
 	       spent.unbinned == split->taken_unbinned;
 }
@@ -107,7 +107,7 @@ static void mark_taken(struct runtime_split *split)
 	split->unbinned = split->gone ? split->gone_unbinned : 0;
 }
 
-void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
+void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
 			struct table_state *state)
 {
 	size_t from, to = 0;
@@ -115,7 +115,7 @@ void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
 
-		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, state))
+		if (is_idle_split(split, map_fd, pass) && !delete_entry(map_fd, &split->key, state))
 			continue;
 		mark_taken(split);
 		if (!split->gone || split->unbinned)
@@ -126,7 +126,7 @@ void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
 
 bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split)
 {
-	return split->gone || (int32_t)(split->walk - runtime->walk) < 0;
+	return split->gone || (int32_t)(split->pass - runtime->pass) < 0;
 }
 
 /* Reads and deletes the entry in one step, so that nothing is added in between. */
@@ -249,7 +249,7 @@ bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint6
 
 	for (; id && key.target < nr_targets; key.target++) {
 		split = runtime_find(runtime, &key);
-		if (split && (!split->walk || !runtime_split_ended(runtime, split)))
+		if (split && (!split->pass || !runtime_split_ended(runtime, split)))
 			return false;
 		ended = ended || split;
 	}

@@ -25,7 +25,7 @@ struct runtime_split {
 	uint64_t binned; /* while a profile is filled: its ticks in bins */
 	uint64_t taken_ns; /* in all takes before */
 	uint64_t taken_unbinned;
-	uint32_t walk; /* the last walk that found a thread of it */
+	uint32_t pass; /* the last pass that found a thread of it */
 	bool gone; /* it is no longer in the map, because all its threads have ended */
 	uint64_t gone_ns; /* what it had when it was deleted there, and no take has taken */
 	uint64_t gone_unbinned;
@@ -40,14 +40,14 @@ struct runtime {
 	char (*sums)[SPLIT_NAME_BYTES]; /* by number: names by which some were added up */
 	size_t nr_sums;
 	size_t sum_capacity;
-	uint32_t walk; /* the last walk over all threads: a split that it did not find has ended */
+	uint32_t pass; /* the last pass over all threads: a split that it did not find has ended */
 };
 
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
-/* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
-void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t walk,
+/* Marks what was read as taken, and forgets entries that were idle in the pass with that number. */
+void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
 			struct table_state *state);
 
 /* Makes room in the map: moves entries that have ended to the list. */
@@ -67,7 +67,7 @@ struct runtime_split *runtime_find(const struct runtime *runtime, const struct s
 /* Whether any target has an account of the split. */
 bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
 
-/* Whether the last walk found no thread of a split; false if it began after that walk. */
+/* Whether the last pass found no thread of a split; false if it began after that pass. */
 bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
 bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split);
 

@@ -329,7 +329,7 @@ static int read_modules(const struct session *session, struct kernel_modules *mo
 {
 	cleanup_file FILE *file = NULL;
 
-	if (session->options.mode != MODE_SPLIT)
+	if (session->options.mode != MODE_KERNEL_APART)
 		return 0;
 	file = fopen("/proc/modules", "re");
 	return file ? kernel_modules_parse(file, modules, err) : 0;

@@ -514,7 +514,7 @@ void session_stop_ticks(struct session *session)
 {
 	struct error ignored;
 
-	session_switch_ticks(session, WALK_PAUSE, &ignored);
+	session_switch_ticks(session, PASS_TICKS_OFF, &ignored);
 }
 
 void session_start_ticks(struct session *session, double duty_percent)
@@ -523,7 +523,7 @@ void session_start_ticks(struct session *session, double duty_percent)
 
 	session->options.duty_percent = duty_percent;
 	session_set_period(session);
-	session_switch_ticks(session, WALK_RESUME, &ignored);
+	session_switch_ticks(session, PASS_TICKS_ON, &ignored);
 }
 
 struct sampler_programs session_programs(const struct session *session)

@@ -19,15 +19,15 @@
  */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 
-static int walk(struct session *session, enum walk_kind kind, struct error *err)
+static int run_pass(struct session *session, enum pass_kind kind, struct error *err)
 {
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 
 	cpu_time->kind = kind;
-	cpu_time->walk++;
+	cpu_time->pass++;
 	cpu_time->zombies = 0;
-	if (kind == WALK_SETTLE)
-		session->runtime.walk = cpu_time->walk;
+	if (kind == PASS_SETTLE)
+		session->runtime.pass = cpu_time->pass;
 	return programs_walk(session->skel->progs.profil_walk, 0, err);
 }
 
@@ -59,37 +59,38 @@ int session_begin_runtime(struct session *session, struct error *err)
 	session_set_period(session);
 	cpu_time->since_ns = monotonic_ns();
 	if (has_threads(session))
-		ret = walk(session, WALK_BEGIN, err);
-	cpu_time->kind = WALK_SETTLE;
+		ret = run_pass(session, PASS_BEGIN, err);
+	cpu_time->kind = PASS_SETTLE;
 	return ret ?: session_begin_waits(session, has_threads(session), err);
 }
 
 int session_settle_runtime(struct session *session, struct error *err)
 {
 	/* After the end, or during a pause, the CPU time was read already. */
-	return session->times.stop_ns || session->times.paused_ns ? 0 :
-								    walk(session, WALK_SETTLE, err);
+	return session->times.stop_ns || session->times.paused_ns ?
+		       0 :
+		       run_pass(session, PASS_SETTLE, err);
 }
 
 int session_pause_runtime(struct session *session, struct error *err)
 {
 	const int waits = session_end_waits(session, err);
 	struct error ignored;
-	const int ret = walk(session, WALK_SETTLE, waits ? &ignored : err);
+	const int ret = run_pass(session, PASS_SETTLE, waits ? &ignored : err);
 
-	session->skel->bss->cpu_time.kind = WALK_BEGIN;
+	session->skel->bss->cpu_time.kind = PASS_BEGIN;
 	return waits ? waits : ret;
 }
 
-int session_switch_ticks(struct session *session, enum walk_kind kind, struct error *err)
+int session_switch_ticks(struct session *session, enum pass_kind kind, struct error *err)
 {
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 	int ret;
 
-	__atomic_store_n(&cpu_time->paused, true, __ATOMIC_RELEASE);
-	ret = walk(session, kind, err);
-	cpu_time->kind = WALK_SETTLE;
-	__atomic_store_n(&cpu_time->paused, kind == WALK_PAUSE, __ATOMIC_RELEASE);
+	__atomic_store_n(&cpu_time->ticks_off, true, __ATOMIC_RELEASE);
+	ret = run_pass(session, kind, err);
+	cpu_time->kind = PASS_SETTLE;
+	__atomic_store_n(&cpu_time->ticks_off, kind == PASS_TICKS_OFF, __ATOMIC_RELEASE);
 	return ret;
 }
 
@@ -108,13 +109,13 @@ static uint64_t still_to_come(const struct session *session)
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
-	int ret = session_end_waits(session, err) ?: walk(session, WALK_SETTLE, err);
+	int ret = session_end_waits(session, err) ?: run_pass(session, PASS_SETTLE, err);
 	uint64_t until = monotonic_ns() + EXIT_WAIT_MS * 1000000ULL;
 
-	session->skel->bss->cpu_time.kind = WALK_AWAIT;
+	session->skel->bss->cpu_time.kind = PASS_AWAIT;
 	while (!ret && still_to_come(session) && monotonic_ns() < until) {
 		usleep(EXIT_STEP_MS * 1000);
-		ret = walk(session, WALK_AWAIT, err);
+		ret = run_pass(session, PASS_AWAIT, err);
 	}
 	return ret;
 }

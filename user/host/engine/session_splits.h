@@ -22,8 +22,8 @@ int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 
-/* Around a time without ticks: WALK_PAUSE or WALK_RESUME. No tick falls during either. */
-int session_switch_ticks(struct session *session, enum walk_kind kind, struct error *err);
+/* Around a time without ticks: PASS_TICKS_OFF or PASS_TICKS_ON. No tick falls during either. */
+int session_switch_ticks(struct session *session, enum pass_kind kind, struct error *err);
 
 /* Names the processes or threads that were read. */
 int session_name_splits(struct session *session, struct error *err);

@@ -9,8 +9,10 @@
 #include "host/engine/session.h"
 
 const char *const tick_source_words[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", NULL };
-const char *const tick_mode_words
-	[] = { [MODE_CHARGED] = "charged", [MODE_USER] = "user", [MODE_SPLIT] = "split", NULL };
+const char *const tick_mode_words[] = { [MODE_AT_USER_PC] = "charged",
+					[MODE_USER_ONLY] = "user",
+					[MODE_KERNEL_APART] = "split",
+					NULL };
 
 const char *const split_words[] = { [SPLIT_NONE] = "none",
 				    [SPLIT_PROCESS] = "process",

@@ -87,7 +87,7 @@ static int run_take(struct take *take, struct error *err)
 		return ret;
 	session_forget_taken(session);
 	runtime_mark_taken(&session->runtime, runtime_fd(session),
-			   session->skel->bss->cpu_time.walk, session->halves.state);
+			   session->skel->bss->cpu_time.pass, session->halves.state);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ int session_times(struct session *session, struct profile **result, uint64_t *ti
 	uint32_t i;
 	int ret = session_settle_runtime(session, err);
 
-	/* The walk has announced the cgroups that it found. */
+	/* The pass has announced the cgroups that it found. */
 	if (!ret)
 		ret = session_read_records(session, err);
 	if (!ret)

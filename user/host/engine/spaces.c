@@ -78,7 +78,7 @@ static int keep_pinned(int place, const struct record *record, struct space_info
 	    facts.stx_size != record->size ||
 	    (!(record->flags & RECORD_STACKED) && facts.stx_ino != record->space.b))
 		return -ENOENT;
-	info->far = record->flags & RECORD_FAR || facts.stx_mnt_id != record->mount;
+	info->far = record->flags & RECORD_MAY_BLOCK || facts.stx_mnt_id != record->mount;
 	if (info->far)
 		return place;
 	fd = regular_file_reopen(place, NULL);
@@ -256,7 +256,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 			return error_no_memory(err, "files");
 		info = &spaces->list[spaces->nr++];
 		*info = (struct space_info){ .space = record->space,
-					     .far = record->flags & RECORD_FAR,
+					     .far = record->flags & RECORD_MAY_BLOCK,
 					     .fd = -1,
 					     .root_fd = -1,
 					     .ns_fd = -1 };

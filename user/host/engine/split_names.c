@@ -64,7 +64,7 @@ bool split_is_left_out(const struct split_names *names, uint64_t id)
 {
 	const struct split_name *found = split_names_find(names, id);
 
-	return found && found->state == SPACE_LEFT_OUT;
+	return found && found->state == SPACE_FILTERED;
 }
 
 char *split_cgroup_name(const struct split_names *names, uint64_t id)
@@ -73,7 +73,7 @@ char *split_cgroup_name(const struct split_names *names, uint64_t id)
 	char *name;
 
 	if (found)
-		return strdup(found->state == SPACE_LEFT_OUT ? PROFILE_LEFT_OUT : found->name);
+		return strdup(found->state == SPACE_FILTERED ? PROFILE_LEFT_OUT : found->name);
 	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
 }
 

@@ -506,7 +506,7 @@ static int try_session(struct session_options options, uint64_t ns, struct sessi
 	uint64_t until;
 	int ret;
 
-	options.mode = MODE_CHARGED;
+	options.mode = MODE_AT_USER_PC;
 	options.memory = 4 << 20;
 	options.targets = &self;
 	options.nr_targets = 1;

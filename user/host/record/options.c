@@ -14,7 +14,7 @@ void sampling_options_init(struct sampling_options *options)
 		.source = SOURCE_UNTOLD,
 		.requested_hz = DEFAULT_HZ,
 		.period_ns = (1000000000 + DEFAULT_HZ / 2) / DEFAULT_HZ,
-		.mode = MODE_CHARGED,
+		.mode = MODE_AT_USER_PC,
 		.bytes_per_bin = 1,
 		.memory = 64 << 20,
 		.output = "bpfprofil.json",
