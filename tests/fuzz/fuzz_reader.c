@@ -124,7 +124,7 @@ static void check_instructions(struct error *err)
 	struct instruction *all;
 	size_t i, nr, size = 0;
 
-	if (reader_instructions(&code, 0x1000, DISASM_ATT, 0, sizeof(zeros), &all, &nr, err))
+	if (reader_instructions(&code, 0x1000, DISASM_ATT, &all, &nr, err))
 		return;
 	for (i = 0; i < nr; i++) {
 		size += all[i].size;

@@ -21,9 +21,8 @@ static void check(uint16_t machine, const char *bytes, size_t size, const char *
 	char got[256] = "";
 	size_t nr, i, length = 0;
 
-	cr_assert_eq(reader_instructions(&code, 0x1000, DISASM_ATT, 0, size, &instructions, &nr,
-					 &err),
-		     0, "%s", err.text);
+	cr_assert_eq(reader_instructions(&code, 0x1000, DISASM_ATT, &instructions, &nr, &err), 0,
+		     "%s", err.text);
 	all = blocks_find(instructions, nr, size, 0x1000);
 	for (i = 0; i < nr; i++)
 		length += (size_t)snprintf(got + length, sizeof(got) - length, "%s%u",
@@ -59,5 +58,5 @@ Test(blocks, other_processors)
 	struct error err;
 	size_t nr;
 
-	cr_assert_eq(reader_instructions(&code, 0, DISASM_ATT, 0, 1, &all, &nr, &err), -ENOTSUP);
+	cr_assert_eq(reader_instructions(&code, 0, DISASM_ATT, &all, &nr, &err), -ENOTSUP);
 }

@@ -141,8 +141,7 @@ static int add_blocks(struct llvm *llvm, const struct profile_function *function
 	struct instruction *instructions;
 	struct block_instruction *all;
 	size_t nr, i, end;
-	int ret = reader_instructions(code, address, DISASM_ATT, 0, code->size, &instructions, &nr,
-				      err);
+	int ret = reader_instructions(code, address, DISASM_ATT, &instructions, &nr, err);
 
 	if (ret)
 		return ret;

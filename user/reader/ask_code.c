@@ -118,21 +118,19 @@ static int get_instructions(struct reader_call *call, size_t size, struct instru
 }
 
 int reader_instructions(const struct code *code, uint64_t address, enum disasm_syntax syntax,
-			size_t at, size_t most, struct instruction **result, size_t *nr,
-			struct error *err)
+			struct instruction **result, size_t *nr, struct error *err)
 {
 	struct reader_call call = { .kind = READ_INSTRUCTIONS, .fds = { -1, -1 } };
-	const size_t size = min_size(code->size - at, most);
 	int ret;
 
 	wire_put_u64(&call.question, code->machine);
 	wire_put_u64(&call.question, syntax);
-	wire_put_u64(&call.question, address + at);
-	wire_put_u64(&call.question, size);
-	wire_put(&call.question, code->bytes + at, size);
+	wire_put_u64(&call.question, address);
+	wire_put_u64(&call.question, code->size);
+	wire_put(&call.question, code->bytes, code->size);
 	ret = reader_call(&call, err);
 	if (!ret)
-		ret = get_instructions(&call, size, result, nr, err);
+		ret = get_instructions(&call, code->size, result, nr, err);
 	reader_call_end(&call);
 	return ret;
 }

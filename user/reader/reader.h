@@ -99,11 +99,10 @@ enum reader_maker reader_maker(int fd);
 int reader_code(int fd, uint64_t offset, size_t size, struct code *result, struct error *err);
 
 /*
- * Decodes instructions of code from byte `at` on, in at most `most` bytes; the caller frees
- * *result. address is that of the code's first byte. `most` may cut off the last instruction.
+ * Decodes the instructions of code, whose first byte has the address; the caller frees *result. The
+ * end of the code may cut off the last instruction.
  */
 int reader_instructions(const struct code *code, uint64_t address, enum disasm_syntax syntax,
-			size_t at, size_t most, struct instruction **result, size_t *nr,
-			struct error *err);
+			struct instruction **result, size_t *nr, struct error *err);
 
 #endif

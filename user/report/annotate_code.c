@@ -627,11 +627,11 @@ static size_t next_hit(const struct annotating *work, size_t at, size_t *bin)
 static int add_part(struct annotating *work, const struct code *code, size_t *at, size_t *bin)
 {
 	const size_t end = work->from_hits ? min_size(*at + PART_BYTES, code->size) : code->size;
+	const struct code part = { code->bytes + *at, end - *at, code->machine };
 	struct instruction *all = NULL;
 	size_t i, nr = 0, next = *at;
-	int ret = reader_instructions(code, address_of(work, work->annotation->offset),
-				      work->request->syntax, *at, end - *at, &all, &nr,
-				      &work->no_code);
+	int ret = reader_instructions(&part, address_of(work, work->annotation->offset) + *at,
+				      work->request->syntax, &all, &nr, &work->no_code);
 
 	for (i = 0; !ret && i < nr && next == *at; i++) {
 		if (i && end < code->size && end - *at < INSTRUCTION_BYTES)

@@ -114,7 +114,8 @@ static int count_chains(struct chains_build *build)
 		if (!ret)
 			count_row(build, row, context);
 	}
-	ret = ret ?: context_tree_grow(&build->tree);
+	if (!ret)
+		ret = context_tree_grow(&build->tree);
 	if (!ret)
 		context_tree_include(&build->tree);
 	return ret;

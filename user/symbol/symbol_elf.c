@@ -646,10 +646,9 @@ static int add_all(struct symbol_table *table, const struct elf_image *image, in
 	return ret ? ret : plt_symbols_add(table, image);
 }
 
-/* Consumes image. wanted NULL: all symbols. */
+/* Consumes image. wanted NULL: all symbols. Returns 0, or a code for symbol_table_failure(). */
 static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
-		      const struct symbol_wanted *wanted, struct symbol_table **result,
-		      struct error *err)
+		      const struct symbol_wanted *wanted, struct symbol_table **result)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
 	int ret = table ? 0 : -ENOMEM;
@@ -665,12 +664,11 @@ static int load_image(struct elf_image *image, int fd, const char *path, const c
 	if (!ret)
 		ret = symbol_table_finish(table);
 	elf_image_close(image);
-	if (ret) {
+	if (ret)
 		symbol_table_free(table);
-		return symbol_table_failure(ret, path, err);
-	}
-	*result = table;
-	return 0;
+	else
+		*result = table;
+	return ret;
 }
 
 int symbol_table_load_elf(int fd, const char *path, const char *root,
@@ -680,7 +678,10 @@ int symbol_table_load_elf(int fd, const char *path, const char *root,
 	struct elf_image image;
 	int ret = elf_image_open(fd, &image, err);
 
-	return ret ? ret : load_image(&image, fd, path, root, wanted, result, err);
+	if (ret)
+		return ret;
+	ret = load_image(&image, fd, path, root, wanted, result);
+	return ret ? symbol_table_failure(ret, path, err) : 0;
 }
 
 int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **result,
@@ -689,5 +690,8 @@ int symbol_table_load_memory(const void *memory, size_t size, struct symbol_tabl
 	struct elf_image image;
 	int ret = elf_image_open_memory(memory, size, &image, err);
 
-	return ret ? ret : load_image(&image, -1, "memory", "", NULL, result, err);
+	if (ret)
+		return ret;
+	ret = load_image(&image, -1, "memory", "", NULL, result);
+	return ret ? symbol_table_failure(ret, "memory", err) : 0;
 }
