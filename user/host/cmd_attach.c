@@ -59,7 +59,7 @@ static int prepare(struct attach *attach, struct error *err)
 	return loop->signal_fd < 0 ? loop->signal_fd : start(attach, err);
 }
 
-/* Whoever asked for an hour shall learn why it was less: a container that is restarted has ended too. */
+/* Reports why the time was shorter than requested: a container that is restarted has ended, too. */
 static void say_ended(const struct attach *attach)
 {
 	const struct targets *targets = &attach->targets;

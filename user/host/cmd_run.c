@@ -93,7 +93,7 @@ static void pass_on(const struct command_run *run)
 		kill(run->child.pid, (int)run->loop.signal.ssi_signo);
 }
 
-/* Whoever typed ^C thinks that it is over. */
+/* A user who typed ^C expects that it is over. */
 static void say_waiting(const struct command_run *run, enum sample_event event)
 {
 	struct pollfd ended = { .fd = run->child.pid_fd, .events = POLLIN };

@@ -114,7 +114,7 @@ void target_options_free(struct target_options *options)
 	target_options_init(options);
 }
 
-/* Nobody knows the pid of a process that is not there yet. */
+/* A process that is not there yet has no known pid. */
 static bool may_come(enum target_word_kind kind)
 {
 	return kind != WORD_PID && kind != WORD_ALL;
@@ -183,7 +183,7 @@ static int resolve(const struct target_options *options, const struct target_wor
 #define LOOK_MS 300
 
 /*
- * Looks again and again, because no event tells that a runtime or a unit has begun something in all of
+ * Looks again and again, because no event reports that a runtime or a unit has begun something in all of
  * the hierarchies. What could not be found, and why, is said once.
  */
 static int wait_for(struct target_options *options, const struct target_word *word,
@@ -254,7 +254,7 @@ int target_options_choose_hierarchy(struct targets *targets, unsigned int split,
 	return split == SPLIT_CGROUP ? targets_split_hierarchy(&targets->controller, err) : 0;
 }
 
-/* Whoever knows `perf record -a sleep 1` means a time by it, or a command that is to be profiled. */
+/* Users of `perf record -a sleep 1` mean a time by it, or a command that is to be profiled. */
 static int refuse_command(const char *command, char **operands, struct error *err)
 {
 	const char *time = !strcmp(operands[0], "sleep") && operands[1] ? operands[1] : "T";

@@ -54,7 +54,7 @@ int target_options_refuse(const char *command, char **operands, struct error *er
 
 /*
  * For --split cgroup: sets targets->controller to the hierarchy of the targets, or, if there is no
- * cgroup among them, to the one that tells processes apart on this host.
+ * cgroup among them, to the one that separates processes on this host.
  */
 int target_options_choose_hierarchy(struct targets *targets, unsigned int split, struct error *err);
 

@@ -93,7 +93,7 @@ static int delete_entry(int map_fd, const struct spent_key *key, struct table_st
 	return ret;
 }
 
-/* The part of the deleted entry is taken first, because no later reading has it. */
+/* The part of the deleted entry is read first, because no later reading has it. */
 static void mark_taken(struct runtime_split *split)
 {
 	uint64_t unbinned = split->unbinned < split->gone_unbinned ? split->unbinned :

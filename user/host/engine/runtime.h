@@ -14,13 +14,13 @@ struct table_state;
 /*
  * The CPU time of the processes, threads or cgroups that targets are split into. The programs add it
  * up in a map. What was already taken of an entry is kept here, because an entry cannot be read and
- * cleared in one step. An entry whose threads have all ended is deleted once all of it was taken.
+ * cleared in one step. An entry whose threads have all ended is deleted once all of it is in a profile.
  */
 enum { SPLIT_NAME_BYTES = 16 };
 
 struct runtime_split {
 	struct spent_key key;
-	uint64_t ns; /* since the last take */
+	uint64_t ns; /* since the last profile */
 	uint64_t unbinned;
 	uint64_t binned; /* while a profile is filled: its ticks in bins */
 	uint64_t taken_ns; /* in all takes before */

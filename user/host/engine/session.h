@@ -41,7 +41,7 @@ struct session_options {
 	enum split split;
 	bool callers; /* count the chain of callers of each tick too */
 	bool waits; /* count wall time too: where threads wait, and for how long */
-	bool series; /* profiles are taken again and again */
+	bool series; /* profiles are made again and again */
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
 	uint64_t memory; /* hard limit for what was counted, in bytes */
 	/*
@@ -96,7 +96,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 
 /*
  * Between these two no tick falls, but the CPU time of targets counts: later ticks stand for it. Each needs a walk over
- * all threads. If a take is in between, the duty may change.
+ * all threads. If a profile is made in between, the duty may change.
  */
 void session_stop_ticks(struct session *session);
 void session_start_ticks(struct session *session, double duty_percent);
@@ -128,38 +128,39 @@ void session_measure(struct session *session, bool on);
 int session_stop(struct session *session, struct error *err);
 
 /*
- * Makes a profile of all ticks since the start or the last take. Each tick is in exactly one profile, even if it falls
- * during the take. The last take, after stop, computes its total from an independent count less all earlier takes, so
- * that its account checks all of them. The caller frees *result and fills in its command. If it fails, the next profile
+ * Makes a profile of all ticks since the start or the last profile. Each tick is in exactly one
+ * profile, even if it falls meanwhile. The last profile, after stop, computes its total from an
+ * independent count less all earlier profiles, so that its account checks all of them. The caller frees *result and fills in its command. If it fails, the next profile
  * has the ticks.
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
-/* The same, but the ticks stay for the next take. It is not exact while sampling runs. */
+/* The same, but the ticks stay for the next profile. It is not exact while sampling runs. */
 int session_peek(struct session *session, struct profile **result, struct error *err);
 
 /*
- * Closes files without a tick in the last two takes, and files whose ticks in the last one were all of processes or
- * cgroups that have ended. Open the objects of that take's profile first; afterwards that is not possible.
+ * Closes files without a tick in the last two profiles, and files whose ticks in the last one were
+ * all of processes or cgroups that have ended. Open that profile's objects first; afterwards that is
+ * not possible.
  */
 void session_let_go(struct session *session);
 
 /*
- * The least that the next take will have: the CPU time of targets and of cgroups, in a profile without ticks, and the
+ * The least that the next profile will have: the CPU time of targets and of cgroups, in a profile without ticks, and the
  * number of ticks. It needs a walk over all threads. A cgroup whose name is unknown yet is in no split.
  */
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,
 		  struct error *err);
 
-/* When the profile of a take at this moment would begin, on the clock of monotonic_ns(). */
+/* When a profile that is made now would begin, on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
 
 /* The time of day of a time on that clock, by the host's clock as it is set now. */
 struct timespec session_time(const struct session *session, uint64_t at_ns);
 
 /*
- * The clock by which the next take notes that the host's clock was set, or the host was suspended. If you drop the
- * profile of a take, set the clock from before it again, so that the next profile has its note.
+ * The clock by which the next profile notes that the host's clock was set, or the host was suspended.
+ * If you drop a profile, set the clock from before it again, so that the next profile has its note.
  */
 struct wall_clock session_clock(const struct session *session);
 void session_set_clock(struct session *session, const struct wall_clock *clock);

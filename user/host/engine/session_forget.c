@@ -65,7 +65,7 @@ static bool is_running(const struct session *session, const struct split_name *n
 }
 
 /*
- * A cgroup without threads is dropped from the kernel's map. If it has a tick by the next take, it is entered again.
+ * A cgroup without threads is dropped from the kernel's map. If it has a tick by the next profile, it is entered again.
  * Otherwise its name is freed, and the programs announce it again if it comes back.
  */
 static bool may_forget(struct session *session, struct split_name *name)

@@ -33,7 +33,7 @@
 #define REST_MIN (1 * MS)
 #define REST_MAX (10000 * MS)
 
-/* How long a take reads maps. */
+/* How long maps are read for a profile. */
 #define TAKE_MAX (1000 * MS)
 
 /* How long maps are read between two rests, because nothing else runs meanwhile. */

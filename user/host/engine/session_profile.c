@@ -75,7 +75,7 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 }
 
 /*
- * The total of a target. At the end it is an independent count less all that was taken before.
+ * The total of a target. At the end it is an independent count less all earlier profiles.
  * While ticks fall, two counts cannot be read at the same moment, so it is the sum.
  */
 static uint64_t total_ticks(const struct session *session, const struct counted *counted,

@@ -13,7 +13,7 @@ struct session;
 
 /*
  * The CPU time of the targets. It counts from the first of these calls on, and is brought up to date
- * before each take. After sampling has ended it waits for threads that were reaped, because the last
+ * before each profile. After sampling has ended it waits for threads that were reaped, because the last
  * runtime of a thread is only known when it is freed.
  */
 int session_begin_runtime(struct session *session, struct error *err);

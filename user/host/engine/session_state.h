@@ -60,10 +60,10 @@ struct session_costs {
 
 /* When the session ran. */
 struct session_times {
-	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
+	struct wall_clock clock; /* at the last profile, or the start; all times here are monotonic */
 	uint64_t start_ns;
 	uint64_t paused_ns; /* 0: not paused */
-	uint64_t since_ns; /* of the last take, or of the start */
+	uint64_t since_ns; /* of the last profile, or of the start */
 	uint64_t since_idle_ns; /* how much of the time since then was paused */
 	uint64_t idle_ns; /* how much of the time since the start was paused */
 	uint64_t stop_ns; /* 0 while it runs */
@@ -93,7 +93,7 @@ struct session_callers {
 /* With --waits: see session_waits.c. */
 struct session_waits {
 	struct store *store;
-	struct waits_accounts accounts; /* since the last take */
+	struct waits_accounts accounts; /* since the last profile */
 	struct mapped_array unplaced; /* struct node_waits by target */
 	uint64_t look_ns; /* when unknown text is looked for next */
 	uint32_t looks; /* how often that is soon again */
@@ -139,12 +139,12 @@ struct session {
 	struct session_waits waits;
 	struct session_texts texts;
 	struct runtime runtime;
-	size_t added_up; /* processes added up by name since the last take */
+	size_t added_up; /* processes added up by name since the last profile */
 	struct mapped_array ranges;
 	struct mapped_array cpu_accounts;
 	struct mapped_array target_accounts;
 	uint32_t nr_cpus; /* number of possible CPUs */
-	uint64_t *delivered; /* by CPU: its ticks in the profiles taken so far */
+	uint64_t *delivered; /* by CPU: its ticks in the profiles so far */
 	struct session_target *targets;
 	uint32_t nr_targets;
 	bool by_cgroup; /* cgroups are targets or splits */
@@ -166,7 +166,7 @@ struct bpf_program *session_tick_program(const struct session *session);
 /* Has session_fd() become readable at that time. If session_poll() runs earlier, call this again. */
 void session_wake_at(struct session *session, uint64_t when);
 
-/* What a take reads with. */
+/* What a profile is read with. */
 struct counted session_counted(struct session *session);
 
 /* When a profile of this moment would end. */

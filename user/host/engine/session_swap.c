@@ -347,7 +347,7 @@ int session_swap(struct session *session, struct error *err)
 	return 0;
 }
 
-/* The next take reports an error. */
+/* The next profile reports an error. */
 void session_poll_swap(struct session *session)
 {
 	struct error ignored;

@@ -21,7 +21,8 @@ int session_begin_waits(struct session *session, bool has_threads, struct error 
 int session_end_waits(struct session *session, struct error *err);
 
 /*
- * In a turn: before the halves change, threads begin to count in the other half. After it, the waits that last move there.
+ * In a swap: before the halves change, threads begin to count in the other half. After it, the waits
+ * that last move there.
  * The rest is added to the session's own waits.
  */
 int session_cut_waits(struct session *session, struct error *err);

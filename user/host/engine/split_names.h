@@ -15,7 +15,7 @@ struct split_name {
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
 	enum space_state state; /* the decision in the kernel's map */
-	bool used; /* it had a tick in the last take */
+	bool used; /* it had a tick in the last profile */
 	bool dropped; /* the programs announce it again at its next tick */
 };
 
