@@ -50,8 +50,8 @@ static __always_inline void begin_chain(struct walk *walk, u32 generation)
 }
 
 /*
- * Enters the chain of the walk that has just ended, and returns its leaf. NO_NODE: there is no room,
- * and the walk's parent is the node that it reached.
+ * Enters the chain of the walk that has just ended, and returns its leaf. NO_NODE: there is no
+ * room, and the walk's parent is the node that it reached.
  */
 __noinline u32 enter_chain(u32 cpu, u32 target)
 {

@@ -2,9 +2,9 @@
 /*
  * The BPF program of profil(), sprofil() and pcsample().
  *
- * A process that calls one of these has a call (the struct): a table of its regions, and counters. The server
- * (user/calls) makes the call and stores a reference to it at the process's first thread. From then
- * on, everything happens here:
+ * A process that calls one of these has a call (the struct): a table of its regions, and counters.
+ * The server (user/calls) makes the call and stores a reference to it at the process's first
+ * thread. From then on, everything happens here:
  *
  *     tick        call_tick()    pc ── call_table ── region ── bin ── page of counters
  *     fork        call_fork()    the child gets a call of its own, or shares the parent's

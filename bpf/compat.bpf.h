@@ -68,8 +68,8 @@ static __always_inline bool amid_exec(struct task_struct *task)
 }
 
 /*
- * Whether a task that leaves its CPU has left the run queue too. Since "sched/fair: Implement delayed dequeue", 6.12,
- * one that sleeps may be left in the queue for a while, marked as such.
+ * Whether a task that leaves its CPU has left the run queue too. Since "sched/fair: Implement
+ * delayed dequeue", 6.12, one that sleeps may be left in the queue for a while, marked as such.
  */
 static __always_inline bool has_left_queue(struct task_struct *task)
 {

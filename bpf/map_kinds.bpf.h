@@ -19,8 +19,8 @@
 #define ARRAY(name, value_type, entries) ARRAY_WITH_FLAGS(name, 0, value_type, entries)
 
 /*
- * User space maps it instead of looking elements up. It starts on a page, and therefore an element of 64 bytes is one
- * cache line.
+ * User space maps it instead of looking elements up. It starts on a page, and therefore an element
+ * of 64 bytes is one cache line.
  */
 #define MAPPED_ARRAY(name, value_type, entries)                                                    \
 	ARRAY_WITH_FLAGS(name, BPF_F_MMAPABLE, value_type, entries)
@@ -53,8 +53,8 @@
 	} name SEC(".maps")
 
 /*
- * A map of arrays that user space maps and adds while the programs run. Key and value of these are given by size and not
- * by type, because 6.1 treats a map with BTF and one without as different.
+ * A map of arrays that user space maps and adds while the programs run. Key and value of these are
+ * given by size and not by type, because 6.1 treats a map with BTF and one without as different.
  */
 #define ADDED_ARRAYS(name, array, flags, value_type, array_entries, entries)                       \
 	struct array {                                                                             \

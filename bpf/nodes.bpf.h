@@ -77,8 +77,8 @@ static __always_inline u32 new_root_number(const struct table_root_key *key)
 }
 
 /*
- * Returns the root of a target, the current split and an end of walks, as a parent. If the split has
- * no room for a root or for its account, it returns the root of split 0.
+ * Returns the root of a target, the current split and an end of walks, as a parent. If the split
+ * has no room for a root or for its account, it returns the root of split 0.
  */
 __noinline u32 root_parent(u32 target, u32 end)
 {
@@ -136,8 +136,8 @@ static __always_inline u32 node_mask(u32 half)
 
 /*
  * The i-th line in which a site below a parent may be. The lines are not adjacent: otherwise lines
- * would fill up in clusters while the table still has room, and chains that start in a cluster would
- * be lost.
+ * would fill up in clusters while the table still has room, and chains that start in a cluster
+ * would be lost.
  */
 static __always_inline u32 line_index(u64 hash, u32 i, u32 mask)
 {

@@ -18,8 +18,8 @@
  *
  * A hit uses these lines: the thread's record (struct follow), the range, the node, and some global
  * data that all ticks share. A miss may also end without a place: the thread is in no target, it is
- * in the middle of an exec or past its exit, or its mapping cannot be read now. In the last case the
- * tick waits in the thread's record until a later tick finds the mapping (follow.bpf.h).
+ * in the middle of an exec or past its exit, or its mapping cannot be read now. In the last case
+ * the tick waits in the thread's record until a later tick finds the mapping (follow.bpf.h).
  *
  * With callers, a hit does not count in a node. It leaves its site in struct tick, and the walk up
  * the stack begins there (host.bpf.c).
@@ -380,8 +380,8 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 }
 
 /*
- * Counts a tick whose text is in the cache. Returns its target, or TICK_MISSED or TICK_IGNORED. It is
- * a function of its own, so that its stack does not add to slow_tick()'s.
+ * Counts a tick whose text is in the cache. Returns its target, or TICK_MISSED or TICK_IGNORED. It
+ * is a function of its own, so that its stack does not add to slow_tick()'s.
  */
 __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 {
@@ -441,8 +441,8 @@ static __always_inline bool classify_cgroup(struct tick *tick)
 }
 
 /*
- * Counts a tick by its pc. Returns its target if the tick has a place or is outside of all text, else
- * an enum tick_result. With callers, a tick with a place is counted by count_callers().
+ * Counts a tick by its pc. Returns its target if the tick has a place or is outside of all text,
+ * else an enum tick_result. With callers, a tick with a place is counted by count_callers().
  */
 static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {

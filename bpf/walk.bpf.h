@@ -13,10 +13,10 @@
  *     text + offset ── rules_of_texts ── lines ── rules
  *     pc ── site        its table         a row    CFA = SP + 48, return address at CFA - 8
  *
- * Where there is no rule, the walk tries in turn: code that is about to return (step_by_epilogue()), a
- * frame of the kernel for a signal handler, and the frame pointer (step_by_pointer()). A frame
- * pointer without a rule may be any number. Then the walk counts as guessed, but it must still lead
- * to text.
+ * Where there is no rule, the walk tries in turn: code that is about to return
+ * (step_by_epilogue()), a frame of the kernel for a signal handler, and the frame pointer
+ * (step_by_pointer()). A frame pointer without a rule may be any number. Then the walk counts as
+ * guessed, but it must still lead to text.
  *
  * The walk's state is in a map and not on the stack, which has 512 bytes. Each step is a global
  * function of scalars in a plain loop: the verifier checks a global function once, but a static one
@@ -269,15 +269,16 @@ static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp)
 }
 
 /*
- * Whether a frame pointer leads to the caller. GUESSED: it may be any number. SKIPS_FRAME: it is the
- * frame pointer of the caller's caller, perhaps on another stack; one frame is missing.
+ * Whether a frame pointer leads to the caller. GUESSED: it may be any number. SKIPS_FRAME: it is
+ * the frame pointer of the caller's caller, perhaps on another stack; one frame is missing.
  */
 enum trust { FP_GUESSED, FP_SKIPS_FRAME, FP_SURE };
 
 /*
- * Steps to the caller by the frame pointer, which must point into the stack above. If the words there
- * are not a frame, the next step ends the walk, unless the return address is in text. `above` is how far the caller's stack pointer is above what the frame pointer points to. It is a
- * function of its own to save walk_step()'s stack.
+ * Steps to the caller by the frame pointer, which must point into the stack above. If the words
+ * there are not a frame, the next step ends the walk, unless the return address is in text. `above`
+ * is how far the caller's stack pointer is above what the frame pointer points to. It is a function
+ * of its own to save walk_step()'s stack.
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
@@ -365,8 +366,8 @@ static __always_inline int step_by_epilogue(struct walk *walk)
 
 /*
  * Steps from a caller in Go's text. If FP points into this frame, the slot below the return address
- * is used instead, because crosscall2() of Go 1.21 and later sets FP to another address in it. If FP
- * points elsewhere, it belongs to another stack and is right.
+ * is used instead, because crosscall2() of Go 1.21 and later sets FP to another address in it. If
+ * FP points elsewhere, it belongs to another stack and is right.
  */
 static __always_inline int step_in_go(struct walk *walk, const struct unwind_rule *rule)
 {

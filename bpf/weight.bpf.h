@@ -19,9 +19,9 @@
  * What is due is spread over the next samples: each adds `step` to `accrued`, and when that reaches
  * a period, the sample counts as one tick more (or, below zero, as none).
  *
- * sum_exec_runtime is exact for the moment when the thread last got a CPU. Within a run it is as old
- * as the scheduler's last tick: the true runtime is at least that, and at most one or two such ticks
- * more.
+ * sum_exec_runtime is exact for the moment when the thread last got a CPU. Within a run it is as
+ * old as the scheduler's last tick: the true runtime is at least that, and at most one or two such
+ * ticks more.
  */
 #include "vmlinux.h"
 
@@ -59,10 +59,11 @@ static __always_inline s64 proven_due(const struct weight *weight, s64 due, u64 
 }
 
 /*
- * `due` arose in a run of n samples: spreads it over the next n. If one sample made up for all of it, it would fall on the text that runs when a thread gets its CPU back, which may be the
- * same text each time. For a thread that is sampled more than once a run, `due` is what the clock
- * missed or counted too much, under a hypervisor perhaps a second. No text is to blame for that,
- * and therefore no sample makes up for more than a quarter of a period.
+ * `due` arose in a run of n samples: spreads it over the next n. If one sample made up for all of
+ * it, it would fall on the text that runs when a thread gets its CPU back, which may be the same
+ * text each time. For a thread that is sampled more than once a run, `due` is what the clock missed
+ * or counted too much, under a hypervisor perhaps a second. No text is to blame for that, and
+ * therefore no sample makes up for more than a quarter of a period.
  */
 static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
 {

@@ -41,8 +41,8 @@ enum { TARGETS_MAX = 1 << 12 };
 #define NO_TARGET 0xffffffff
 
 /*
- * What a text belongs to. CGROUP is a cgroup itself, in the records that announce it. WAIT is no text: see
- * TEXT_WAIT.
+ * What a text belongs to. CGROUP is a cgroup itself, in the records that announce it. WAIT is no
+ * text: see TEXT_WAIT.
  */
 enum space_kind {
 	SPACE_FILE = 1,
@@ -121,9 +121,9 @@ enum space_state { SPACE_UNKNOWN, SPACE_ANNOUNCED, SPACE_WANTED, SPACE_FILTERED,
 enum { RECORD_SPACE = 1, RECORD_FULL = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 /*
- * MAY_BLOCK: opening the file, or walking below the root of its process, may have to wait for a user's
- * program. STACKED: the file was opened in another file system than it is in, as in overlayfs, and
- * has another inode there.
+ * MAY_BLOCK: opening the file, or walking below the root of its process, may have to wait for a
+ * user's program. STACKED: the file was opened in another file system than it is in, as in
+ * overlayfs, and has another inode there.
  */
 enum { RECORD_MAY_BLOCK = 1, RECORD_STACKED = 2 };
 

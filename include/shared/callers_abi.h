@@ -53,10 +53,10 @@ static inline __u32 site_is_coarse(__u64 site)
 }
 
 /*
- * The programs number files and processes from TEXT_FIRST on. 0 is none, so that no site is 0. OTHER
- * is for all text without a number, and its sites are coarse, with offset 0. WAIT is no text: its
- * sites are the classes of waits, see waits_abi.h. User space frees a number once no chain names its
- * text.
+ * The programs number files and processes from TEXT_FIRST on. 0 is none, so that no site is 0.
+ * OTHER is for all text without a number, and its sites are coarse, with offset 0. WAIT is no text:
+ * its sites are the classes of waits, see waits_abi.h. User space frees a number once no chain
+ * names its text.
  */
 enum {
 	TEXT_KERNEL = 1,
@@ -144,9 +144,9 @@ enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
  * it. A tick without callers is a frame below its target's root of END_FLAT.
  *
  * Nodes are in two halves, so that user space reads and clears one while ticks are counted in the
- * other. A node's number is its place in its half, and for the second half NODE_IN_SECOND. If halves
- * have no more than base_nodes, half 0 is nodes[0 ... base_nodes) and half 1 the next base_nodes.
- * Larger halves are maps of their own in `halves`.
+ * other. A node's number is its place in its half, and for the second half NODE_IN_SECOND. If
+ * halves have no more than base_nodes, half 0 is nodes[0 ... base_nodes) and half 1 the next
+ * base_nodes. Larger halves are maps of their own in `halves`.
  */
 struct table_node {
 	__u64 site;
@@ -183,8 +183,9 @@ struct node_line {
 };
 
 /*
- * The parent of a chain's first frame: the number of its root, and of the owner of its process. Two owners therefore
- * share no node, and user space knows how many nodes each has, although nodes have no owner.
+ * The parent of a chain's first frame: the number of its root, and of the owner of its process. Two
+ * owners therefore share no node, and user space knows how many nodes each has, although nodes have
+ * no owner.
  */
 enum { ROOT_OWNER_SHIFT = 20, ROOTS_MAX = 1 << ROOT_OWNER_SHIFT };
 
@@ -342,8 +343,8 @@ struct owner {
 
 /*
  * Whether an owner may have one more node of a half. Nodes are freed only when the half is cleared,
- * and therefore at most nine sixteenths are lent (see share_admits()). If more than 13/16 are in use, a hash finds no
- * free node in reach. The last of these sixteenths is for leaves after a gap.
+ * and therefore at most nine sixteenths are lent (see share_admits()). If more than 13/16 are in
+ * use, a hash finds no free node in reach. The last of these sixteenths is for leaves after a gap.
  */
 static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32 after_gap)
 {

@@ -7,9 +7,10 @@
 #include "shared/types.h"
 
 /*
- * The states of a thread with --waits, which host.bpf.c and the engine share. From WAIT_BLOCKED on a state is the class
- * of a wait. A system call is WAIT_SYSCALL and its number, or with WAIT_COMPAT a number of the 32-bit table. The bit WAIT_IO
- * says that the kernel had marked the thread as waiting for I/O.
+ * The states of a thread with --waits, which host.bpf.c and the engine share. From WAIT_BLOCKED on
+ * a state is the class of a wait. A system call is WAIT_SYSCALL and its number, or with WAIT_COMPAT
+ * a number of the 32-bit table. The bit WAIT_IO says that the kernel had marked the thread as
+ * waiting for I/O.
  */
 enum wait_state {
 	WAIT_OFF, /* not counted: before the start, or in a pause */
@@ -63,8 +64,9 @@ struct node_waits {
 };
 
 /*
- * The wall time of a followed thread. `word` is the time at which its state began, shifted left by WAIT_STATE_BITS, and
- * the state, so that both change at once. Times are compared modulo 2^52 ns, which are 52 days.
+ * The wall time of a followed thread. `word` is the time at which its state began, shifted left by
+ * WAIT_STATE_BITS, and the state, so that both change at once. Times are compared modulo 2^52 ns,
+ * which are 52 days.
  */
 struct thread_waits {
 	__u64 word;

@@ -156,8 +156,8 @@ static void delivery_retry(struct delivery *delivery, const char *why)
 }
 
 /*
- * A file's name has the time of its first tick in milliseconds, so that names sort by time. A second
- * file of the same millisecond gets "_1", which sorts after it because "_" sorts after ".".
+ * A file's name has the time of its first tick in milliseconds, so that names sort by time. A
+ * second file of the same millisecond gets "_1", which sorts after it because "_" sorts after ".".
  */
 static void name_file(const char *folder, const char *started, unsigned int nr, char path[PATH_MAX])
 {

@@ -137,8 +137,8 @@ void sink_lose(struct sink *sink, uint64_t ticks);
 void sink_count(struct sink *sink, struct sink_counts *result);
 
 /*
- * Counts, and has sink_shown() return the result from here on. Publish only what was saved: otherwise
- * counters could decrease after a restart.
+ * Counts, and has sink_shown() return the result from here on. Publish only what was saved:
+ * otherwise counters could decrease after a restart.
  */
 void sink_publish(struct sink *sink, struct sink_counts *result);
 void sink_shown(struct sink *sink, struct sink_counts *result);

@@ -60,8 +60,8 @@ static int compare_texts(const void *left, const void *right)
 }
 
 /*
- * Adds the key of a histogram. JIT text always has a pid, but roots may have none; for these it gets a
- * second key without one.
+ * Adds the key of a histogram. JIT text always has a pid, but roots may have none; for these it
+ * gets a second key without one.
  */
 static void add_texts(struct profile_chains *chains, uint32_t i)
 {

@@ -11,8 +11,8 @@
 /*
  * Connects histograms with the tree of callers. Histograms have the ticks of each place, and the
  * tree has their callers. Every consumer counts the ticks of bins, and looks up their chains here.
- * Thus shares, weights and sums are the same with and without callers, and ticks outside of bins have
- * no chains. A tick without a known chain has PROFILE_NO_NODE.
+ * Thus shares, weights and sums are the same with and without callers, and ticks outside of bins
+ * have no chains. A tick without a known chain has PROFILE_NO_NODE.
  */
 #define PROFILE_NO_NODE UINT32_MAX
 

@@ -31,8 +31,8 @@
 const struct cfi_machine *cfi_machine = &cfi_aarch64;
 
 /*
- * The stack is near the top of the address space, and therefore its address has as many bits as those
- * of code. With 52-bit addresses, only mappings that ask for it are above 2^48.
+ * The stack is near the top of the address space, and therefore its address has as many bits as
+ * those of code. With 52-bit addresses, only mappings that ask for it are above 2^48.
  */
 uint64_t cfi_code_mask(void)
 {
@@ -406,8 +406,8 @@ static void set_pc(struct cfi_run *run)
 }
 
 /*
- * As in gcc's unwinder, an expression keeps the offset, and DW_CFA_def_cfa_register ends it. DWARF and
- * libdw do it differently, but libgcrypt's assembly needs this.
+ * As in gcc's unwinder, an expression keeps the offset, and DW_CFA_def_cfa_register ends it. DWARF
+ * and libdw do it differently, but libgcrypt's assembly needs this.
  */
 static void set_cfa(struct cfi_run *run, uint64_t number, uint64_t offset)
 {

@@ -24,8 +24,9 @@ struct callers_rules_maps {
 void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 
 /*
- * Makes tables of announced files, in a thread of its own, because a large file takes tens of milliseconds. Owns the
- * map of rules and the array, also on failure. NULL: out of memory, or no thread.
+ * Makes tables of announced files, in a thread of its own, because a large file takes tens of
+ * milliseconds. Owns the map of rules and the array, also on failure. NULL: out of memory, or no
+ * thread.
  */
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
@@ -37,7 +38,8 @@ void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
 
 /*
- * Frees a text's number and its table. No walk and no node may have the number. False: out of memory; try again.
+ * Frees a text's number and its table. No walk and no node may have the number. False: out of
+ * memory; try again.
  */
 bool callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 

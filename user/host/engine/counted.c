@@ -2,13 +2,14 @@
 /*
  * The account: total = binned + outside + filtered + lost, for each target.
  *
- * The programs count a tick twice, on different paths: in the total of its target (target_account.ticks, or first in
- * the range that it fell in), and in one of the parts: a node of the table of ticks, or a counter here. At the end of
- * sampling the total must be the sum of the parts. While sampling runs the two cannot be read at one moment, so that
- * the total of a profile is the sum.
+ * The programs count a tick twice, on different paths: in the total of its target
+ * (target_account.ticks, or first in the range that it fell in), and in one of the parts: a node of
+ * the table of ticks, or a counter here. At the end of sampling the total must be the sum of the
+ * parts. While sampling runs the two cannot be read at one moment, so that the total of a profile
+ * is the sum.
  *
- * To read a counter is to exchange it with 0 in one step. Therefore a tick that falls meanwhile is in this profile or
- * in the next one, never in both or in neither.
+ * To read a counter is to exchange it with 0 in one step. Therefore a tick that falls meanwhile is
+ * in this profile or in the next one, never in both or in neither.
  */
 #include "host/engine/counted.h"
 
@@ -30,8 +31,8 @@ static struct carry *find_carry(const struct carries *carries, uint64_t key)
 }
 
 /*
- * Entries are never deleted from the map, because a program that is about to add to an entry would lose its
- * wrap. There are few entries, because a wrap takes 2^32 ticks.
+ * Entries are never deleted from the map, because a program that is about to add to an entry would
+ * lose its wrap. There are few entries, because a wrap takes 2^32 ticks.
  */
 int carries_read(struct carries *carries, int map_fd, struct error *err)
 {

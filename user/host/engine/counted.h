@@ -64,7 +64,10 @@ struct counted {
 /* Reads the counters of a target. */
 void counted_account(const struct counted *counted, uint32_t target);
 
-/* Counts delayed ticks that are not filed yet as lost. Call it at the end, when no program can file them. */
+/*
+ * Counts delayed ticks that are not filed yet as lost. Call it at the end, when no program can file
+ * them.
+ */
 void counted_pending(const struct counted *counted, uint32_t target);
 
 /* All ticks of a target since the start, with those that the ranges still hold. */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The kernel's table of ticks has two halves, so that one can be read and cleared while programs count in the other:
+ * The kernel's table of ticks has two halves, so that one can be read and cleared while programs
+ * count in the other:
  *
  *     1. halves_flip(): new ticks go to the other half.
  *     2. A grace period: programs that began before the flip end.
  *     3. The closed half is mapped, its ticks move to the session's own table, and it is cleared (session_swap.c).
  *     4. halves_grow(): if the half filled up quickly, the empty one becomes larger before it is used next.
  *
- * A half is an open-addressing hash with a power of two of nodes. The kernel allocates the whole of it, and charges it
- * to our cgroup. Therefore both halves are small at first. They lie in one map that is made at load; a larger half is a
- * map of its own.
+ * A half is an open-addressing hash with a power of two of nodes. The kernel allocates the whole of
+ * it, and charges it to our cgroup. Therefore both halves are small at first. They lie in one map
+ * that is made at load; a larger half is a map of its own.
  */
 #include "host/engine/halves.h"
 

@@ -49,8 +49,8 @@ int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_a
 		     struct node_waits **waits);
 
 /*
- * Makes the half that is not in use larger, if the other one filled up in so short a time. It must be empty, and
- * unused by programs. Without memory it keeps its size.
+ * Makes the half that is not in use larger, if the other one filled up in so short a time. It must
+ * be empty, and unused by programs. Without memory it keeps its size.
  */
 void halves_grow(struct halves *halves, uint64_t filled_ns);
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Reads a perf map, or a dump of just-in-time code, while the process writes it, to find the code that is at an address
- * now. The process may write anything at any rate. Therefore the bytes of a reading and the remembered functions are
- * limited.
+ * Reads a perf map, or a dump of just-in-time code, while the process writes it, to find the code
+ * that is at an address now. The process may write anything at any rate. Therefore the bytes of a
+ * reading and the remembered functions are limited.
  */
 struct jit_map;
 
@@ -36,14 +36,15 @@ void jit_map_renew(struct jit_map *map, int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
 /*
- * Called each time other code replaces a code; time is by CLOCK_MONOTONIC, or 0 if the file has no times. Returns nonzero
- * if out of memory.
+ * Called each time other code replaces a code; time is by CLOCK_MONOTONIC, or 0 if the file has no
+ * times. Returns nonzero if out of memory.
  */
 typedef int (*jit_replaced)(void *ctx, const struct jit_code *code, uint64_t time);
 
 /*
- * Continues to read, and subtracts each remembered function from *room, which all maps share. Returns 0 at the end, 1 if
- * there is more, -E2BIG without room, after which the file is not followed, or another -errno.
+ * Continues to read, and subtracts each remembered function from *room, which all maps share.
+ * Returns 0 at the end, 1 if there is more, -E2BIG without room, after which the file is not
+ * followed, or another -errno.
  */
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx);
 

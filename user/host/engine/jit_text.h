@@ -17,8 +17,9 @@
 #define JIT_DOUBTFUL (JIT_PLACES + (1ULL << 51))
 
 /*
- * Code that had ticks when other code replaced it. Ticks are counted by address alone. Therefore the
- * number of the text was changed then: ticks with an older number belong to code of an earlier version.
+ * Code that had ticks when other code replaced it. Ticks are counted by address alone. Therefore
+ * the number of the text was changed then: ticks with an older number belong to code of an earlier
+ * version.
  */
 struct jit_former {
 	uint64_t start;

@@ -43,8 +43,8 @@ extern const struct kernel_btf_names kernel_btf_names;
 void kernel_btf_know(const struct kernel_types *types);
 
 /*
- * Whether --callers works here: it needs the tree of mappings as bpf/mapletree.bpf.h reads it, and an iterator over
- * mappings. Returns 0 or 1, or a negative errno.
+ * Whether --callers works here: it needs the tree of mappings as bpf/mapletree.bpf.h reads it, and
+ * an iterator over mappings. Returns 0 or 1, or a negative errno.
  */
 int kernel_can_walk(struct error *err);
 

@@ -144,8 +144,8 @@ static const struct btf_type *type_at(const struct scan *scan, uint32_t id)
 }
 
 /*
- * The 32-bit words of each kind of type, as letters: the word of struct btf_type that is a size or a
- * type, the words behind it, and those of each element behind these.
+ * The 32-bit words of each kind of type, as letters: the word of struct btf_type that is a size or
+ * a type, the words behind it, and those of each element behind these.
  *
  *     n   a name
  *     m   a member's name: the element is left out if the name is not wanted

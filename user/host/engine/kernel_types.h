@@ -11,9 +11,9 @@
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /*
- * The types of the kernel's BTF that have certain names, as a BTF of their own: some 8 KiB of 5 MiB, of
- * which libbpf has two copies while it reads them. Of a structure there are only the members with these
- * names, and a pointer points to nothing, or to a function's prototype.
+ * The types of the kernel's BTF that have certain names, as a BTF of their own: some 8 KiB of 5
+ * MiB, of which libbpf has two copies while it reads them. Of a structure there are only the
+ * members with these names, and a pointer points to nothing, or to a function's prototype.
  */
 struct kernel_types {
 	struct btf *btf;
@@ -21,8 +21,9 @@ struct kernel_types {
 };
 
 /*
- * Reads a file of BTF without ELF. If its form is not known here, libbpf reads all of it. The names, of so many bytes,
- * are one after the other, each with its NUL. Returns 0 or a negative errno. Free the types in any case.
+ * Reads a file of BTF without ELF. If its form is not known here, libbpf reads all of it. The
+ * names, of so many bytes, are one after the other, each with its NUL. Returns 0 or a negative
+ * errno. Free the types in any case.
  */
 int kernel_types_read(const char *path, const char *names, size_t size, struct kernel_types *result,
 		      struct error *err);

@@ -9,7 +9,10 @@
 
 struct bpf_map;
 
-/* Sets the size of a map before load, when this cannot fail. An unused map has 1: the kernel refuses 0. */
+/*
+ * Sets the size of a map before load, when this cannot fail. An unused map has 1: the kernel
+ * refuses 0.
+ */
 void map_set_entries(struct bpf_map *map, size_t entries);
 
 /* A BPF array with BPF_F_MMAPABLE, mapped here. */
@@ -24,9 +27,9 @@ int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *
 void mapped_array_close(struct mapped_array *array);
 
 /*
- * An array that BPF programs and user space share, and that can grow: elements of `element_size` bytes, the first `base`
- * of them in one map that is made at load, the rest in chunks that are added to an array of maps. It is mapped for
- * reading and writing.
+ * An array that BPF programs and user space share, and that can grow: elements of `element_size`
+ * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
+ * added to an array of maps. It is mapped for reading and writing.
  */
 struct chunked_array {
 	uint32_t element_size;
@@ -64,7 +67,8 @@ void chunked_array_free(struct chunked_array *array);
 /*
  * Sets what a map of type BPF_MAP_TYPE_TASK_STORAGE holds for the task of a pidfd. The kernel
  * refuses that with EAGAIN at the moment when another program, be it of another profiler, makes the
- * task's first record or deletes its last one; then this tries again. Returns 0 or a negative errno.
+ * task's first record or deletes its last one; then this tries again. Returns 0 or a negative
+ * errno.
  */
 int task_storage_set(int map_fd, int pid_fd, const void *value);
 

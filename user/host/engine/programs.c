@@ -56,8 +56,9 @@ static int set_target(struct bpf_program *program, struct bpf_prog_load_opts *op
 }
 
 /*
- * If a program is for tracing from the start, libbpf reads all types of the kernel, despite btf_custom_path. Therefore
- * ours have another type until they are loaded. If that fails, libbpf reads all types.
+ * If a program is for tracing from the start, libbpf reads all types of the kernel, despite
+ * btf_custom_path. Therefore ours have another type until they are loaded. If that fails, libbpf
+ * reads all types.
  */
 static void register_sections(void)
 {

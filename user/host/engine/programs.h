@@ -9,8 +9,8 @@
 #include "host/engine/kernel_types.h"
 
 /*
- * How an object of BPF programs is loaded without all of the kernel's BTF: libbpf gets the types that the
- * object refers to (kernel_types.h), and what its programs attach to is looked up here.
+ * How an object of BPF programs is loaded without all of the kernel's BTF: libbpf gets the types
+ * that the object refers to (kernel_types.h), and what its programs attach to is looked up here.
  *
  *     ret = programs_open(&file, err);
  *     skel = NAME_bpf__open_opts(&file.opts);
@@ -27,8 +27,8 @@ struct programs_file {
 };
 
 /*
- * Close the file in any case. All return 0 or a negative errno. programs_find_types() also reads the facts of
- * kernel_btf_read().
+ * Close the file in any case. All return 0 or a negative errno. programs_find_types() also reads
+ * the facts of kernel_btf_read().
  */
 int programs_open(struct programs_file *file, struct error *err);
 int programs_find_types(struct programs_file *file, const struct bpf_object *object,
@@ -38,8 +38,8 @@ int programs_load(const struct programs_file *file, struct bpf_object_skeleton *
 void programs_close(struct programs_file *file);
 
 /*
- * Use it in place of NAME_bpf__attach, which since libbpf 1.2 skips programs that were loaded like this. Returns 0 or a
- * negative errno.
+ * Use it in place of NAME_bpf__attach, which since libbpf 1.2 skips programs that were loaded like
+ * this. Returns 0 or a negative errno.
  */
 int programs_attach(struct bpf_object_skeleton *skeleton);
 

@@ -154,8 +154,8 @@ void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state 
 }
 
 /*
- * The number of a name. Programs may choose any name. Therefore, after some thousands of names or without memory, the
- * number is that of the empty name.
+ * The number of a name. Programs may choose any name. Therefore, after some thousands of names or
+ * without memory, the number is that of the empty name.
  */
 static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BYTES])
 {

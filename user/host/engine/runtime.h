@@ -12,9 +12,10 @@
 struct table_state;
 
 /*
- * The CPU time of the processes, threads or cgroups that targets are split into. The programs add it
- * up in a map. What was already taken of an entry is kept here, because an entry cannot be read and
- * cleared in one step. An entry whose threads have all ended is deleted once all of it is in a profile.
+ * The CPU time of the processes, threads or cgroups that targets are split into. The programs add
+ * it up in a map. What was already taken of an entry is kept here, because an entry cannot be read
+ * and cleared in one step. An entry whose threads have all ended is deleted once all of it is in a
+ * profile.
  */
 enum { SPLIT_NAME_BYTES = 16 };
 

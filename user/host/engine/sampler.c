@@ -37,8 +37,8 @@ static int uevent_open(void)
 }
 
 /*
- * A suspension to memory takes CPUs away and brings them back, without an event on that socket. At its
- * end, as when the clock is set, a timer of this kind is cancelled.
+ * A suspension to memory takes CPUs away and brings them back, without an event on that socket. At
+ * its end, as when the clock is set, a timer of this kind is cancelled.
  */
 static int resume_open(void)
 {
@@ -208,8 +208,9 @@ static void event_close(struct sampler_event *event)
 }
 
 /*
- * Ticks that the throttle withheld: the event's time advanced while its count stood still, for the rest of a jiffy at
- * least. A difference below a millisecond only means that the two clocks are read one after the other.
+ * Ticks that the throttle withheld: the event's time advanced while its count stood still, for the
+ * rest of a jiffy at least. A difference below a millisecond only means that the two clocks are
+ * read one after the other.
  */
 static uint64_t event_withheld(const struct sampler_event *event)
 {
@@ -329,8 +330,8 @@ static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 }
 
 /*
- * Whether a suspension may have ended since the last call, after which clocks are dead. If only the time was set, or the
- * suspension was aborted, they are opened anew in vain.
+ * Whether a suspension may have ended since the last call, after which clocks are dead. If only the
+ * time was set, or the suspension was aborted, they are opened anew in vain.
  */
 static bool may_have_slept(const struct sampler *sampler)
 {
@@ -360,7 +361,10 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
-/* Waits for programs on other CPUs. Only the tick needs this: once perf's clock is off, no program runs. */
+/*
+ * Waits for programs on other CPUs. Only the tick needs this: once perf's clock is off, no program
+ * runs.
+ */
 static void stop_tick(struct sampler *sampler)
 {
 	if (sampler->tick_link_fd < 0)

@@ -12,12 +12,13 @@
 #include "shared/abi.h"
 
 /*
- * The source of ticks. The clock of an online CPU consists of a few perf CPU-clock events with different fixed periods.
- * Their rates add up to the requested one, and each runs the program. A single event would fall in step with programs
- * that wake at its own pace: its interrupt also serves a sleeper's timer, and the sleeper begins just behind the tick.
- * The adaptive frequency mode is never used, because it miscounts idle hosts by an order of magnitude, nor is
- * PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's tick is one program for all CPUs; CPUs
- * without such a tick get the clock.
+ * The source of ticks. The clock of an online CPU consists of a few perf CPU-clock events with
+ * different fixed periods. Their rates add up to the requested one, and each runs the program. A
+ * single event would fall in step with programs that wake at its own pace: its interrupt also
+ * serves a sleeper's timer, and the sleeper begins just behind the tick. The adaptive frequency
+ * mode is never used, because it miscounts idle hosts by an order of magnitude, nor is
+ * PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's tick is one program for
+ * all CPUs; CPUs without such a tick get the clock.
  */
 enum { SAMPLER_CLOCKS = 3 };
 
@@ -49,7 +50,10 @@ struct sampler {
 	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
 };
 
-/* Opens one such event, stopped, for a thread and a CPU; -1: all of them. Returns a descriptor or -errno. */
+/*
+ * Opens one such event, stopped, for a thread and a CPU; -1: all of them. Returns a descriptor or
+ * -errno.
+ */
 int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu);
 
 /* cpus is the number of possible CPUs. This opens nothing yet. */
@@ -65,8 +69,8 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 		  struct error *err);
 
 /*
- * Call when changes_fd is readable: samples new CPUs, and restarts all clocks after a suspension to memory, which only
- * the clock of the first CPU survives.
+ * Call when changes_fd is readable: samples new CPUs, and restarts all clocks after a suspension to
+ * memory, which only the clock of the first CPU survives.
  */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 

@@ -34,7 +34,8 @@ struct session_options {
 	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
 	double requested_hz; /* as asked for; written to the profile */
 	/*
-	 * How many of the ticks count, chosen at random; 0: all. A tick that counts stands for the others too.
+	 * How many of the ticks count, chosen at random; 0: all. A tick that counts stands for the
+	 * others too.
 	 */
 	double duty_percent;
 	enum tick_mode mode;
@@ -61,9 +62,9 @@ struct session_options {
 	const char *cgroup_controller;
 	/*
 	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted.
-	 * SPACE_ANNOUNCED means that this is unknown yet; then it is called again, and until then ticks
-	 * are counted. Ticks of a cgroup that is left out are filtered, and no profile has its name.
-	 * NULL: all are wanted.
+	 * SPACE_ANNOUNCED means that this is unknown yet; then it is called again, and until then
+	 * ticks are counted. Ticks of a cgroup that is left out are filtered, and no profile has
+	 * its name. NULL: all are wanted.
 	 */
 	enum space_state (*choose)(void *context, const char *cgroup);
 	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
@@ -95,8 +96,8 @@ void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
 /*
- * Between these two no tick falls, but the CPU time of targets counts: later ticks stand for it. Each needs a walk over
- * all threads. If a profile is made in between, the duty may change.
+ * Between these two no tick falls, but the CPU time of targets counts: later ticks stand for it.
+ * Each needs a walk over all threads. If a profile is made in between, the duty may change.
  */
 void session_stop_ticks(struct session *session);
 void session_start_ticks(struct session *session, double duty_percent);
@@ -119,8 +120,8 @@ void session_cost_add_since(struct session_cost *sum, const struct session_cost 
 			    const struct session_cost *last);
 
 /*
- * Measuring reads a clock twice for each run of a program. Therefore it can be switched off for a time. With
- * options.measure it is on at first.
+ * Measuring reads a clock twice for each run of a program. Therefore it can be switched off for a
+ * time. With options.measure it is on at first.
  */
 void session_measure(struct session *session, bool on);
 
@@ -130,8 +131,8 @@ int session_stop(struct session *session, struct error *err);
 /*
  * Makes a profile of all ticks since the start or the last profile. Each tick is in exactly one
  * profile, even if it falls meanwhile. The last profile, after stop, computes its total from an
- * independent count less all earlier profiles, so that its account checks all of them. The caller frees *result and fills in its command. If it fails, the next profile
- * has the ticks.
+ * independent count less all earlier profiles, so that its account checks all of them. The caller
+ * frees *result and fills in its command. If it fails, the next profile has the ticks.
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
@@ -140,14 +141,15 @@ int session_peek(struct session *session, struct profile **result, struct error 
 
 /*
  * Closes files without a tick in the last two profiles, and files whose ticks in the last one were
- * all of processes or cgroups that have ended. Open that profile's objects first; afterwards that is
- * not possible.
+ * all of processes or cgroups that have ended. Open that profile's objects first; afterwards that
+ * is not possible.
  */
 void session_let_go(struct session *session);
 
 /*
- * The least that the next profile will have: the CPU time of targets and of cgroups, in a profile without ticks, and the
- * number of ticks. It needs a walk over all threads. A cgroup whose name is unknown yet is in no split.
+ * The least that the next profile will have: the CPU time of targets and of cgroups, in a profile
+ * without ticks, and the number of ticks. It needs a walk over all threads. A cgroup whose name is
+ * unknown yet is in no split.
  */
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,
 		  struct error *err);
@@ -159,25 +161,30 @@ uint64_t session_since_ns(const struct session *session);
 struct timespec session_time(const struct session *session, uint64_t at_ns);
 
 /*
- * The clock by which the next profile notes that the host's clock was set, or the host was suspended.
- * If you drop a profile, set the clock from before it again, so that the next profile has its note.
+ * The clock by which the next profile notes that the host's clock was set, or the host was
+ * suspended. If you drop a profile, set the clock from before it again, so that the next profile
+ * has its note.
  */
 struct wall_clock session_clock(const struct session *session);
 void session_set_clock(struct session *session, const struct wall_clock *clock);
 
 /*
- * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map of a jit object.
- * Returns a new descriptor for the caller to close, or a negative errno. root gets the prefix of its debug files.
+ * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map
+ * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
+ * the prefix of its debug files.
  */
 int session_open_object(const struct session *session, uint32_t object, char *root,
 			size_t root_size);
 
-/* Whether that descriptor only pins the file, and opener_open() must open it, because that may need a user's program. */
+/*
+ * Whether that descriptor only pins the file, and opener_open() must open it, because that may need
+ * a user's program.
+ */
 bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner);
 
 /*
- * For a jit object: opens a map of the places of replaced code. limit gets the size of the perf map when the profile was
- * made.
+ * For a jit object: opens a map of the places of replaced code. limit gets the size of the perf map
+ * when the profile was made.
  */
 int session_open_places(const struct session *session, uint32_t object, uint64_t *limit);
 

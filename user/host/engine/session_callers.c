@@ -13,8 +13,8 @@
 #include "shared/callers_abi.h"
 
 /*
- * The largest part of --memory for rules. They use what they need: clang alone has 10 MiB of rules, and a whole host
- * without it 13.
+ * The largest part of --memory for rules. They use what they need: clang alone has 10 MiB of rules,
+ * and a whole host without it 13.
  */
 enum { RULES_SHARE = 2 };
 
@@ -82,9 +82,10 @@ int session_bind_callers(struct session *session, struct error *err)
 /* --- processes that have just begun --------------------------------------------------------------- */
 
 /*
- * A file is announced at its first tick, and until its table is made, ticks in it lack callers. A program that has just
- * begun maps its libraries one after the other. Therefore, if a file is first seen in a process, that process is
- * searched for other files some milliseconds later, and twice more.
+ * A file is announced at its first tick, and until its table is made, ticks in it lack callers. A
+ * program that has just begun maps its libraries one after the other. Therefore, if a file is first
+ * seen in a process, that process is searched for other files some milliseconds later, and twice
+ * more.
  */
 #define MS 1000000ULL
 

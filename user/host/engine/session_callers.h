@@ -13,7 +13,10 @@ uint64_t session_plan_callers(struct session *session);
 void session_configure_callers(struct session *session);
 int session_bind_callers(struct session *session, struct error *err);
 
-/* With --callers or --waits: a process in which a file was first seen is searched for the other files that it maps. */
+/*
+ * With --callers or --waits: a process in which a file was first seen is searched for the other
+ * files that it maps.
+ */
 void session_note_starting(struct session *session, uint32_t tgid);
 void session_poll_starting(struct session *session);
 

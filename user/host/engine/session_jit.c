@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Just-in-time code comes and goes, and its addresses are reused, but a tick does not record when it fell. Therefore,
- * if a perf map shows that other code has replaced counted code, the text gets another number: ticks with the old
- * number are those of the old code. The later the map is read, the more ticks are in doubt.
+ * Just-in-time code comes and goes, and its addresses are reused, but a tick does not record when
+ * it fell. Therefore, if a perf map shows that other code has replaced counted code, the text gets
+ * another number: ticks with the old number are those of the old code. The later the map is read,
+ * the more ticks are in doubt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,8 +41,8 @@
 #define WORK_MAX (20 * MS)
 
 /*
- * If a reading is late by less, no tick is in doubt: a file's time is that of the last scheduler tick, at 100 to
- * 1000 Hz, and waking up takes time too.
+ * If a reading is late by less, no tick is in doubt: a file's time is that of the last scheduler
+ * tick, at 100 to 1000 Hz, and waking up takes time too.
  */
 #define LATE_MIN (10 * MS)
 
@@ -91,7 +92,10 @@ void session_free_text(struct session *session, struct space_info *info)
 	info->jit = NULL;
 }
 
-/* Owns fd, which becomes the map unless that file is open already. For far text it is a copy of the file. */
+/*
+ * Owns fd, which becomes the map unless that file is open already. For far text it is a copy of the
+ * file.
+ */
 static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
@@ -129,7 +133,10 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 	text->watch = inotify_add_watch(session->jit.inotify_fd, fd_path(fd, path), IN_MODIFY);
 }
 
-/* Looks for the map, which may have been created since. For far text, waits at most so long for a copy. */
+/*
+ * Looks for the map, which may have been created since. For far text, waits at most so long for a
+ * copy.
+ */
 static void find_map(struct session *session, struct space_info *info, unsigned int ms)
 {
 	struct jit_text *text = info->jit;

@@ -10,8 +10,8 @@ struct session;
 struct space_info;
 
 /*
- * Follows the perf map of each process with anonymous text. The map is read when it grows, and before
- * a profile is made. session_note_jit() notes in the profile how far it was read (-ENOMEM).
+ * Follows the perf map of each process with anonymous text. The map is read when it grows, and
+ * before a profile is made. session_note_jit() notes in the profile how far it was read (-ENOMEM).
  */
 int session_open_jit(struct session *session, struct error *err);
 void session_close_jit(struct session *session);

@@ -101,8 +101,8 @@ static uint64_t target_cpu_ns(const struct session *session, const struct counte
 }
 
 /*
- * How many ticks a target lacks, by the CPU time of all profiles. If that is unknown, withheld samples are divided in
- * proportion to ticks.
+ * How many ticks a target lacks, by the CPU time of all profiles. If that is unknown, withheld
+ * samples are divided in proportion to ticks.
  */
 static double lacking_ticks(const struct session *session, const struct counted *counted,
 			    uint32_t target)
@@ -118,8 +118,9 @@ static double lacking_ticks(const struct session *session, const struct counted 
 }
 
 /*
- * The kernel does not report whose samples it withheld. Later samples of the same threads stand for them, because a
- * thread's ticks add up to its CPU time. Therefore only the ticks that targets still lack at the end are lost.
+ * The kernel does not report whose samples it withheld. Later samples of the same threads stand for
+ * them, because a thread's ticks add up to its CPU time. Therefore only the ticks that targets
+ * still lack at the end are lost.
  */
 static void bill_withheld(const struct session *session, const struct counted *counted,
 			  const struct profile *profile)
@@ -142,7 +143,10 @@ static void bill_withheld(const struct session *session, const struct counted *c
 			(uint64_t)(lacking_ticks(session, counted, i) * share);
 }
 
-/* These are read with the CPU time. Those of ticks that were not read yet are left to the next profile. */
+/*
+ * These are read with the CPU time. Those of ticks that were not read yet are left to the next
+ * profile.
+ */
 static void fill_kernel(const struct counted *counted, uint32_t number,
 			struct profile_target *target)
 {

@@ -5,13 +5,15 @@
  *     clock ─► BPF program ─► half of the kernel's table ─► the session's own table ─► profile
  *     sampler.c  host.bpf.c   halves.c, session_swap.c      store.c                    session_take.c
  *
- * session_open() loads the programs and maps, and follows the targets, without a clock. session_start() starts the
- * clock. From then on the caller waits for session_fd() and calls session_poll(), which reads announced files and
- * cgroups (session_records.c), perf maps (session_jit.c), and swaps the halves if one fills up. session_take() makes a
- * profile at any time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. The
+ * session_open() loads the programs and maps, and follows the targets, without a clock.
+ * session_start() starts the clock. From then on the caller waits for session_fd() and calls
+ * session_poll(), which reads announced files and cgroups (session_records.c), perf maps
+ * (session_jit.c), and swaps the halves if one fills up. session_take() makes a profile at any
+ * time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. The
  * last profile checks the account.
  *
- * All state is in struct session (session_state.h). Each of these files only uses files further down:
+ * All state is in struct session (session_state.h). Each of these files only uses files further
+ * down:
  *
  *     session_run       begins, polls and ends a session
  *     session_take      makes profiles, with session_profile (their parts) and counted (the account)
@@ -75,8 +77,8 @@ static void read_kernel_cost(const struct session *session, struct session_cost 
 }
 
 /*
- * Reads what the programs measured themselves. Only the program on the scheduler's tick knows which of
- * its runs counted a tick: the kernel also measures its runs for other timers.
+ * Reads what the programs measured themselves. Only the program on the scheduler's tick knows which
+ * of its runs counted a tick: the kernel also measures its runs for other timers.
  */
 static void read_own_cost(const struct session *session, struct session_cost *result)
 {

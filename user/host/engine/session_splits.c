@@ -15,7 +15,8 @@
 #include "profile/profile_splits.h"
 
 /*
- * RCU's callbacks run some 10 to 50 ms after a thread was reaped. The wait is limited, because a CPU may stall.
+ * RCU's callbacks run some 10 to 50 ms after a thread was reaped. The wait is limited, because a
+ * CPU may stall.
  */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 
@@ -31,7 +32,10 @@ static int run_pass(struct session *session, enum pass_kind kind, struct error *
 	return programs_walk(session->skel->progs.profil_walk, 0, err);
 }
 
-/* Whether any thread may have earlier CPU time. A command has none, because it counts from its exec on. */
+/*
+ * Whether any thread may have earlier CPU time. A command has none, because it counts from its exec
+ * on.
+ */
 static bool has_threads(const struct session *session)
 {
 	uint32_t i;
@@ -104,8 +108,8 @@ static uint64_t still_to_come(const struct session *session)
 }
 
 /*
- * Ends the accounts of all threads, and waits for those that are exiting. No profile has the CPU time of the others
- * from now on, or of threads that begin to exit now.
+ * Ends the accounts of all threads, and waits for those that are exiting. No profile has the CPU
+ * time of the others from now on, or of threads that begin to exit now.
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
@@ -157,9 +161,9 @@ int session_name_splits(struct session *session, struct error *err)
 }
 
 /*
- * Many ticks of cgroups that are left out fall between two readings. Splits are read after their targets, so that
- * they do not have less; trim_unbinned() leaves the rest to the next profile. Without memory the earlier reading
- * counts, and a few ticks have no split.
+ * Many ticks of cgroups that are left out fall between two readings. Splits are read after their
+ * targets, so that they do not have less; trim_unbinned() leaves the rest to the next profile.
+ * Without memory the earlier reading counts, and a few ticks have no split.
  */
 void session_reread_runtime(struct session *session)
 {
@@ -227,8 +231,8 @@ static int put_binned(struct session *session, const uint64_t *split_ids, struct
 }
 
 /*
- * Of processes and threads that have ended without a tick there may be thousands. Therefore they are
- * one split for each name.
+ * Of processes and threads that have ended without a tick there may be thousands. Therefore they
+ * are one split for each name.
  */
 static int put_runtime(const struct session *session, struct profile *profile)
 {

@@ -12,9 +12,9 @@ struct profile;
 struct session;
 
 /*
- * The CPU time of the targets. It counts from the first of these calls on, and is brought up to date
- * before each profile. After sampling has ended it waits for threads that were reaped, because the last
- * runtime of a thread is only known when it is freed.
+ * The CPU time of the targets. It counts from the first of these calls on, and is brought up to
+ * date before each profile. After sampling has ended it waits for threads that were reaped, because
+ * the last runtime of a thread is only known when it is freed.
  */
 int session_begin_runtime(struct session *session, struct error *err);
 void session_set_period(struct session *session);
@@ -35,8 +35,8 @@ void session_reread_runtime(struct session *session);
 uint64_t session_split_ns(const struct session *session, uint32_t target);
 
 /*
- * Writes the times of the splits into the profile. split_ids has the split of each of its histograms.
- * Returns 0 or -ENOMEM.
+ * Writes the times of the splits into the profile. split_ids has the split of each of its
+ * histograms. Returns 0 or -ENOMEM.
  */
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile);

@@ -25,9 +25,9 @@
 #include "host.skel.h"
 
 /*
- * The inside of a session, for the files of the session only: session_run.c runs it, session_targets.c follows the
- * targets, session_swap.c moves ticks out of the kernel, session_take.c makes a profile step by step, and
- * session_profile.c fills it.
+ * The inside of a session, for the files of the session only: session_run.c runs it,
+ * session_targets.c follows the targets, session_swap.c moves ticks out of the kernel,
+ * session_take.c makes a profile step by step, and session_profile.c fills it.
  */
 struct session_target {
 	enum target_kind kind;

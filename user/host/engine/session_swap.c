@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Swaps the halves of the kernel's table, and moves the ticks of the closed half to the session's own table. Divides
+ * Swaps the halves of the kernel's table, and moves the ticks of the closed half to the session's
+ * own table. Divides
  * --memory among both tables.
  */
 #include <bpf/bpf.h>
@@ -36,7 +37,10 @@ enum {
 /* A process, thread or cgroup of a split takes some 110 bytes of the kernel, and a root. */
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
-/* Programs request a swap when so large a part of nodes or roots is in use, or only a third of splits is left. */
+/*
+ * Programs request a swap when so large a part of nodes or roots is in use, or only a third of
+ * splits is left.
+ */
 enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 
 /* How many frames of a tick are new in a busy second: the whole chain. */
@@ -72,7 +76,10 @@ static uint32_t roots_of_split(const struct session *session)
 	return (session->options.callers ? WALK_END_COUNT : 1) + session->options.waits;
 }
 
-/* Each target has a root for each end, even if there is no memory for others. Those of waits come last. */
+/*
+ * Each target has a root for each end, even if there is no memory for others. Those of waits come
+ * last.
+ */
 static uint32_t roots_for_good(const struct session *session)
 {
 	return session->nr_targets * roots_of_split(session);
@@ -285,8 +292,9 @@ static uint64_t own_bytes(const struct session *session)
 }
 
 /*
- * If the table is over its limit, adds up by name the processes that have ended. Then memory depends on hot text, and
- * not on the number of processes. If that is not enough, places lose detail.
+ * If the table is over its limit, adds up by name the processes that have ended. Then memory
+ * depends on hot text, and not on the number of processes. If that is not enough, places lose
+ * detail.
  */
 static void limit_store(struct session *session)
 {

@@ -190,10 +190,10 @@ int session_enter_cgroups(struct session *session, struct error *err)
 }
 
 /*
- * Finds the threads of all pids and of their children by a walk over all threads of the host, because lists in /proc
- * may change while they are read. A child of a followed process inherits its record. The next walk finds a child of
- * one that was not followed yet, and a thread whose record the kernel refused. Without memory that repeats, hence a
- * limit.
+ * Finds the threads of all pids and of their children by a walk over all threads of the host,
+ * because lists in /proc may change while they are read. A child of a followed process inherits its
+ * record. The next walk finds a child of one that was not followed yet, and a thread whose record
+ * the kernel refused. Without memory that repeats, hence a limit.
  */
 static int attach_pids(struct session *session, struct error *err)
 {

@@ -14,8 +14,8 @@ struct space;
 struct space_info;
 
 /*
- * The numbers of texts. Each text gets one when it is announced, and with --callers also its table of
- * rules. session_age_texts() runs in each swap, while the closed half is mapped.
+ * The numbers of texts. Each text gets one when it is announced, and with --callers also its table
+ * of rules. session_age_texts() runs in each swap, while the closed half is mapped.
  */
 uint32_t session_max_texts(const struct session *session);
 void session_size_texts(struct session *session);
@@ -27,8 +27,8 @@ void session_age_texts(struct session *session, const struct table_node *nodes, 
 bool session_texts_are_short(const struct session *session);
 
 /*
- * Other code lies in these places now, perhaps since late_ns ago. If they have ticks, ticks from now
- * on are counted apart.
+ * Other code lies in these places now, perhaps since late_ns ago. If they have ticks, ticks from
+ * now on are counted apart.
  */
 void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
 			  size_t nr, uint64_t late_ns);

@@ -27,7 +27,10 @@
 /* Sixteenths of the descriptors: see spaces_may_keep(). */
 enum { SHARE_LENT = 12, SHARE_RESERVED = 1 };
 
-/* In how many processes a file is tried. Each needs a record, and a process may end too early on purpose. */
+/*
+ * In how many processes a file is tried. Each needs a record, and a process may end too early on
+ * purpose.
+ */
 #define TRIES_MAX 64
 
 char *record_path(const struct record *record)
@@ -64,10 +67,10 @@ static int known_facts(int fd, struct statx *facts)
 }
 
 /*
- * Keeps an O_PATH descriptor if it is of the file with the tick: the process may have changed to another image at the
- * same addresses. The inode shows that, except in stacked file systems such as overlayfs, which have other numbers than
- * their files; there the size must match. The file is opened for reading here if it is in the mount that the programs
- * have seen.
+ * Keeps an O_PATH descriptor if it is of the file with the tick: the process may have changed to
+ * another image at the same addresses. The inode shows that, except in stacked file systems such as
+ * overlayfs, which have other numbers than their files; there the size must match. The file is
+ * opened for reading here if it is in the mount that the programs have seen.
  */
 static int keep_pinned(int place, const struct record *record, struct space_info *info)
 {
@@ -119,8 +122,9 @@ static int open_cached(const char *root, const char *path, const struct record *
 }
 
 /*
- * Opens a file by name, because the process is gone or its mapping changed: below the root of the process, of its
- * parent, or ours. If a shell starts many short programs, it still exists, and has the same root.
+ * Opens a file by name, because the process is gone or its mapping changed: below the root of the
+ * process, of its parent, or ours. If a shell starts many short programs, it still exists, and has
+ * the same root.
  */
 static int open_named(const struct record *record, struct space_info *info)
 {
@@ -137,8 +141,8 @@ static int open_named(const struct record *record, struct space_info *info)
 }
 
 /*
- * Any program can make us open files. Three quarters of all descriptors are for anyone. Beyond that, no owner may have
- * more than stay free for others.
+ * Any program can make us open files. Three quarters of all descriptors are for anyone. Beyond
+ * that, no owner may have more than stay free for others.
  */
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd)
 {
@@ -178,8 +182,8 @@ static bool differs(int fd, const char *ours)
 }
 
 /*
- * Pins the root and the mounts of a process if they are not ours, as in a container or a chroot. The mounts vanish with
- * the last process of their namespace, unless a descriptor holds them.
+ * Pins the root and the mounts of a process if they are not ours, as in a container or a chroot.
+ * The mounts vanish with the last process of their namespace, unless a descriptor holds them.
  */
 static void open_root(uint32_t tgid, struct space_info *info)
 {
@@ -198,7 +202,10 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	close_fd(&info->root_fd);
 }
 
-/* Reads its pid in its own namespace, which is the last number of the NSpid line, and the uid of its files. */
+/*
+ * Reads its pid in its own namespace, which is the last number of the NSpid line, and the uid of
+ * its files.
+ */
 static void read_status(uint32_t tgid, struct space_info *info)
 {
 	char path[32], line[256], *last;
@@ -245,7 +252,10 @@ static struct space_info *find_announced(const struct spaces *spaces, const stru
 	return info && (info->tries || info->dropped) ? info : NULL;
 }
 
-/* A closed file may have been replaced by another one with the same numbers. Therefore its path is read again. */
+/*
+ * A closed file may have been replaced by another one with the same numbers. Therefore its path is
+ * read again.
+ */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
 {
 	struct space_info *info = find_announced(spaces, &record->space);

@@ -13,9 +13,9 @@
 struct jit_text;
 
 /*
- * A file with ticks, or the anonymous text of a process. Each file is opened when it is first seen, so that a file that
- * is deleted, replaced or in another mount namespace still has its symbols at the end. For anonymous text, the root
- * directory is opened below which the process's perf map is.
+ * A file with ticks, or the anonymous text of a process. Each file is opened when it is first seen,
+ * so that a file that is deleted, replaced or in another mount namespace still has its symbols at
+ * the end. For anonymous text, the root directory is opened below which the process's perf map is.
  */
 struct space_info {
 	struct space space;
@@ -53,12 +53,16 @@ struct spaces {
 char *record_path(const struct record *record);
 
 /*
- * Adds the space of a record, or tries again to open its file. Only -ENOMEM is a failure, because a file that cannot be
- * opened keeps its name. 1: the file could not be opened; try again when the next process maps it.
+ * Adds the space of a record, or tries again to open its file. Only -ENOMEM is a failure, because a
+ * file that cannot be opened keeps its name. 1: the file could not be opened; try again when the
+ * next process maps it.
  */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
 
-/* Whether a descriptor of a file may stay open, because others need some too. spaces_keep() closes it if not. */
+/*
+ * Whether a descriptor of a file may stay open, because others need some too. spaces_keep() closes
+ * it if not.
+ */
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
 void spaces_keep(const struct spaces *spaces, struct space_info *info);
 
@@ -69,8 +73,9 @@ struct space_info *spaces_find(const struct spaces *spaces, const struct space *
 void spaces_sort(struct spaces *spaces);
 
 /*
- * Closes the descriptors of a file, so that its mount can be unmounted, or of a process that has ended. A file is opened
- * again when it is announced again. False: nothing was open, or the process still runs.
+ * Closes the descriptors of a file, so that its mount can be unmounted, or of a process that has
+ * ended. A file is opened again when it is announced again. False: nothing was open, or the process
+ * still runs.
  */
 bool space_let_go(struct space_info *info);
 
@@ -81,26 +86,30 @@ bool space_runs(const struct space_info *info);
 void space_info_free(struct space_info *info);
 
 /*
- * Opens the perf map of a process with anonymous text, if the process's user, root or we own it. Returns a descriptor
- * for the caller, or -errno. If the text is far, opener_answer() needs the descriptor.
+ * Opens the perf map of a process with anonymous text, if the process's user, root or we own it.
+ * Returns a descriptor for the caller, or -errno. If the text is far, opener_answer() needs the
+ * descriptor.
  */
 int space_open_perf_map(const struct space_info *info);
 
-/* The same for its jit-PID.dump, which runtimes map for this purpose. It is only found while the process runs. */
+/*
+ * The same for its jit-PID.dump, which runtimes map for this purpose. It is only found while the
+ * process runs.
+ */
 int space_open_jit_dump(const struct space_info *info);
 
 void spaces_free(struct spaces *spaces);
 
 /*
- * Makes the profile_object of a space: its path, and for text without a file also its build id and text. info is NULL if
- * the space was never announced.
+ * Makes the profile_object of a space: its path, and for text without a file also its build id and
+ * text. info is NULL if the space was never announced.
  */
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *result, struct error *err);
 
 /*
- * Adds build id and text of a file. Anybody may own it. Therefore it is no failure if the file cannot be read; a note
- * about its names has the reason.
+ * Adds build id and text of a file. Anybody may own it. Therefore it is no failure if the file
+ * cannot be read; a note about its names has the reason.
  */
 void object_describe_file(int fd, struct profile_object *object);
 

@@ -9,7 +9,10 @@
 #include "base/error.h"
 #include "shared/abi.h"
 
-/* The names of the processes and cgroups of splits, as last announced. They outlive the process or cgroup. */
+/*
+ * The names of the processes and cgroups of splits, as last announced. They outlive the process or
+ * cgroup.
+ */
 struct split_name {
 	uint64_t id;
 	size_t order; /* order of arrival */

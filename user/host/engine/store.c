@@ -2,21 +2,22 @@
 /*
  * The session's own table of ticks. A profile is made from it alone.
  *
- * The programs count in one half of the kernel's table at a time. When no program uses a half any more, store_add()
- * adds its ticks here, and they stay until a profile is made. The table is a forest: a root has the target and the split of its
- * ticks, and how the walk to their callers ended. Each node below it is a frame, and each tick is in one node.
+ * The programs count in one half of the kernel's table at a time. When no program uses a half any
+ * more, store_add() adds its ticks here, and they stay until a profile is made. The table is a
+ * forest: a root has the target and the split of its ticks, and how the walk to their callers
+ * ended. Each node below it is a frame, and each tick is in one node.
  *
  *     root (target, split, end)      its own ticks fell outside of all text
  *       main+0x1b                    a call in main
  *         find+0x44          12      12 ticks in find
  *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
  *
- * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each with a hash. The
- * kernel's numbers of texts and roots change their meaning when they are used again. Here a text is identified by its
- * space, and a root by its key.
+ * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each
+ * with a hash. The kernel's numbers of texts and roots change their meaning when they are used
+ * again. Here a text is identified by its space, and a root by its key.
  *
- * If the table exceeds its part of --memory, store_fold.c makes it smaller. store_profile.c makes objects of texts,
- * store_bins.c histograms, and store_callers.c the tree of callers.
+ * If the table exceeds its part of --memory, store_fold.c makes it smaller. store_profile.c makes
+ * objects of texts, store_bins.c histograms, and store_callers.c the tree of callers.
  */
 #include "host/engine/store.h"
 
@@ -173,9 +174,9 @@ void store_add_waits(struct store *store, uint32_t node, const struct node_waits
 
 /*
  * The state of store_add(). Each node with ticks, and each one above it, is copied once, parents
- * first. A chain with a gap (SITE_AFTER_GAP) is copied below a root of END_FULL. A node above the gap
- * that is also in complete chains is then copied twice. Its own ticks count in one copy only: that
- * below END_FULL if its own chain has a gap.
+ * first. A chain with a gap (SITE_AFTER_GAP) is copied below a root of END_FULL. A node above the
+ * gap that is also in complete chains is then copied twice. Its own ticks count in one copy only:
+ * that below END_FULL if its own chain has a gap.
  */
 struct adding {
 	struct store *store;
@@ -403,7 +404,10 @@ static void add_coarse(struct store *store, struct store_node *node)
 		store_put_node(store, node);
 }
 
-/* The node of the class above a parent, as a parent: a coarse wait loses its callers, but not its class. */
+/*
+ * The node of the class above a parent, as a parent: a coarse wait loses its callers, but not its
+ * class.
+ */
 static uint32_t class_parent(const struct store *store, uint32_t parent)
 {
 	while (!(parent & NODE_IS_ROOT) &&

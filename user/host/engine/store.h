@@ -76,8 +76,8 @@ bool store_names_text(const struct store *store, const struct space *space);
 uint32_t store_first_version(const struct store *store, const struct space *space);
 
 /*
- * Calls use() at least once for each pair of a text and a root with frames in it, and with a space of
- * kind 0 for each root that has ticks of its own. -ENOMEM: it was not called at all.
+ * Calls use() at least once for each pair of a text and a root with frames in it, and with a space
+ * of kind 0 for each root that has ticks of its own. -ENOMEM: it was not called at all.
  */
 int store_each_use(const struct store *store,
 		   void (*use)(void *ctx, const struct space *space, uint32_t target,

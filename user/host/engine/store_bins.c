@@ -9,8 +9,8 @@
 #include "host/engine/store_fill.h"
 
 /*
- * Ticks with the same key share a histogram. Replaced code has another one, and a third one if it is
- * doubtful, because their places are far from all others.
+ * Ticks with the same key share a histogram. Replaced code has another one, and a third one if it
+ * is doubtful, because their places are far from all others.
  */
 struct bins_key {
 	uint64_t split;

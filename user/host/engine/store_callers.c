@@ -151,6 +151,9 @@ int filling_callers(struct filling *filling, struct profile_callers *result)
 	else
 		ret = add_all(&tree);
 	free(tree.sites.slots);
-	/* Splits may look equal, as of a pid that was used twice, and so may nodes of two texts of one object. */
+	/*
+	 * Splits may look equal, as of a pid that was used twice, and so may nodes of two texts of
+	 * one object.
+	 */
 	return ret ? ret : profile_callers_fold(result);
 }

@@ -6,8 +6,9 @@
 #include "host/engine/store_table.h"
 
 /*
- * Finds the profile's objects for the texts of a store. Texts that differ only in their version share an object. The inodes
- * of one file do too: a file that is not pinned may get another inode in memory. Each kernel module has its own object.
+ * Finds the profile's objects for the texts of a store. Texts that differ only in their version
+ * share an object. The inodes of one file do too: a file that is not pinned may get another inode
+ * in memory. Each kernel module has its own object.
  */
 struct filling {
 	const struct store *store;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its process.
- * Waits are dropped and not folded: their time stays at the node of their class.
+ * Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its
+ * process. Waits are dropped and not folded: their time stays at the node of their class.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -158,9 +158,9 @@ static uint32_t rest_above(const struct store_change *change, uint32_t parent)
 }
 
 /*
- * Copies the rest of a chain below END_FULL, into the free slots before node i. Returns the last node
- * of the copy as a parent. If there are too few slots, it returns the root: the ticks lose these
- * callers.
+ * Copies the rest of a chain below END_FULL, into the free slots before node i. Returns the last
+ * node of the copy as a parent. If there are too few slots, it returns the root: the ticks lose
+ * these callers.
  */
 static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, uint32_t rest)
 {
@@ -478,8 +478,8 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 }
 
 /*
- * Folds in one way until the store is small enough. A cold place may be alone in its wider bin, which
- * saves nothing. Therefore each try folds more places.
+ * Folds in one way until the store is small enough. A cold place may be alone in its wider bin,
+ * which saves nothing. Therefore each try folds more places.
  */
 static int fold_by(struct store *store, const struct fold_step *step)
 {

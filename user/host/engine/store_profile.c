@@ -9,7 +9,10 @@
 
 /* --- texts of one object ------------------------------------------------------------------------- */
 
-/* A file is identified by its number on its device: its address in memory may change while it is not pinned. */
+/*
+ * A file is identified by its number on its device: its address in memory may change while it is
+ * not pinned.
+ */
 static int compare_spaces(const struct space *a, const struct space *b)
 {
 	if (a->kind != b->kind)

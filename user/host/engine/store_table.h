@@ -14,9 +14,9 @@
 enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
 
 /*
- * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. Bits 48 to 52: log2 of the
- * bin if the place was reduced to one, else 0. A node of such a place is directly below a root, or a
- * class of waits, and has nothing below it.
+ * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. Bits 48 to 52: log2 of
+ * the bin if the place was reduced to one, else 0. A node of such a place is directly below a root,
+ * or a class of waits, and has nothing below it.
  */
 enum { PLACE_SHIFT_BIT = 48, PLACE_SHIFT_BITS = 5 };
 

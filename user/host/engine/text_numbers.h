@@ -7,8 +7,8 @@
 #include "shared/callers_abi.h"
 
 /*
- * The numbers of texts. The programs allocate them when they first see a text, and user space frees them: see
- * bpf/texts.bpf.h. The session owns the maps.
+ * The numbers of texts. The programs allocate them when they first see a text, and user space frees
+ * them: see bpf/texts.bpf.h. The session owns the maps.
  */
 struct text_numbers {
 	struct rules_of_text *places; /* by number */

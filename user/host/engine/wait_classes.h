@@ -8,8 +8,8 @@
 enum { WAIT_CLASS_BYTES = 32 };
 
 /*
- * Writes the name of a class of waits (enum wait_state without WAIT_IO) into the text: that of a system call, from the kernel's
- * headers of the build, or a reason to wait. Returns the text.
+ * Writes the name of a class of waits (enum wait_state without WAIT_IO) into the text: that of a
+ * system call, from the kernel's headers of the build, or a reason to wait. Returns the text.
  */
 const char *wait_class_name(uint32_t state, char text[WAIT_CLASS_BYTES]);
 
