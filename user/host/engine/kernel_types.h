@@ -11,9 +11,9 @@
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /*
- * The types of the kernel's BTF that have certain names, as a BTF of their own: some 8 KiB of 5
- * MiB, of which libbpf has two copies while it reads them. Of a structure there are only the
- * members with these names, and a pointer points to nothing, or to a function's prototype.
+ * The types of the kernel's BTF that have certain names, as a BTF of their own. It has some 8 KiB,
+ * where libbpf would need two copies of 5 MiB. A structure has only the members with these names,
+ * and a pointer points to nothing, or to a function's prototype.
  */
 struct kernel_types {
 	struct btf *btf;
