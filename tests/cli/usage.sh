@@ -118,17 +118,17 @@ try: --pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or 
 usage top_operand "bpfprofil: top: '77': a target is named by an option
 try: --pid 77, --name 77, --container 77 or --unit 77" top 77
 # Whoever knows perf gives a command whose end is to end the sampling.
-usage attach_sleep "bpfprofil: attach: 'sleep': samples what already runs, and takes no command
+usage attach_sleep "bpfprofil: attach: 'sleep': samples running processes, and accepts no command
 try: --duration 1, or bpfprofil run -- sleep 1" attach --all sleep 1
-usage attach_sleep_alone "bpfprofil: attach: 'sleep': samples what already runs, and takes no command
+usage attach_sleep_alone "bpfprofil: attach: 'sleep': samples running processes, and accepts no command
 try: --duration 1.5, or bpfprofil run -- sleep 1.5" attach -- sleep 1.5
-usage attach_command "bpfprofil: attach: 'make': samples what already runs, and takes no command
+usage attach_command "bpfprofil: attach: 'make': samples running processes, and accepts no command
 try: --duration T, or bpfprofil run -- make -j ..." attach --all -- make -j 2
 usage attach_operand "bpfprofil: attach: 'nginx': a target is named by an option
 try: --pid nginx, --name nginx, --container nginx or --unit nginx" attach nginx
 usage attach_pids "bpfprofil: attach: '78': a target is named by an option
 try: --pid 78, --name 78, --container 78 or --unit 78" attach --pid 77 78
-usage top_command "bpfprofil: top: 'sleep': samples what already runs, and takes no command
+usage top_command "bpfprofil: top: 'sleep': samples running processes, and accepts no command
 try: leaving it out, or bpfprofil run -- sleep 1" top --all sleep 1
 usage top_delay "bpfprofil: top: --delay '0.01': must be a time of at least 100ms, like 1, 0.5s or 1m" \
 	top --all -d 0.01

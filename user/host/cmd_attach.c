@@ -243,11 +243,13 @@ static const struct opt_group attach_groups[] = {
 static const struct command_example attach_examples[] = {
 	{ "A running process and what it starts, for ten seconds",
 	  "sudo bpfprofil attach --pid 1234 --duration 10" },
+	{ "Call stacks of all processes whose name begins with postgres",
+	  "sudo bpfprofil attach --name 'postgres*' --callers --duration 30" },
 	{ "A container, until ^C or its end", "sudo bpfprofil attach --container web" },
 	{ "A container that is started later", "sudo bpfprofil attach --container web --wait" },
 	{ "Two services, each with its own histograms",
 	  "sudo bpfprofil attach --unit nginx --unit postgresql --duration 1m" },
-	{ "The whole host and its kernel, a profile a minute, the last day of them",
+	{ "The whole host and its kernel, a new file every minute, and the files of the last day kept",
 	  "sudo bpfprofil attach --all --mode split --interval 60 --keep 1440 -o "
 	  "'prof-%t.json.gz'" },
 	{ NULL, NULL }
@@ -255,14 +257,12 @@ static const struct command_example attach_examples[] = {
 
 const struct command command_attach = {
 	.name = "attach",
-	.summary = "profile what already runs: processes, containers, the whole host",
-	.operands = "TARGET...",
+	.summary = "profile running processes, containers or the whole host",
+	.operands = "--pid PID | --name PATTERN | --all | ...",
 	.description =
-		"Counts, in the kernel, where processes that already run spend their CPU time, from "
-		"the next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
-		"target. --waits also counts wall time. A tick belongs to one target: to that of its process, "
-		"else to the innermost cgroup's, else to --all. Writes a profile for report and "
-		"export. A second ^C quits at once and writes none.",
+		"Counts, in the kernel, where running processes spend their CPU time, until --duration, "
+		"^C, SIGTERM or the end of the last target. --waits also counts wall time. Writes a "
+		"profile for report and export. A second ^C quits at once and writes none.",
 	.groups = attach_groups,
 	.examples = attach_examples,
 	.run = cmd_attach,

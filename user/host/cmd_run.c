@@ -214,7 +214,7 @@ out:
 
 static const struct opt preload_opts[] = {
 	{ .name = "preload",
-	  .help = "serve COMMAND's own profil(), sprofil(), pcsample() and -pg start-up",
+	  .help = "make profil(), sprofil(), pcsample() and gcc -pg work in COMMAND",
 	  .field = offsetof(struct run_arguments, preload) },
 	{ 0 }
 };
@@ -230,15 +230,17 @@ static const struct opt_group run_groups[] = { SAMPLING_GROUPS(
 
 static const struct command_example run_examples[] = {
 	{ "Where does it spend its time?", "sudo bpfprofil run -- gzip -9 -k big.tar" },
-	{ "User and kernel time apart, ten times a millisecond and CPU",
+	{ "Record call stacks and waits, and show both",
+	  "sudo bpfprofil run --callers --waits -- ./server --once" },
+	{ "Separate user and kernel time, at 10,000 samples per second on each CPU",
 	  "sudo bpfprofil run -F 10000 --mode split -- ./server --once" },
 	{ "One library only, into a compressed file, as another user",
 	  "sudo bpfprofil run --region libz.so.1 -o prof-%t.json.gz -u www-data -- ./serve" },
-	{ "A profile a minute, the last day of them",
+	{ "A new file every minute, and the files of the last day kept",
 	  "sudo bpfprofil run --interval 60 --keep 1440 -o 'prof-%t.json.gz' -- ./server" },
 	{ "Ten seconds of a server, once it has started",
 	  "sudo bpfprofil run --delay 30 --duration 10 -- ./server" },
-	{ "A program built with gcc -pg, with our ticks in its gmon.out",
+	{ "Ticks of bpfprofil in the gmon.out of a program that was built with gcc -pg",
 	  "sudo bpfprofil run --preload -- ./prog" },
 	{ NULL, NULL }
 };
@@ -249,8 +251,8 @@ const struct command command_run = {
 	.operands = "[--] COMMAND [ARG...]",
 	.operand = VALUE_COMMAND,
 	.description =
-		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
-		"CPU time, from the first instruction to the last. --waits also counts wall time. Writes a "
+		"Starts COMMAND and counts, in the kernel, where it and its descendants spend their CPU "
+		"time, until it exits. --waits also counts wall time. Writes a "
 		"profile for report and export, and exits as COMMAND did: 128+n for a signal, "
 		"127 if there is no such command, 126 if it cannot be executed, 1 if the profile "
 		"cannot be written.",

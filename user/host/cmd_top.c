@@ -36,7 +36,7 @@ static const struct opt view_opts[] = {
 	{ .name = "delay",
 	  .letter = 'd',
 	  .arg = "SECONDS",
-	  .help = "how long an interval is",
+	  .help = "the time between updates",
 	  .fallback = "2",
 	  .set = opt_set_time,
 	  .min = DELAY_MIN,
@@ -52,14 +52,14 @@ static const struct opt view_opts[] = {
 	  .field = FIELD(iterations) },
 	{ .name = "by",
 	  .arg = "functions|objects|processes|threads|cgroups|comm",
-	  .help = "first show a row for each of these; comm: names of processes; cgroups implies "
-		  "--split cgroup, and threads --split thread",
+	  .help = "start with this view; comm sums processes of one name; cgroups implies --split "
+		  "cgroup, and threads --split thread",
 	  .fallback = "functions",
 	  .words = top_by_words,
 	  .field = FIELD(by) },
 	{ .name = "rows",
 	  .arg = "N",
-	  .help = "rows of a table without a screen; 0 shows all",
+	  .help = "rows of each table if the output is not a terminal; 0 shows all",
 	  .fallback = "20",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
@@ -228,7 +228,7 @@ static const struct command_example top_examples[] = {
 const struct command command_top = {
 	.name = "top",
 	.summary = "watch where running programs spend their CPU time",
-	.operands = "TARGET...",
+	.operands = "--pid PID | --name PATTERN | --all | ...",
 	.description =
 		"Shows the hottest functions, objects, processes, threads or control groups of the "
 		"last interval and of all so far, until q, ^C, or the end of the targets; h shows the "

@@ -68,7 +68,7 @@ const struct opt target_opts[] = {
 	  .arg = "PID[,PID...]",
 	  .value = VALUE_PIDS,
 	  .help = "these processes, with all threads and descendants, running and future ones; "
-		  "may repeat, like the other targets",
+		  "repeatable, like the other targets",
 	  .set = set_pid },
 	{ .name = "name",
 	  .arg = "PATTERN",
@@ -82,23 +82,23 @@ const struct opt target_opts[] = {
 	{ .name = "cgroup",
 	  .arg = "PATH",
 	  .value = VALUE_CGROUP,
-	  .help = "all processes in this cgroup or below; a directory, or a path under the mount",
+	  .help = "all processes in this cgroup or below; a directory, or a path below the mount",
 	  .set = set_cgroup },
 	{ .name = "container",
 	  .arg = "NAME|ID",
 	  .value = VALUE_CONTAINER,
-	  .help = "a container of docker, podman, containerd, CRI-O, runc, crun or LXC; the "
-		  "beginning of its id is enough",
+	  .help = "a Docker, Podman, containerd, CRI-O, runc, crun or LXC container; a prefix of "
+		  "its id is enough",
 	  .set = set_container },
 	{ .name = "unit",
 	  .arg = "NAME",
 	  .value = VALUE_UNIT,
-	  .help = "a unit of systemd, like nginx or user.slice",
+	  .help = "a systemd unit, like nginx or user.slice",
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },
 	{ .name = "wait",
-	  .help = "wait for a container, unit, name or cgroup that does not exist yet; attach waits "
-		  "again after its end, until --duration or ^C",
+	  .help = "wait for a container, unit, name or cgroup that does not exist yet; attach also "
+		  "waits again after it ends",
 	  .field = offsetof(struct target_options, wait) },
 	{ 0 }
 };
@@ -263,7 +263,7 @@ static int refuse_command(const char *command, char **operands, struct error *er
 	char other[80] = "leaving it out";
 	uint64_t ns;
 
-	error_set(err, -EINVAL, "%s: '%.128s': samples what already runs, and takes no command",
+	error_set(err, -EINVAL, "%s: '%.128s': samples running processes, and accepts no command",
 		  command, operands[0]);
 	if (!strcmp(command, "attach"))
 		snprintf(other, sizeof(other), "--duration %.64s",
