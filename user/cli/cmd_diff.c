@@ -69,7 +69,7 @@ static const struct opt diff_opts[] = {
 	  .arg = "functions|objects|lines|calls",
 	  .help = "a row for each of these; lines need the binaries of both profiles, and calls need "
 		  "their callers",
-	  .fallback = "functions; with callers in both, as text, also the other tables",
+	  .fallback = "functions; as text all tables if both have callers",
 	  .words = by_words,
 	  .field = FIELD(by) },
 	{ .name = "inclusive",
@@ -89,7 +89,7 @@ static const struct opt diff_opts[] = {
 	{ .name = "limit",
 	  .arg = "N",
 	  .help = "the first N rows; 0 shows all",
-	  .fallback = "40 as text, 10 of each of several tables, else all",
+	  .fallback = "as text 40, or 10 per table; else all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
@@ -102,11 +102,11 @@ static const struct opt diff_opts[] = {
 	{ .name = "map",
 	  .arg = "OLD=NEW",
 	  .help = "compare the program or library OLD as NEW, each by its path or the last "
-		  "component of it; may repeat",
+		  "component of it; repeatable",
 	  .set = set_map,
 	  .field = FIELD(maps) },
 	{ .name = "wide",
-	  .help = "cut no row",
+	  .help = "do not shorten rows",
 	  .fallback = "rows as wide as the terminal, else 200 columns",
 	  .field = FIELD(wide) },
 	PAGER_OPT(FIELD(pager)),
@@ -363,9 +363,9 @@ out:
 
 static const struct command_example diff_examples[] = {
 	{ "what a change made slower", "bpfprofil diff before.json after.json" },
-	{ "fail a build when a function takes 2 % of the time more",
+	{ "fail a build if a function grows by 2 % of the total time",
 	  "bpfprofil diff --fail-above 2 main.json branch.json" },
-	{ "two programs, of which one is the other's successor",
+	{ "a program that was renamed",
 	  "bpfprofil diff --map app-old=app-new before.json after.json" },
 	{ "which caller made it slower, in profiles with callers",
 	  "bpfprofil diff --by calls before.json after.json" },
@@ -381,9 +381,9 @@ const struct command command_diff = {
 	.operands = "OLD NEW",
 	.operand = VALUE_FILE,
 	.description =
-		"Reads the profiles OLD and NEW (- is standard input; a folder is the sum of "
-		"its profiles) and shows which text has another share of the time, and which "
-		"of these changes are noise. With callers it also compares calls.",
+		"Reads the profiles OLD and NEW (- is standard input; a directory is the sum of its "
+		"profiles) and shows which functions take more or less of the time, and which changes "
+		"are only noise. With callers it also compares calls.",
 	.groups = diff_groups,
 	.examples = diff_examples,
 	.run = run,

@@ -145,7 +145,7 @@ const struct opt page_opts[] = {
 	  .set = opt_set_string,
 	  .field = offsetof(struct page_arguments, file) },
 	{ .name = "open",
-	  .help = "and show it in the desktop's browser, by xdg-open",
+	  .help = "open the page of --html in the default browser",
 	  .field = offsetof(struct page_arguments, open) },
 	{ 0 }
 };
