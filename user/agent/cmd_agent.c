@@ -211,14 +211,14 @@ static const struct opt_group agent_groups[] = {
 };
 
 static const struct command_example agent_examples[] = {
-	{ "to an OpenTelemetry collector, a profile a minute for each cgroup",
+	{ "to an OpenTelemetry Collector, every minute, with a service for each cgroup",
 	  "sudo bpfprofil agent --otlp http://localhost:4318" },
 	{ "to Pyroscope, and as files", "sudo bpfprofil agent --pyroscope http://localhost:4040 "
 					"--dir /var/lib/bpfprofil" },
 	{ "one team's pods, without their sidecars",
 	  "sudo bpfprofil agent --otlp http://localhost:4318 --include 'namespace=shop-*' "
 	  "--exclude container=envoy" },
-	{ "for Prometheus and Parca, which send requests to the agent",
+	{ "for Prometheus and Parca, which scrape the agent",
 	  "sudo bpfprofil agent --listen 127.0.0.1:9464 --listen-token-file /etc/bpfprofil/token" },
 	{ 0 },
 };
@@ -226,12 +226,12 @@ static const struct command_example agent_examples[] = {
 const struct command command_agent = {
 	.name = "agent",
 	.is_service = true,
-	.summary = "profile this host continuously, into the backends of a fleet",
+	.summary = "profile this host continuously and send profiles to a backend",
 	.operands = "",
 	.description =
 		"Samples all processes of this host until SIGTERM or ^C, and sends a profile to each "
-		"sink every minute. If a backend is down, profiles wait. At a limit the oldest are "
-		"merged, so that no tick is lost.",
+		"sink every minute. If a backend is down, the agent keeps the profiles. When its queue "
+		"is full, it merges the oldest ones.",
 	.groups = agent_groups,
 	.examples = agent_examples,
 	.run = run,
