@@ -81,7 +81,7 @@ static int set_region(const struct opt *opt, const char *value, void *field, str
 const struct opt call_opts[] = {
 	{ .name = "dialect",
 	  .arg = "NAME",
-	  .help = "follow this manual: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
+	  .help = "behave like profil() of this system: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
 	  .fallback = "$" DIALECT_ENV ", else glibc",
 	  .words = dialect_names,
 	  .field = FIELD(dialect) },
@@ -102,7 +102,7 @@ const struct opt call_opts[] = {
 	  .field = FIELD(size) },
 	{ .name = "region",
 	  .arg = "OFFSET:SCALE:SIZE",
-	  .help = "a region of sprofil(), in place of these three; may repeat",
+	  .help = "a region of sprofil(), in place of these three; repeatable",
 	  .set = set_region,
 	  .field = 0 },
 	{ 0 }

@@ -143,10 +143,10 @@ const struct command command_bin = {
 	.summary = "show which counter of profil() or sprofil() a pc falls into",
 	.operands = "PC...",
 	.description =
-		"Shows the arithmetic of profil() and sprofil() in a dialect: for each PC a line "
-		"'PC BIN LOW HIGH', LOW and HIGH the pcs that share the counter, or 'PC below', "
-		"'PC beyond' or 'PC off'; with regions 'PC REGION BIN LOW HIGH', 'PC overflow' or "
-		"'PC outside'. Numbers may be decimal, hexadecimal (0x) or octal (0). - reads PCs "
+		"Shows the arithmetic of profil() and sprofil() in a dialect. Prints one line per PC: "
+		"'PC BIN LOW HIGH', where the pcs LOW to HIGH share the counter. Outside the buffer it "
+		"prints 'PC below', 'PC beyond' or 'PC off'. With regions it prints 'PC REGION BIN LOW "
+		"HIGH', 'PC overflow' or 'PC outside'. Numbers may be decimal, hexadecimal (0x) or octal (0). - reads PCs "
 		"from standard input.",
 	.groups = bin_groups,
 	.examples = bin_examples,

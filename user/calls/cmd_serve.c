@@ -246,7 +246,7 @@ static const struct opt socket_opts[] = {
 static const struct opt limit_opts[] = {
 	{ .name = "memory",
 	  .arg = "SIZE",
-	  .help = "hard limit of kernel memory for counters and tables of regions",
+	  .help = "limit the kernel memory for counters and tables of regions",
 	  .fallback = "64M",
 	  .set = opt_set_size,
 	  .min = 1 << 20,
@@ -255,7 +255,7 @@ static const struct opt limit_opts[] = {
 	  .field = CALLS_FIELD(memory) },
 	{ .name = "max-calls",
 	  .arg = "N",
-	  .help = "processes that have a call at the same time",
+	  .help = "allow this many processes with an active call at the same time",
 	  .fallback = "16384",
 	  .set = opt_set_u64,
 	  .field = FIELD(max_calls),
@@ -263,7 +263,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 22 },
 	{ .name = "user-calls",
 	  .arg = "N",
-	  .help = "the same for one user, except root",
+	  .help = "allow this many for each user, except root",
 	  .fallback = "1024",
 	  .set = opt_set_u64,
 	  .field = FIELD(user_calls),
@@ -271,7 +271,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 22 },
 	{ .name = "user-regions",
 	  .arg = "N",
-	  .help = "regions of one user, except root",
+	  .help = "allow this many regions of each user, except root",
 	  .fallback = "16384",
 	  .set = opt_set_u64,
 	  .field = FIELD(user_regions),
@@ -279,7 +279,7 @@ static const struct opt limit_opts[] = {
 	  .max = 1 << 30 },
 	{ .name = "user-memory",
 	  .arg = "SIZE",
-	  .help = "kernel memory for the counters of one user, except root",
+	  .help = "limit the kernel memory for the counters of each user, except root",
 	  .fallback = "16M",
 	  .set = opt_set_size,
 	  .min = 1 << 20,
@@ -296,7 +296,7 @@ static const struct opt private_opts[] = {
 	{ .name = "for",
 	  .arg = "PID",
 	  .value = VALUE_PID,
-	  .help = "serve until this process and all that have a call are gone",
+	  .help = "exit when this process and all processes with an active call have ended",
 	  .set = opt_set_u64,
 	  .field = FIELD(for_pid),
 	  .min = 1,
@@ -560,9 +560,9 @@ const struct command command_serve = {
 	.operands = "",
 	.description =
 		"Serves programs that call profil(3), sprofil(3) or pcsample(3) of libbpfprofil, or "
-		"run with it preloaded. The kernel counts, and their buffers fill while they run. "
-		"They need no privilege. No clock runs while nobody profiles. The server ends at "
-		"SIGTERM or ^C, and programs keep their counts.",
+		"run with it preloaded. The kernel counts ticks into the buffers of the running programs, "
+		"which need no privileges. While no program profiles, no clock runs. The server ends "
+		"at SIGTERM or ^C, and programs keep their counts.",
 	.groups = serve_groups,
 	.examples = serve_examples,
 	.run = run,

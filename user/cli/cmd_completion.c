@@ -277,19 +277,19 @@ static const struct opt_group completion_groups[] = {
 };
 
 static const struct command_example completion_examples[] = {
-	{ "in this shell, a bash", "source <(bpfprofil completion bash)" },
-	{ "in every fish of mine",
+	{ "enable it in the current bash", "source <(bpfprofil completion bash)" },
+	{ "install it for fish",
 	  "bpfprofil completion fish >~/.config/fish/completions/bpfprofil.fish" },
 	{ 0 },
 };
 
 const struct command command_completion = {
 	.name = "completion",
-	.summary = "write a script that makes a shell complete",
+	.summary = "write a shell completion script",
 	.operands = "bash|zsh|fish",
 	.operand_words = shell_words,
-	.description = "Writes a script with which a shell completes commands, options and their "
-		       "values. An installation already has it.",
+	.description = "Prints a completion script for the shell. 'make install' and the packages "
+		       "install it.",
 	.groups = completion_groups,
 	.examples = completion_examples,
 	.run = run,

@@ -70,7 +70,7 @@ static const struct opt export_opts[] = {
 	  .letter = 'o',
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
-	  .help = "where to write it; - is stdout, .gz compresses; gmon: the folder for its files",
+	  .help = "where to write it; - is stdout, .gz compresses; gmon: the directory for its files",
 	  .fallback = "-; gmon: .",
 	  .set = opt_set_string,
 	  .field = FIELD(output) },
@@ -88,7 +88,7 @@ static const struct opt selection_opts[] = {
 	  .arg = "NAME",
 	  .help = "only this program or library, by its path or the last component of it; raw: "
 		  "the object of the call",
-	  .fallback = "all; raw: the only one with ticks there",
+	  .fallback = "all; raw: needed if several objects have ticks in the region",
 	  .set = opt_set_string,
 	  .field = FIELD(options.object) },
 	{ .name = "target",
@@ -108,7 +108,7 @@ static const struct opt selection_opts[] = {
 	  .field = FIELD(options.waits) },
 	{ .name = "detail",
 	  .arg = "WHAT",
-	  .help = "otlp, clickhouse: how fine a place is: address, line or function",
+	  .help = "otlp, clickhouse: resolve to address, line or function",
 	  .fallback = "address",
 	  .words = details,
 	  .field = FIELD(options.detail) },
@@ -485,7 +485,7 @@ static const struct command_example export_examples[] = {
 	{ "every bin as a line of a table", "bpfprofil export --format csv -o profile.csv" },
 	{ "instructions and lines, for kcachegrind",
 	  "bpfprofil export --format callgrind -o callgrind.out.server server.json" },
-	{ "a flame graph of what is on top",
+	{ "a flame graph of functions, or of stacks if the profile has callers",
 	  "bpfprofil export --format folded | flamegraph.pl >profile.svg" },
 	{ "a flame graph of where threads waited",
 	  "bpfprofil export --format folded --waits | flamegraph.pl --countname ns >waits.svg" },
@@ -504,7 +504,7 @@ static const struct command_example export_examples[] = {
 	  "bpfprofil export --format otlp -o profiles.pb server.json" },
 	{ "a profile for clang -fprofile-sample-use",
 	  "bpfprofil export --format llvm-sample -o program.prof" },
-	{ "what a profile looks like to a program", "bpfprofil export --schema" },
+	{ "the JSON Schema of profiles", "bpfprofil export --schema" },
 	{ 0 },
 };
 
@@ -513,8 +513,8 @@ const struct command command_export = {
 	.summary = "convert a profile to another format",
 	.operands = "[FILE] --format FORMAT",
 	.operand = VALUE_FILE,
-	.description = "Reads the profile FILE (bpfprofil.json; - is standard input; a folder is "
-		       "the sum of its profiles) and writes it in another format.",
+	.description = "Reads the profile FILE (bpfprofil.json; - is standard input; a directory "
+		       "is the sum of its profiles) and writes it in another format.",
 	.groups = export_groups,
 	.examples = export_examples,
 	.more_help = list_formats,

@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
 static const struct command_example merge_examples[] = {
 	{ "the runs of a day as one profile",
 	  "bpfprofil merge -o day.json.gz profile-*.json && bpfprofil report day.json.gz" },
-	{ "what a fleet of hosts does, host by host and together",
+	{ "the profiles of several hosts, each as a separate target",
 	  "bpfprofil merge -o fleet.json host1.json host2.json host3.json" },
 	{ 0 },
 };
@@ -223,8 +223,9 @@ const struct command command_merge = {
 	.summary = "add profiles up",
 	.operands = "FILE... -o FILE",
 	.operand = VALUE_FILE,
-	.description = "Reads the profiles FILE (- is standard input; a folder means those in it) "
-		       "and writes their sum, which does not depend on their order.",
+	.description =
+		"Reads the profiles FILE (- is standard input; a directory means those in it) "
+		"and writes their sum, which does not depend on their order.",
 	.groups = merge_groups,
 	.examples = merge_examples,
 	.run = run,

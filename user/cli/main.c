@@ -20,13 +20,12 @@ static void write_overview(FILE *out)
 {
 	size_t i;
 
-	fprintf(out,
-		"Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
-		"       bpfprofil help COMMAND\n"
-		"       bpfprofil --version\n\n"
-		"Shows where programs spend their processor time: every clock tick goes into a\n"
-		"histogram of program counters, kept in the kernel by eBPF.\n\n"
-		"Commands:\n");
+	fprintf(out, "Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
+		     "       bpfprofil help COMMAND\n"
+		     "       bpfprofil --version\n\n"
+		     "Shows where programs spend their CPU time. A BPF program counts samples per\n"
+		     "instruction in the kernel.\n\n"
+		     "Commands:\n");
 	for (i = 0; commands[i]; i++)
 		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\nExamples:\n"

@@ -17,7 +17,7 @@ static int export_json(const struct profile *profile, const struct export_option
 
 const struct export_format export_formats[] = {
 	{ .name = "json",
-	  .description = "the profile itself, as its JSON Schema has it",
+	  .description = "the profile itself (see --schema)",
 	  .has_waits = true,
 	  .write = export_json },
 	{ .name = "csv",
@@ -52,7 +52,7 @@ const struct export_format export_formats[] = {
 	  .ddl = clickhouse_ddl,
 	  .write = export_clickhouse },
 	{ .name = "otlp",
-	  .description = "OpenTelemetry's profiles, as a request carries them",
+	  .description = "an OTLP ExportProfilesServiceRequest",
 	  .uses = USES_PLACES | EXPORT_USES_DETAIL,
 	  .has_waits = true,
 	  .binary = true,

@@ -23,7 +23,7 @@ static const struct opt doctor_opts[] = { { .name = "format",
 					    .words = format_words,
 					    .field = offsetof(struct doctor_arguments, format) },
 					  { .name = "quick",
-					    .help = "leave out what takes longer than a moment",
+					    .help = "skip slow checks",
 					    .field = offsetof(struct doctor_arguments, quick) },
 					  { 0 } };
 
@@ -121,14 +121,14 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_example doctor_examples[] = {
-	{ "can I profile here, as who I am?", "bpfprofil doctor" },
+	{ "can I profile here as this user?", "bpfprofil doctor" },
 	{ "and with all privileges?", "sudo bpfprofil doctor" },
 	{ 0 },
 };
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "say what this kernel and these privileges allow",
+	.summary = "check whether profiling works on this host",
 	.description =
 		"Tries each kernel feature that profiling needs, and shows a way out for each "
 		"that is missing. The exit status is 0 if profiling works, and 1 if not.",
