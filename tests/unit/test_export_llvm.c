@@ -35,7 +35,7 @@ static void check(struct sample_tree *tree, const char *want)
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
 
-	cr_assert_eq(sample_tree_write(tree, stream), *want != 0);
+	cr_assert_eq(sample_tree_write(tree, stream), *want ? 0 : -ENODATA);
 	fclose(stream);
 	cr_assert_str_eq(text, want);
 	free(text);
@@ -83,7 +83,6 @@ Test(export_llvm, inlined)
 	add(tree, at(&inner, 101, 0, &copy), 8, false);
 	add(tree, at(&inner, 101, 0, &again), 2, false);
 	add(tree, at(&outer, 11, 0, NULL), 3, false);
-	sample_tree_forget(tree);
 	add(tree, at(&inner, 103, 0, NULL), 50, true);
 	check(tree, "_Z5inneri:50:50\n 3: 50\n"
 		    "outer:13:5\n 1: 3\n 5.1: _Z5inneri:10\n  1: 8\n  2: _Z5inneri:2\n   1: 2\n");

@@ -192,7 +192,6 @@ static int add_llvm_lines(struct llvm *llvm, const struct source_lines *lines, b
 			*any = true;
 		llvm->discriminators = llvm->discriminators || line->discriminator;
 	}
-	sample_tree_forget(llvm->tree);
 	return ret;
 }
 
@@ -299,7 +298,10 @@ static int put_llvm_functions(struct llvm *llvm, char *note, FILE *stream, struc
 	if (ret)
 		return ret;
 	errno = 0;
-	if (!sample_tree_write(llvm->tree, stream) && !ferror(stream))
+	ret = sample_tree_write(llvm->tree, stream);
+	if (ret == -ENOMEM)
+		return error_errno(err, ret, NAME);
+	if (ret && !ferror(stream))
 		return refuse_empty_llvm(llvm, err);
 	if (note)
 		say_llvm_ticks(llvm, note);

@@ -58,7 +58,7 @@ struct pprof_writer {
 
 static int64_t text(struct pprof_writer *pprof, uint32_t number)
 {
-	return pprof_shared_text(&pprof->out, pprof->samples->texts.all[number]);
+	return pprof_text(&pprof->out, pprof->samples->texts.all[number]);
 }
 
 static void put_comment(struct pprof_writer *pprof, const char *text)
@@ -121,7 +121,7 @@ static void need_mapping(struct pprof_writer *pprof, uint32_t number, bool hidde
 		mapping.file_offset = of->text.offset;
 	}
 	mapping.filename = text(pprof, of->file);
-	mapping.build_id = pprof_shared_text(&pprof->out, pprof->samples->values.all[of->build_id]);
+	mapping.build_id = pprof_text(&pprof->out, pprof->samples->values.all[of->build_id]);
 	mapping.has_functions = true;
 	mapping.has_filenames = looked_up;
 	mapping.has_line_numbers = looked_up;
@@ -206,8 +206,8 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 	if (!value || !*value)
 		return;
 	pprof__label__init(label);
-	label->key = pprof_shared_text(&pprof->out, key);
-	label->str = pprof_shared_text(&pprof->out, value);
+	label->key = pprof_text(&pprof->out, key);
+	label->str = pprof_text(&pprof->out, value);
 	sample->n_label++;
 }
 
@@ -327,7 +327,7 @@ static int put_services(struct pprof_writer *pprof, const struct sample_service 
 		ret = put_samples(pprof, service);
 	for (i = 1; !service && !ret && i < pprof->samples->nr_services; i++)
 		ret = put_named(pprof, &pprof->samples->services[i]);
-	return ret ? ret : pprof->out.error;
+	return ret ? ret : pprof->out.texts.error;
 }
 
 /* Whether the file is COMMAND, or the target of its link, as python3.11 of python3. */
@@ -396,7 +396,7 @@ static int put_file(struct pprof_writer *pprof)
 					samples->services[i].cgroup;
 		ret = put_samples(pprof, &samples->services[i]);
 	}
-	return ret ? ret : pprof->out.error;
+	return ret ? ret : pprof->out.texts.error;
 }
 
 static int write_pprof(const struct samples *samples, bool is_file,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "export/pprof_stream.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/export_impl.h"
@@ -12,72 +10,34 @@ void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part)
 	export_message(&part->base, pprof->stream);
 }
 
-static int64_t put_pprof_text(struct pprof_stream *pprof, char *text)
+int64_t pprof_text(struct pprof_stream *pprof, const char *text)
 {
+	const uint32_t number = texts_add(&pprof->texts, text);
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
+	if (number < pprof->nr_texts)
+		return number;
 	part.n_string_table = 1;
-	part.string_table = &text;
+	part.string_table = (char **)&pprof->texts.all[number];
 	pprof_put(pprof, &part);
-	return pprof->nr_texts++;
+	pprof->nr_texts++;
+	return number;
 }
 
 int pprof_stream_begin(struct pprof_stream *pprof, FILE *stream)
 {
+	int ret;
+
 	*pprof = (struct pprof_stream){ .stream = stream };
-	pprof->escaped = open_memstream(&pprof->text, &pprof->size);
-	if (!pprof->escaped)
-		return pprof->error = -ENOMEM;
-	put_pprof_text(pprof, (char[]){ "" });
-	return 0;
+	ret = texts_begin(&pprof->texts);
+	if (!ret)
+		pprof_text(pprof, "");
+	return ret;
 }
 
 void pprof_stream_end(struct pprof_stream *pprof)
 {
-	if (pprof->escaped)
-		fclose(pprof->escaped);
-	free(pprof->text);
-	string_set_free(&pprof->shared);
-	pointer_map_clear(&pprof->numbers);
-}
-
-/*
- * protobuf requires UTF-8 in strings. Control characters are replaced, to protect the user's
- * terminal.
- */
-static int escape_pprof_text(struct pprof_stream *pprof, const char *text)
-{
-	rewind(pprof->escaped);
-	export_text(pprof->escaped, text, 0, NULL);
-	fputc('\0', pprof->escaped);
-	if (fflush(pprof->escaped) || ferror(pprof->escaped))
-		pprof->error = -ENOMEM;
-	return pprof->error;
-}
-
-int64_t pprof_text(struct pprof_stream *pprof, const char *text)
-{
-	if (!text || !*text || escape_pprof_text(pprof, text))
-		return 0;
-	return put_pprof_text(pprof, pprof->text);
-}
-
-int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
-{
-	const char *kept;
-	uint64_t *number;
-
-	if (!text || !*text)
-		return 0;
-	kept = string_set_add(&pprof->shared, text);
-	number = kept ? pointer_map_at(&pprof->numbers, kept, NULL) : NULL;
-	if (!number) {
-		pprof->error = -ENOMEM;
-		return 0;
-	}
-	if (!*number)
-		*number = (uint64_t)pprof_text(pprof, kept);
-	return (int64_t)*number;
+	texts_end(&pprof->texts);
 }
 
 /* The host's name by its labels, or else by the kernel, which has the pod's name in a pod. */
@@ -121,8 +81,8 @@ void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, u
 	for (i = 0; i < nr; i++) {
 		types[i] = &values[i];
 		pprof__value_type__init(&values[i]);
-		values[i].type = pprof_shared_text(pprof, sample_value_names[first + i].type);
-		values[i].unit = pprof_shared_text(pprof, sample_value_names[first + i].unit);
+		values[i].type = pprof_text(pprof, sample_value_names[first + i].type);
+		values[i].unit = pprof_text(pprof, sample_value_names[first + i].unit);
 	}
 	part.n_sample_type = nr;
 	part.sample_type = types;

@@ -8,20 +8,14 @@
 #include "export/samples.h"
 #include "export/texts.h"
 #include "profile/profile.h"
-#include "symbol/string_set.h"
 
 #include "pprof.pb-c.h"
 
-/* A pprof profile that is written part by part. The first lack of memory stays in error. */
+/* A pprof profile that is written part by part. texts.error: the first lack of memory. */
 struct pprof_stream {
 	FILE *stream;
-	FILE *escaped; /* for one text at a time; writes into text */
-	char *text;
-	size_t size;
-	int64_t nr_texts;
-	struct string_set shared;
-	struct pointer_map numbers; /* of the shared texts */
-	int error; /* -ENOMEM */
+	struct texts texts; /* number 0 is "", as in pprof */
+	size_t nr_texts; /* those that were written */
 };
 
 /* Call pprof_stream_end() in any case. Returns 0 or -ENOMEM. */
@@ -41,10 +35,7 @@ void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, u
  */
 void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, uint64_t id);
 
-/* Returns the number of a new text; NULL is "". */
+/* Returns the number of a text, and writes it before its first use; NULL is "". */
 int64_t pprof_text(struct pprof_stream *pprof, const char *text);
-
-/* The same for a text that occurs repeatedly. */
-int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "export/texts.h"
+#include "profile/profile_chains.h"
 #include "symbol/string_set.h"
 
 /*
@@ -16,35 +16,28 @@
  */
 #define OFFSET_MASK 0xffff
 
-struct location {
-	uint32_t offset;
-	uint32_t discriminator;
-};
+/*
+ * A place in a function: the distance from its first line, and below that the discriminator's block,
+ * which has 12 bits.
+ */
+#define PLACE_SHIFT 12
 
-struct body {
-	struct location at;
+/* Beside the counts of a function's places: how often it is entered. It comes after these. */
+#define ENTRIES UINT32_MAX
+
+struct count {
+	uint32_t node;
+	uint32_t place;
 	uint64_t count;
 };
 
-/* A function, inlined or not. */
-struct node {
-	const char *name; /* owned by the tree */
-	struct location call; /* if inlined: the place */
-	uint64_t head;
-	uint64_t total;
-	struct body *body; /* unsorted until it is written */
-	size_t nr;
-	size_t room;
-	struct node **inlined;
-	size_t nr_inlined;
-	size_t inlined_room;
-};
-
 struct sample_tree {
-	struct node root; /* functions are its children, as if all were inlined at one place */
 	struct string_set names;
-	struct pointer_map top; /* nodes of functions by name */
-	struct pointer_map known; /* nodes of inlined functions, by call and scope in DWARF */
+	struct chain_tree
+		functions; /* a function's name, and the place of its call; 0: not inlined */
+	struct chain_tree nodes; /* each function below the one that it is inlined into */
+	struct count *counts; /* unsorted until they are written */
+	size_t nr, room;
 };
 
 struct sample_tree *sample_tree_new(void)
@@ -52,32 +45,15 @@ struct sample_tree *sample_tree_new(void)
 	return calloc(1, sizeof(struct sample_tree));
 }
 
-static void free_node(struct node *node)
-{
-	size_t i;
-
-	for (i = 0; i < node->nr_inlined; i++) {
-		free_node(node->inlined[i]);
-		free(node->inlined[i]);
-	}
-	free(node->inlined);
-	free(node->body);
-}
-
 void sample_tree_free(struct sample_tree *tree)
 {
 	if (!tree)
 		return;
-	free_node(&tree->root);
 	string_set_free(&tree->names);
-	pointer_map_clear(&tree->top);
-	pointer_map_clear(&tree->known);
+	chain_tree_free(&tree->functions);
+	chain_tree_free(&tree->nodes);
+	free(tree->counts);
 	free(tree);
-}
-
-void sample_tree_forget(struct sample_tree *tree)
-{
-	pointer_map_clear(&tree->known);
 }
 
 /*
@@ -108,12 +84,6 @@ static uint32_t times_unrolled(uint32_t discriminator)
 	return times ? times : 1;
 }
 
-static struct location location_of(const struct source_line *line)
-{
-	return (struct location){ (line->line - line->scope->line) & OFFSET_MASK,
-				  component(line->discriminator) };
-}
-
 /* Whether the name cannot confuse a parser or a terminal. Compilers only make such names. */
 static bool is_nameable(const char *name)
 {
@@ -138,197 +108,181 @@ static bool is_usable(const struct source_line *line)
 	return true;
 }
 
-static struct node *add_node(struct node *parent, const char *name, struct location call)
+static uint32_t place_of(const struct source_line *line)
 {
-	struct node *node = calloc(1, sizeof(*node));
-
-	if (!node || GROW(parent->inlined, parent->inlined_room, parent->nr_inlined + 1)) {
-		free(node);
-		return NULL;
-	}
-	node->name = name;
-	node->call = call;
-	parent->inlined[parent->nr_inlined++] = node;
-	return node;
+	return ((line->line - line->scope->line) & OFFSET_MASK) << PLACE_SHIFT |
+	       component(line->discriminator);
 }
 
-static struct node *find_inlined(struct node *parent, const char *name, struct location call)
+/* 0: out of memory. */
+static uint32_t node_of(struct sample_tree *tree, const struct source_line *line)
 {
-	struct node *node;
-	size_t i;
+	const uint32_t parent = line->caller ? node_of(tree, line->caller) : 0;
+	const uint32_t name = string_set_number(&tree->names, line->scope->name);
+	uint32_t function;
 
-	for (i = 0; i < parent->nr_inlined; i++) {
-		node = parent->inlined[i];
-		if (node->name == name && node->call.offset == call.offset &&
-		    node->call.discriminator == call.discriminator)
-			return node;
-	}
-	return add_node(parent, name, call);
-}
-
-static struct node *find_tree_function(struct sample_tree *tree, const char *name)
-{
-	uint64_t *number = pointer_map_at(&tree->top, name, NULL);
-
-	if (!number)
-		return NULL;
-	if (!*number) {
-		if (!add_node(&tree->root, name, (struct location){ 0 }))
-			return NULL;
-		*number = tree->root.nr_inlined;
-	}
-	return tree->root.inlined[*number - 1];
-}
-
-/* NULL: out of memory. */
-static struct node *node_of(struct sample_tree *tree, const struct source_line *line)
-{
-	const char *name = string_set_add(&tree->names, line->scope->name);
-	struct node *node, *parent;
-	uint64_t *known;
-
-	if (!name || !line->caller)
-		return name ? find_tree_function(tree, name) : NULL;
-	known = pointer_map_at(&tree->known, line->caller, line->scope);
-	if (known && *known)
-		return (struct node *)(uintptr_t)*known;
-	parent = known ? node_of(tree, line->caller) : NULL;
-	node = parent ? find_inlined(parent, name, location_of(line->caller)) : NULL;
-	known = node ? pointer_map_at(&tree->known, line->caller, line->scope) : NULL;
-	if (!known)
-		return NULL;
-	*known = (uintptr_t)node;
-	return node;
-}
-
-static int add_body(struct node *node, struct location at, uint64_t count)
-{
-	struct body *last = node->nr ? &node->body[node->nr - 1] : NULL;
-
-	if (last && last->at.offset == at.offset && last->at.discriminator == at.discriminator) {
-		if (count > last->count)
-			last->count = count;
+	if (!name || (line->caller && !parent))
 		return 0;
-	}
-	if (GROW(node->body, node->room, node->nr + 1))
+	function =
+		chain_tree_child(&tree->functions, name, line->caller ? place_of(line->caller) : 0);
+	return function ? chain_tree_child(&tree->nodes, parent, function) : 0;
+}
+
+static int add_count(struct sample_tree *tree, uint32_t node, uint32_t place, uint64_t count)
+{
+	if (!node || GROW(tree->counts, tree->room, tree->nr + 1))
 		return -ENOMEM;
-	node->body[node->nr++] = (struct body){ at, count };
+	tree->counts[tree->nr++] = (struct count){ node, place, count };
 	return 0;
 }
 
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,
 		     bool entry, int *err)
 {
-	struct node *node;
-
 	if (!is_usable(line))
 		return false;
-	node = node_of(tree, line);
-	*err = node ? add_body(node, location_of(line),
-			       count * times_unrolled(line->discriminator)) :
-		      -ENOMEM;
+	*err = add_count(tree, node_of(tree, line), place_of(line),
+			 count * times_unrolled(line->discriminator));
 	if (*err || !entry)
 		return true;
 	while (line->caller)
 		line = line->caller;
-	node = node_of(tree, line);
-	if (node && count > node->head)
-		node->head = count;
+	*err = add_count(tree, node_of(tree, line), ENTRIES, count);
 	return true;
 }
 
-static int compare_locations(const struct location *a, const struct location *b)
+/* --- the text ----------------------------------------------------------------------------------- */
+
+struct sample_tree_writer {
+	const struct sample_tree *tree;
+	uint64_t *totals; /* by node: counts in it and in what was inlined there */
+	uint64_t *entries; /* by node */
+	uint32_t *sorted; /* nodes in the order of the text, by parent */
+	size_t nr;
+	FILE *stream;
+};
+
+DEFINE_COMPARE_2(compare_places, struct count, node, place)
+
+static void keep_highest(void *first, const void *equal)
 {
-	return compare_u64(a->offset, b->offset) ?: compare_u64(a->discriminator, b->discriminator);
+	struct count *highest = first;
+	const struct count *other = equal;
+
+	if (other->count > highest->count)
+		highest->count = other->count;
 }
 
-/* The highest count of a line comes first. */
-static int compare_bodies(const void *left, const void *right)
+/* Parents come before their children. */
+static void sum_nodes(struct sample_tree_writer *writer)
 {
-	const struct body *a = left, *b = right;
-	int order = compare_locations(&a->at, &b->at);
+	const struct sample_tree *tree = writer->tree;
+	size_t i;
 
-	return order ? order : compare_u64(b->count, a->count);
-}
+	for (i = 0; i < tree->nr; i++) {
+		const struct count *count = &tree->counts[i];
 
-static int compare_calls(const void *left, const void *right)
-{
-	const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
-	int order = compare_locations(&a->call, &b->call);
-
-	return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_tree_functions(const void *left, const void *right)
-{
-	const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
-
-	return compare_u64(b->total, a->total) ?: strcmp(a->name, b->name);
-}
-
-/*
- * Sorts the node, removes duplicate locations, and computes the totals. Drop a location with count
- * 0: for LLVM, 0 means code that never runs, but it infers the count of a missing line from its
- * neighbours. With one tick per some hundred thousand instructions, we do not know more. sqlite3
- * built with the zeros executed 0.8 % more instructions.
- */
-static void settle_node(struct node *node)
-{
-	size_t i, kept = 0;
-
-	SORT(node->body, node->nr, compare_bodies);
-	for (i = 0; i < node->nr; i++)
-		if (node->body[i].count &&
-		    (!kept || compare_locations(&node->body[kept - 1].at, &node->body[i].at)))
-			node->body[kept++] = node->body[i];
-	node->nr = kept;
-	node->total = 0;
-	for (i = 0; i < node->nr; i++)
-		node->total += node->body[i].count;
-	SORT(node->inlined, node->nr_inlined, compare_calls);
-	for (i = 0; i < node->nr_inlined; i++) {
-		settle_node(node->inlined[i]);
-		node->total += node->inlined[i]->total;
+		if (count->place == ENTRIES)
+			writer->entries[count->node] = count->count;
+		else
+			writer->totals[count->node] += count->count;
 	}
+	for (i = tree->nodes.nr; i-- > 1;)
+		writer->totals[tree->nodes.all[i].parent] += writer->totals[i];
 }
 
-static void put_tree_location(FILE *stream, int depth, const struct location *at)
+/* A function's name, as number of a string, and the place of its call. */
+static const struct chain_context *function_of(const struct sample_tree *tree, uint32_t node)
 {
-	fprintf(stream, "%*s%" PRIu32, depth, "", at->offset);
-	if (at->discriminator)
-		fprintf(stream, ".%" PRIu32, at->discriminator);
+	return &tree->functions.all[tree->nodes.all[node].frame];
+}
+
+static const char *name_of(const struct sample_tree *tree, uint32_t node)
+{
+	return tree->names.all[function_of(tree, node)->parent - 1];
+}
+
+/* Inlined functions are ordered by place, others by heat. */
+static int compare_nodes(const void *left, const void *right, void *of)
+{
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct sample_tree_writer *writer = of;
+	const struct sample_tree *tree = writer->tree;
+	const uint32_t parent = tree->nodes.all[a].parent;
+	int order = compare_u64(parent, tree->nodes.all[b].parent);
+
+	if (!order && parent)
+		order = compare_u64(function_of(tree, a)->frame, function_of(tree, b)->frame);
+	else if (!order)
+		order = compare_u64(writer->totals[b], writer->totals[a]);
+	return order ?: strcmp(name_of(tree, a), name_of(tree, b));
+}
+
+static void put_place(FILE *stream, int depth, uint32_t place)
+{
+	const uint32_t block = place & ((1 << PLACE_SHIFT) - 1);
+
+	fprintf(stream, "%*s%" PRIu32, depth, "", place >> PLACE_SHIFT);
+	if (block)
+		fprintf(stream, ".%" PRIu32, block);
 	fputs(": ", stream);
 }
 
-static void put_node(FILE *stream, const struct node *node, int depth)
+/*
+ * Drops places with count 0: for LLVM, 0 means code that never runs, but it infers the count of a
+ * missing line from its neighbours. With one tick per some hundred thousand instructions, we do not
+ * know more. sqlite3 built with the zeros executed 0.8 % more instructions.
+ */
+static void put_counts(const struct sample_tree_writer *writer, uint32_t node, int depth)
 {
-	size_t i;
+	const struct sample_tree *tree = writer->tree;
+	size_t i = BISECT(at, tree->nr, tree->counts[at].node < node);
 
-	for (i = 0; i < node->nr; i++) {
-		put_tree_location(stream, depth, &node->body[i].at);
-		fprintf(stream, "%" PRIu64 "\n", node->body[i].count);
-	}
-	for (i = 0; i < node->nr_inlined; i++) {
-		put_tree_location(stream, depth, &node->inlined[i]->call);
-		fprintf(stream, "%s:%" PRIu64 "\n", node->inlined[i]->name,
-			node->inlined[i]->total);
-		put_node(stream, node->inlined[i], depth + 1);
+	for (; i < tree->nr && tree->counts[i].node == node; i++) {
+		if (!tree->counts[i].count || tree->counts[i].place == ENTRIES)
+			continue;
+		put_place(writer->stream, depth, tree->counts[i].place);
+		fprintf(writer->stream, "%" PRIu64 "\n", tree->counts[i].count);
 	}
 }
 
-bool sample_tree_write(struct sample_tree *tree, FILE *stream)
+/* Writes what was inlined into a node; for node 0 all functions. */
+static void put_children(const struct sample_tree_writer *writer, uint32_t parent, int depth)
 {
-	const struct node *node, *root = &tree->root;
-	size_t i;
+	const struct sample_tree *tree = writer->tree;
+	const struct chain_context *nodes = tree->nodes.all;
+	size_t i = BISECT(at, writer->nr, nodes[writer->sorted[at]].parent < parent);
 
-	pointer_map_clear(&tree->top);
-	settle_node(&tree->root);
-	SORT(root->inlined, root->nr_inlined, compare_tree_functions);
-	for (i = 0; i < root->nr_inlined; i++) {
-		node = root->inlined[i];
-		fprintf(stream, "%s:%" PRIu64 ":%" PRIu64 "\n", node->name, node->total,
-			node->head);
-		put_node(stream, node, 1);
+	for (; i < writer->nr && nodes[writer->sorted[i]].parent == parent; i++) {
+		const uint32_t node = writer->sorted[i];
+
+		if (parent)
+			put_place(writer->stream, depth, function_of(tree, node)->frame);
+		fprintf(writer->stream, "%s:%" PRIu64, name_of(tree, node), writer->totals[node]);
+		if (!parent)
+			fprintf(writer->stream, ":%" PRIu64, writer->entries[node]);
+		fputc('\n', writer->stream);
+		put_counts(writer, node, depth + 1);
+		put_children(writer, node, depth + 1);
 	}
-	return root->total;
+}
+
+int sample_tree_write(struct sample_tree *tree, FILE *stream)
+{
+	const size_t nr = tree->nodes.nr;
+	cleanup_free uint64_t *totals = calloc(nr + 1, sizeof(*totals));
+	cleanup_free uint64_t *entries = calloc(nr + 1, sizeof(*entries));
+	cleanup_free uint32_t *sorted = calloc(nr + 1, sizeof(*sorted));
+	struct sample_tree_writer writer = { tree, totals, entries, sorted, 0, stream };
+	uint32_t i;
+
+	if (!totals || !entries || !sorted)
+		return -ENOMEM;
+	tree->nr = COMBINE(tree->counts, tree->nr, compare_places, keep_highest);
+	sum_nodes(&writer);
+	for (i = 1; i < nr; i++)
+		sorted[writer.nr++] = i;
+	qsort_r(sorted, writer.nr, sizeof(*sorted), compare_nodes, &writer);
+	put_children(&writer, 0, 0);
+	return totals[0] ? 0 : -ENODATA;
 }

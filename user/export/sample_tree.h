@@ -21,13 +21,12 @@ void sample_tree_free(struct sample_tree *tree); /* NULL is fine */
  * Adds an instruction of the line that ran so often. A line gets the maximum of its instructions:
  * they run one after the other. Therefore it runs as often as each of them. entry: the function of
  * the code begins with this instruction. False: DWARF lacks details, or the format cannot contain
- * the name. Lines must stay valid until sample_tree_forget(). *err: -ENOMEM.
+ * the name. *err: -ENOMEM.
  */
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,
 		     bool entry, int *err);
-void sample_tree_forget(struct sample_tree *tree);
 
-/* Writes the text, hottest function first. False: there are no functions. */
-bool sample_tree_write(struct sample_tree *tree, FILE *stream);
+/* Writes the text, hottest function first. Returns 0 or -ENOMEM; -ENODATA: nothing was counted. */
+int sample_tree_write(struct sample_tree *tree, FILE *stream);
 
 #endif

@@ -9,38 +9,6 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-static uint32_t *slot_of_pair(const struct pointer_map *map, const void *first, const void *second)
-{
-	return HASH_SLOT(&map->index, hash_mix(hash_mix(0, (uintptr_t)first), (uintptr_t)second), i,
-			 map->all[i].first == first && map->all[i].second == second);
-}
-
-uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second)
-{
-	int ret = GROW(map->all, map->room, map->nr + 1);
-	uint32_t *slot, i;
-
-	if (!ret)
-		ret = hash_index_reserve(&map->index, map->nr + 1);
-	if (ret < 0)
-		return NULL;
-	for (i = 0; ret && i < map->nr; i++)
-		*slot_of_pair(map, map->all[i].first, map->all[i].second) = i + 1;
-	slot = slot_of_pair(map, first, second);
-	if (!*slot) {
-		map->all[map->nr++] = (struct pointer_entry){ .first = first, .second = second };
-		*slot = (uint32_t)map->nr;
-	}
-	return &map->all[*slot - 1].number;
-}
-
-void pointer_map_clear(struct pointer_map *map)
-{
-	free(map->all);
-	free(map->index.slots);
-	*map = (struct pointer_map){ 0 };
-}
-
 /* Below the string set's limit, because that would cut through UTF-8. */
 #define TEXT_MAX 4000
 

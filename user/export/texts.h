@@ -8,28 +8,6 @@
 
 #include "symbol/string_set.h"
 
-/* Maps pairs of pointers to numbers, for example strings with unique addresses. */
-struct pointer_entry {
-	const void *first;
-	const void *second;
-	uint64_t number;
-};
-
-/* All zero is an empty map. */
-struct pointer_map {
-	struct pointer_entry *all;
-	size_t nr, room;
-	struct hash_index index;
-};
-
-/*
- * Returns a pointer to the pair's number, 0 for a new pair; valid until the next call. NULL: out of
- * memory.
- */
-uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second);
-
-void pointer_map_clear(struct pointer_map *map);
-
 /*
  * Numbered texts for a backend, without duplicates: UTF-8 without control characters, whatever the
  * names contained. Number 0 is "". The first lack of memory stays in error.
