@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "profile/profile_chains.h"
 #include "profile/profile_io.h"
+#include "profile/profile_members.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 #include "doc.h"
@@ -923,7 +924,8 @@ Test(report_callers, many_callers_below_a_long_chain)
 		callers->nodes[LONG + CALLERS + i] =
 			(struct profile_node){ (int32_t)(LONG + i), 0, i ? 1 : CALLERS };
 	while (profile->nr_histograms > 1)
-		profile_histogram_free(&profile->histograms[--profile->nr_histograms]);
+		profile_members_free(profile_histogram_members,
+				     &profile->histograms[--profile->nr_histograms]);
 	profile->histograms[0].nr_bins = 1;
 	profile->histograms[0].bins[0].count = 2 * CALLERS - 1;
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);

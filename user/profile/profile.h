@@ -228,11 +228,9 @@ bool profile_account_exact(const struct profile_account *account);
 /* Free the contents, but not the structure. */
 void profile_account_free(struct profile_account *account);
 void profile_host_free(struct profile_host *host);
-void profile_target_free(struct profile_target *target);
 void profile_split_free(struct profile_split *split);
 void profile_label_free(struct profile_label *label);
 void profile_object_free(struct profile_object *object);
-void profile_histogram_free(struct profile_histogram *histogram);
 void profile_command_free(char **command); /* frees the array too; NULL is fine */
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* 0 or -ENOMEM */

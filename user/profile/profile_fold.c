@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "profile/profile_fold.h"
+#include "profile/profile_members.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_notes.h"
 #include "profile/profile_splits.h"
@@ -100,6 +101,25 @@ static int sort(const struct folding *folding, uint32_t *was)
 	return 0;
 }
 
+/* Adds up halves, because adding one by one would copy a growing sum each time. */
+static int add_up(const struct folding *folding, char *first, size_t nr)
+{
+	char *second = first + nr / 2 * folding->size;
+	int ret = 0;
+
+	if (nr < 2)
+		return 0;
+	ret = add_up(folding, first, nr / 2) ?: add_up(folding, second, nr - nr / 2);
+	if (!ret && folding->add)
+		ret = folding->add(first, second);
+	if (ret)
+		return ret;
+	if (folding->members)
+		profile_members_free(folding->members, second);
+	memset(second, 0, folding->size);
+	return 0;
+}
+
 /* Combines equal elements. Sets first[i] if element i differs from the previous one. */
 static int combine(const struct folding *folding, bool *first)
 {
@@ -113,8 +133,8 @@ static int combine(const struct folding *folding, bool *first)
 		end = i + 1;
 		while (end < nr && !first[end])
 			end++;
-		if (end - i > 1)
-			ret = folding->combine(list + i * size, end - i);
+		ret = folding->combine && end - i > 1 ? folding->combine(list + i * size, end - i) :
+							add_up(folding, list + i * size, end - i);
 	}
 	return ret;
 }
@@ -179,27 +199,13 @@ static void add_figures(struct profile_target *sum, const struct profile_target 
 		sum->kernel_known ? add_saturating(sum->kernel_ticks, part->kernel_ticks) : 0;
 }
 
-static int combine_targets(void *first, size_t nr)
+static int add_target(void *sum, void *part)
 {
-	struct profile_target *targets = first;
-	struct profile_account sum = { 0 };
-	size_t i;
-	int ret = 0;
+	struct profile_target *target = sum;
+	const struct profile_target *other = part;
 
-	for (i = 0; i < nr && !ret; i++)
-		ret = profile_account_add(&sum, &targets[i].ticks);
-	if (ret) {
-		profile_account_free(&sum);
-		return ret;
-	}
-	profile_account_free(&targets->ticks);
-	targets->ticks = sum;
-	for (i = 1; i < nr; i++) {
-		add_figures(targets, &targets[i]);
-		profile_target_free(&targets[i]);
-		targets[i] = (struct profile_target){ 0 };
-	}
-	return 0;
+	add_figures(target, other);
+	return profile_account_add(&target->ticks, &other->ticks);
 }
 
 /* --- splits ------------------------------------------------------------------------------------- */
@@ -209,27 +215,22 @@ static int compare_folded_splits(const void *left, const void *right)
 	return profile_split_compare(left, right);
 }
 
-static int combine_splits(void *first, size_t nr)
+static int add_split(void *sum, void *part)
 {
-	struct profile_split *splits = first;
-	size_t i;
+	struct profile_split *split = sum;
+	const struct profile_split *other = part;
 
-	for (i = 1; i < nr; i++) {
-		splits->cpu_ns = add_saturating(splits->cpu_ns, splits[i].cpu_ns);
-		if (__builtin_add_overflow(splits->ticks, splits[i].ticks, &splits->ticks))
-			splits->ticks = UINT64_MAX;
-		profile_split_free(&splits[i]);
-		splits[i] = (struct profile_split){ 0 };
-	}
+	split->cpu_ns = add_saturating(split->cpu_ns, other->cpu_ns);
+	split->ticks = add_saturating(split->ticks, other->ticks);
 	return 0;
 }
 
+#define FOLD_SPLITS(profile)                                                                       \
+	FOLD(profile, splits, profile_split_members, compare_folded_splits, NULL, add_split)
+
 int profile_splits_fold(struct profile *profile)
 {
-	const struct folding splits =
-		FOLDING(profile, splits, compare_folded_splits, NULL, combine_splits);
-
-	return folding_fold(splits, NULL);
+	return folding_fold(FOLD_SPLITS(profile), NULL);
 }
 
 /* --- objects ------------------------------------------------------------------------------------ */
@@ -280,28 +281,16 @@ static int compare_folded_objects(const void *left, const void *right)
 }
 
 /* If a file has several paths, keep the alphabetically first, with its text. */
-static int combine_objects(void *first, size_t nr)
+static int add_object(void *sum, void *part)
 {
-	struct placed_object *objects = first;
-	size_t best = 0, i;
-	int order;
+	struct placed_object *object = sum, *other = part, kept = *object;
+	int order = compare_text(other->object.path, object->object.path);
 
-	for (i = 1; i < nr; i++) {
-		order = compare_text(objects[i].object.path, objects[best].object.path);
-		if (!order)
-			order = compare_texts(&objects[i].object, &objects[best].object);
-		if (order < 0)
-			best = i;
-	}
-	for (i = 0; i < nr; i++) {
-		if (i == best)
-			continue;
-		profile_object_free(&objects[i].object);
-		objects[i].object = (struct profile_object){ 0 };
-	}
-	if (best) {
-		objects[0] = objects[best];
-		objects[best].object = (struct profile_object){ 0 };
+	if (!order)
+		order = compare_texts(&other->object, &object->object);
+	if (order < 0) {
+		*object = *other;
+		*other = kept;
 	}
 	return 0;
 }
@@ -370,10 +359,12 @@ static int place_objects(const struct profile *profile, struct placed_object *pl
 static int fold_objects(struct profile *profile, uint32_t *ids)
 {
 	struct placed_object *placed = calloc(profile->nr_objects + 1, sizeof(*placed));
-	struct folding folding = {
-		&placed, &profile->nr_objects, sizeof(*placed), compare_folded_objects,
-		NULL,	 combine_objects
-	};
+	const struct folding folding = { .list = &placed,
+					 .nr = &profile->nr_objects,
+					 .size = sizeof(*placed),
+					 .members = profile_object_members,
+					 .compare = compare_folded_objects,
+					 .add = add_object };
 	size_t i;
 	int ret = placed ? place_objects(profile, placed) : -ENOMEM;
 
@@ -450,8 +441,10 @@ static size_t add_bins_up(const struct profile_histogram *a, const struct profil
 }
 
 /* Counts cannot overflow if the accounts do not, as profile_merger_finish() ensures. */
-static int absorb_histogram(struct profile_histogram *a, struct profile_histogram *b)
+static int add_histogram(void *sum, void *part)
 {
+	struct profile_histogram *a = sum;
+	const struct profile_histogram *b = part;
 	struct profile_bin *bins = malloc((a->nr_bins + b->nr_bins + 1) * sizeof(*bins)), *exact;
 
 	if (!bins)
@@ -460,25 +453,12 @@ static int absorb_histogram(struct profile_histogram *a, struct profile_histogra
 	exact = realloc(bins, (a->nr_bins + 1) * sizeof(*bins));
 	free(a->bins);
 	a->bins = exact ? exact : bins;
-	profile_histogram_free(b);
-	*b = (struct profile_histogram){ 0 };
 	return 0;
 }
 
-/* Combines halves, because combining one by one would copy the growing sum each time. */
-static int combine_histograms(void *first, size_t nr)
-{
-	struct profile_histogram *histograms = first;
-	size_t half = nr / 2;
-	int ret;
-
-	if (nr < 2)
-		return 0;
-	ret = combine_histograms(histograms, half);
-	if (!ret)
-		ret = combine_histograms(histograms + half, nr - half);
-	return ret ? ret : absorb_histogram(histograms, histograms + half);
-}
+#define FOLD_HISTOGRAMS(profile)                                                                   \
+	FOLD(profile, histograms, profile_histogram_members, compare_folded_histograms,            \
+	     key_histogram, add_histogram)
 
 /* --- functions, hosts --------------------------------------------------------------------------- */
 
@@ -503,19 +483,18 @@ static void key_function(const void *element, uint64_t key[2])
 	key[1] = function->offset;
 }
 
-static int combine_functions(void *first, size_t nr)
+static int add_function(void *sum, void *part)
 {
-	struct profile_function *functions = first;
-	size_t i;
+	struct profile_function *function = sum;
+	const struct profile_function *other = part;
 
-	for (i = 1; i < nr; i++) {
-		if (__builtin_add_overflow(functions->ticks, functions[i].ticks, &functions->ticks))
-			functions->ticks = UINT64_MAX;
-		free(functions[i].name);
-		functions[i] = (struct profile_function){ 0 };
-	}
+	function->ticks = add_saturating(function->ticks, other->ticks);
 	return 0;
 }
+
+#define FOLD_FUNCTIONS(profile)                                                                    \
+	FOLD(profile, functions, profile_function_members, compare_folded_functions, key_function, \
+	     add_function)
 
 static int compare_hosts(const void *left, const void *right)
 {
@@ -529,17 +508,6 @@ static int compare_hosts(const void *left, const void *right)
 	return order ? order : compare_u64(a->cpus, b->cpus);
 }
 
-static int combine_hosts(void *first, size_t nr)
-{
-	struct profile_host *hosts = first;
-
-	while (--nr) {
-		profile_host_free(&hosts[nr]);
-		hosts[nr] = (struct profile_host){ 0 };
-	}
-	return 0;
-}
-
 static int compare_labels(const void *left, const void *right)
 {
 	const struct profile_label *a = left, *b = right;
@@ -551,18 +519,13 @@ static int compare_labels(const void *left, const void *right)
 }
 
 /* Keeps the alphabetically first value, so that the order of a merge does not matter. */
-static int combine_labels(void *first, size_t nr)
+static int add_label(void *sum, void *part)
 {
-	struct profile_label *labels = first, kept;
+	struct profile_label *label = sum, *other = part, kept = *label;
 
-	while (--nr) {
-		if (strcmp(labels[nr].value, labels->value) < 0) {
-			kept = *labels;
-			*labels = labels[nr];
-			labels[nr] = kept;
-		}
-		profile_label_free(&labels[nr]);
-		labels[nr] = (struct profile_label){ 0 };
+	if (strcmp(other->value, label->value) < 0) {
+		*label = *other;
+		*other = kept;
 	}
 	return 0;
 }
@@ -579,29 +542,18 @@ static void key_site(const void *element, uint64_t key[2])
 	key[1] = site->offset;
 }
 
-static int combine_sites(void *first, size_t nr)
-{
-	(void)first;
-	(void)nr;
-	return 0;
-}
-
 static int compare_folded_roots(const void *left, const void *right)
 {
 	return profile_root_compare(left, right);
 }
 
 /* Roots and nodes cannot overflow if the accounts do not. */
-static int combine_roots(void *first, size_t nr)
+static int add_root(void *sum, void *part)
 {
-	struct profile_root *roots = first;
+	struct profile_root *root = sum;
+	const struct profile_root *other = part;
 
-	while (--nr) {
-		roots->ticks += roots[nr].ticks;
-		free(roots[nr].process);
-		free(roots[nr].cgroup);
-		roots[nr] = (struct profile_root){ 0 };
-	}
+	root->ticks += other->ticks;
 	return 0;
 }
 
@@ -752,8 +704,11 @@ int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots
 
 int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids)
 {
-	const struct folding folding = { sites,		nr,	  sizeof(**sites),
-					 compare_sites, key_site, combine_sites };
+	const struct folding folding = { .list = sites,
+					 .nr = nr,
+					 .size = sizeof(**sites),
+					 .compare = compare_sites,
+					 .fill_key = key_site };
 
 	return folding_fold(folding, ids);
 }
@@ -761,7 +716,7 @@ int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids)
 int profile_callers_fold(struct profile_callers *callers)
 {
 	const struct folding roots =
-		FOLDING(callers, roots, compare_folded_roots, NULL, combine_roots);
+		FOLD(callers, roots, profile_root_members, compare_folded_roots, NULL, add_root);
 	cleanup_free uint32_t *site_ids = calloc(callers->nr_sites + 1, sizeof(*site_ids));
 	cleanup_free uint32_t *root_ids = calloc(callers->nr_roots + 1, sizeof(*root_ids));
 	cleanup_free uint32_t *node_ids = calloc(callers->nr_nodes + 1, sizeof(*node_ids));
@@ -776,34 +731,40 @@ int profile_callers_fold(struct profile_callers *callers)
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-static void renumber_targets(struct profile *profile, const uint32_t *ids)
+uint32_t *profile_numbers(size_t first, size_t nr)
 {
+	uint32_t *numbers = calloc(nr + 1, sizeof(*numbers));
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms; i++)
-		profile->histograms[i].target = ids[profile->histograms[i].target];
-	for (i = 0; i < profile->nr_splits; i++)
-		profile->splits[i].target = ids[profile->splits[i].target];
-	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++)
-		profile->callers->roots[i].target = ids[profile->callers->roots[i].target];
-	for (i = 0; profile->waits && i < profile->waits->nr_roots; i++)
-		profile->waits->roots[i].target = ids[profile->waits->roots[i].target];
-	for (i = 0; profile->waits && i < profile->waits->nr_accounts; i++)
-		profile->waits->accounts[i].target = ids[profile->waits->accounts[i].target];
+	for (i = 0; numbers && i < nr; i++)
+		numbers[i] = (uint32_t)(first + i);
+	return numbers;
 }
 
-static void renumber_objects(struct profile *profile, const uint32_t *ids)
+void profile_renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects)
 {
+	struct profile_callers *callers = profile->callers;
+	struct profile_waits *waits = profile->waits;
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms; i++)
-		profile->histograms[i].object = ids[profile->histograms[i].object];
+	for (i = 0; i < profile->nr_histograms; i++) {
+		profile->histograms[i].target = targets[profile->histograms[i].target];
+		profile->histograms[i].object = objects[profile->histograms[i].object];
+	}
+	for (i = 0; i < profile->nr_splits; i++)
+		profile->splits[i].target = targets[profile->splits[i].target];
 	for (i = 0; i < profile->nr_functions; i++)
-		profile->functions[i].object = ids[profile->functions[i].object];
-	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
-		profile->callers->sites[i].object = ids[profile->callers->sites[i].object];
-	for (i = 0; profile->waits && i < profile->waits->nr_sites; i++)
-		profile->waits->sites[i].object = ids[profile->waits->sites[i].object];
+		profile->functions[i].object = objects[profile->functions[i].object];
+	for (i = 0; callers && i < callers->nr_roots; i++)
+		callers->roots[i].target = targets[callers->roots[i].target];
+	for (i = 0; callers && i < callers->nr_sites; i++)
+		callers->sites[i].object = objects[callers->sites[i].object];
+	for (i = 0; waits && i < waits->nr_accounts; i++)
+		waits->accounts[i].target = targets[waits->accounts[i].target];
+	for (i = 0; waits && i < waits->nr_roots; i++)
+		waits->roots[i].target = targets[waits->roots[i].target];
+	for (i = 0; waits && i < waits->nr_sites; i++)
+		waits->sites[i].object = objects[waits->sites[i].object];
 }
 
 /* Folds the trees of callers and of waits. */
@@ -816,17 +777,15 @@ static int fold_trees(struct profile *profile)
 
 int profile_fold(struct profile *profile)
 {
-	const struct folding targets =
-		FOLDING(profile, targets, compare_folded_targets, NULL, combine_targets);
+	const struct folding targets = FOLD(profile, targets, profile_target_members,
+					    compare_folded_targets, NULL, add_target);
 	const struct folding rest[] = {
-		FOLDING(profile, splits, compare_folded_splits, NULL, combine_splits),
-		FOLDING(profile, histograms, compare_folded_histograms, key_histogram,
-			combine_histograms),
-		FOLDING(profile, functions, compare_folded_functions, key_function,
-			combine_functions),
-		FOLDING(profile, notes, profile_notes_compare, NULL, profile_notes_combine),
-		FOLDING(profile, labels, compare_labels, NULL, combine_labels),
-		FOLDING(profile, hosts, compare_hosts, NULL, combine_hosts),
+		FOLD_SPLITS(profile),
+		FOLD_HISTOGRAMS(profile),
+		FOLD_FUNCTIONS(profile),
+		FOLD(profile, notes, NULL, profile_notes_compare, NULL, profile_notes_add),
+		FOLD(profile, labels, profile_label_members, compare_labels, NULL, add_label),
+		FOLD(profile, hosts, profile_host_members, compare_hosts, NULL, NULL),
 	};
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
 	cleanup_free uint32_t *object_ids = calloc(profile->nr_objects + 1, sizeof(*object_ids));
@@ -842,8 +801,7 @@ int profile_fold(struct profile *profile)
 		ret = folding_fold(targets, target_ids);
 	if (ret)
 		return ret;
-	renumber_targets(profile, target_ids);
-	renumber_objects(profile, object_ids);
+	profile_renumber(profile, target_ids, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
 	return ret ? ret : fold_trees(profile);
@@ -914,25 +872,20 @@ static void drop_copies(struct profile *profile, uint32_t *ids)
 
 int profile_join_copies(struct profile *profile)
 {
-	const struct folding rest[] = {
-		FOLDING(profile, histograms, compare_folded_histograms, key_histogram,
-			combine_histograms),
-		FOLDING(profile, functions, compare_folded_functions, key_function,
-			combine_functions),
-	};
 	cleanup_free struct file_copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
 	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
+	cleanup_free uint32_t *targets = profile_numbers(0, profile->nr_targets);
 	int ret;
 
-	if (!files || !ids)
+	if (!files || !ids || !targets)
 		return -ENOMEM;
 	if (!find_copies(profile, files, ids))
 		return 0;
 	drop_copies(profile, ids);
-	renumber_objects(profile, ids);
-	ret = folding_fold(rest[0], NULL);
+	profile_renumber(profile, targets, ids);
+	ret = folding_fold(FOLD_HISTOGRAMS(profile), NULL);
 	if (!ret)
-		ret = folding_fold(rest[1], NULL);
+		ret = folding_fold(FOLD_FUNCTIONS(profile), NULL);
 	if (!ret)
 		ret = fold_trees(profile);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);

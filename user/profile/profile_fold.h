@@ -9,22 +9,34 @@ struct folding {
 	void *list; /* address of the pointer to the list, of any type */
 	size_t *nr;
 	size_t size;
+	const struct profile_member *members; /* of an element, which is freed after adding it */
 	int (*compare)(const void *left, const void *right);
 	/*
 	 * Elements with different keys are ordered by these, without calling compare. May be NULL.
 	 */
 	void (*fill_key)(const void *element, uint64_t key[2]);
 	/*
-	 * Adds all others to the first element, and zeroes what it released. -ENOMEM: all elements
-	 * are still valid.
+	 * Adds an equal element, which is freed then; NULL: the sum is the first. -ENOMEM: all
+	 * elements are still valid.
 	 */
+	int (*add)(void *sum, void *part);
+	/* Instead: adds all others to the first element, and zeroes what it released. */
 	int (*combine)(void *first, size_t nr);
 };
 
+#define FOLD(owner, member, members_of, order, prefix, sum)                                        \
+	(struct folding)                                                                           \
+	{                                                                                          \
+		.list = &(owner)->member, .nr = &(owner)->nr_##member,                             \
+		.size = sizeof(*(owner)->member), .members = members_of, .compare = order,         \
+		.fill_key = prefix, .add = sum                                                     \
+	}
+
 #define FOLDING(owner, member, order, prefix, sum)                                                 \
 	{                                                                                          \
-		&(owner)->member, &(owner)->nr_##member, sizeof(*(owner)->member), order, prefix,  \
-			sum                                                                        \
+		.list = &(owner)->member, .nr = &(owner)->nr_##member,                             \
+		.size = sizeof(*(owner)->member), .compare = order, .fill_key = prefix,            \
+		.combine = sum                                                                     \
 	}
 
 /*
@@ -41,6 +53,12 @@ int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids);
  * ids receives the new index of each node. 0 or -ENOMEM.
  */
 int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots, uint32_t *ids);
+
+/* Numbers from the first on; the caller frees them. NULL: out of memory. */
+uint32_t *profile_numbers(size_t first, size_t nr);
+
+/* Gives all lists the new index of each target and object. */
+void profile_renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects);
 
 /* Folds the waits of a profile, whose targets and objects have their new indices. 0 or -ENOMEM. */
 int profile_waits_fold(struct profile_waits *waits);

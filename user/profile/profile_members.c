@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "profile/profile_members.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const struct profile_member account_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member target_members[] = {
+const struct profile_member profile_target_members[] = {
 	SPECIAL("id", ID),
 	VALUE(profile_target, kind, STRING),
 	VALUE(profile_target, name, STRING),
@@ -49,7 +50,7 @@ static const struct profile_member target_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member split_members[] = {
+const struct profile_member profile_split_members[] = {
 	VALUE(profile_split, target, U32),
 	VALUE(profile_split, pid, PID),
 	VALUE(profile_split, process, STRING_OR_NULL, .optional = true),
@@ -59,7 +60,7 @@ static const struct profile_member split_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member label_members[] = {
+const struct profile_member profile_label_members[] = {
 	VALUE(profile_label, host, STRING, .optional = true),
 	VALUE(profile_label, cgroup, STRING_OR_NULL),
 	VALUE(profile_label, key, STRING),
@@ -74,7 +75,7 @@ static const struct profile_member text_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member object_members[] = {
+const struct profile_member profile_object_members[] = {
 	SPECIAL("id", ID),
 	VALUE(profile_object, kind, OBJECT_KIND),
 	VALUE(profile_object, path, STRING),
@@ -90,7 +91,7 @@ static bool has_dialect(const void *object)
 	return histogram->dialect;
 }
 
-static const struct profile_member histogram_members[] = {
+const struct profile_member profile_histogram_members[] = {
 	VALUE(profile_histogram, target, U32),
 	VALUE(profile_histogram, object, U32),
 	VALUE(profile_histogram, pid, PID),
@@ -110,7 +111,7 @@ static const struct profile_member histogram_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member root_members[] = {
+const struct profile_member profile_root_members[] = {
 	VALUE(profile_root, target, U32),
 	VALUE(profile_root, pid, PID),
 	VALUE(profile_root, process, STRING_OR_NULL, .optional = true),
@@ -120,18 +121,43 @@ static const struct profile_member root_members[] = {
 	{ 0 },
 };
 
+static const struct profile_member site_members[] = {
+	VALUE(profile_site, object, U32),
+	VALUE(profile_site, offset, U64),
+	{ 0 },
+};
+
+static const struct profile_member node_members[] = {
+	VALUE(profile_node, parent, PARENT),
+	VALUE(profile_node, site, SITE),
+	VALUE(profile_node, ticks, U64),
+	{ 0 },
+};
+
+#define SITES(owner, ...)                                                                          \
+	LIST(owner, sites, TUPLE, .members = site_members,                                         \
+	     .meaning = "a site is [object, offset]", .per_line = 16, ##__VA_ARGS__)
+
 /* Many sites and nodes are on a line, because there are a hundred thousand. */
-const struct profile_member profile_callers_members[] = {
-	LIST(profile_callers, sites, SITE, .per_line = 16),
-	LIST(profile_callers, roots, OBJECT, .members = root_members, .on_new_line = true,
+static const struct profile_member callers_members[] = {
+	SITES(profile_callers),
+	LIST(profile_callers, roots, OBJECT, .members = profile_root_members, .on_new_line = true,
 	     .per_line = 1),
-	LIST(profile_callers, nodes, NODE, .on_new_line = true, .per_line = 16),
+	LIST(profile_callers, nodes, TUPLE, .members = node_members,
+	     .meaning = "a node is [parent, site, ticks]", .on_new_line = true, .per_line = 16),
 	{ 0 },
 };
 
 static const struct profile_member wait_class_members[] = {
 	VALUE(profile_wait_class, name, STRING),
 	VALUE(profile_wait_class, io, BOOL, .optional = true),
+	{ 0 },
+};
+
+static const struct profile_member wait_sum_members[] = {
+	VALUE(profile_wait_sum, class, U32),
+	VALUE(profile_wait_sum, ns, U64),
+	VALUE(profile_wait_sum, count, U64),
 	{ 0 },
 };
 
@@ -146,7 +172,9 @@ static const struct profile_member wait_account_members[] = {
 	VALUE(profile_wait_account, stolen_ns, U64),
 	VALUE(profile_wait_account, unaccounted_ns, U64),
 	{ .key = "classes",
-	  .type = MEMBER_WAIT_SUM,
+	  .type = MEMBER_TUPLE,
+	  .members = wait_sum_members,
+	  .meaning = "a sum of waits is [class, ns, count]",
 	  .shape = MEMBER_LIST,
 	  .offset = offsetof(struct profile_wait_account, sums),
 	  .other = offsetof(struct profile_wait_account, nr_sums),
@@ -173,24 +201,34 @@ static const struct profile_member wait_root_members[] = {
 	{ 0 },
 };
 
+static const struct profile_member wait_node_members[] = {
+	VALUE(profile_wait_node, parent, PARENT),
+	VALUE(profile_wait_node, site, SITE),
+	VALUE(profile_wait_node, ns, U64),
+	VALUE(profile_wait_node, count, U64),
+	{ 0 },
+};
+
 static const struct profile_member waits_members[] = {
 	LIST(profile_waits, classes, OBJECT, .members = wait_class_members, .per_line = 16),
 	LIST(profile_waits, accounts, OBJECT, .members = wait_account_members, .on_new_line = true,
 	     .per_line = 1),
-	LIST(profile_waits, sites, SITE, .on_new_line = true, .per_line = 16),
+	SITES(profile_waits, .on_new_line = true),
 	LIST(profile_waits, roots, OBJECT, .members = wait_root_members, .on_new_line = true,
 	     .per_line = 1),
-	LIST(profile_waits, nodes, WAIT_NODE, .on_new_line = true, .per_line = 16),
+	LIST(profile_waits, nodes, TUPLE, .members = wait_node_members,
+	     .meaning = "a node of waits is [parent, site, ns, count]", .on_new_line = true,
+	     .per_line = 16),
 	{ 0 },
 };
 
-static const struct profile_member function_members[] = {
+const struct profile_member profile_function_members[] = {
 	VALUE(profile_function, object, U32), VALUE(profile_function, name, STRING),
 	VALUE(profile_function, offset, U64), VALUE(profile_function, size, U64),
 	VALUE(profile_function, ticks, U64),  { 0 },
 };
 
-static const struct profile_member host_members[] = {
+const struct profile_member profile_host_members[] = {
 	VALUE(profile_host, kernel, STRING),
 	VALUE(profile_host, arch, STRING),
 	VALUE(profile_host, cpus, U32),
@@ -271,24 +309,24 @@ const struct profile_member profile_members[] = {
 	VALUE(profile, started, STRING, .on_new_line = true),
 	VALUE(profile, duration_ns, U64),
 	VALUE(profile, complete, BOOL),
-	VALUE(profile, host, OBJECT, .members = host_members, .on_new_line = true),
-	OBJECTS(hosts, host_members, .optional = true),
+	VALUE(profile, host, OBJECT, .members = profile_host_members, .on_new_line = true),
+	OBJECTS(hosts, profile_host_members, .optional = true),
 	VALUE(profile, command, COMMAND, .on_new_line = true),
 	VALUE(profile, sampling, OBJECT, .members = sampling_members, .on_new_line = true),
 	VALUE(profile, ticks, OBJECT, .members = account_members, .on_new_line = true),
 	SPECIAL("cpu_ns", CPU_NS, .optional = true, .is_written = has_cpu_time,
 		.on_new_line = true),
-	OBJECTS(targets, target_members),
-	OBJECTS(splits, split_members, .optional = true),
-	OBJECTS(labels, label_members, .optional = true),
-	OBJECTS(objects, object_members),
-	OBJECTS(histograms, histogram_members),
+	OBJECTS(targets, profile_target_members),
+	OBJECTS(splits, profile_split_members, .optional = true),
+	OBJECTS(labels, profile_label_members, .optional = true),
+	OBJECTS(objects, profile_object_members),
+	OBJECTS(histograms, profile_histogram_members),
 	VALUE(profile, callers, OBJECT, .shape = MEMBER_POINTER,
-	      .size = sizeof(struct profile_callers), .members = profile_callers_members,
-	      .optional = true, .on_new_line = true),
+	      .size = sizeof(struct profile_callers), .members = callers_members, .optional = true,
+	      .on_new_line = true),
 	VALUE(profile, waits, OBJECT, .shape = MEMBER_POINTER, .size = sizeof(struct profile_waits),
 	      .members = waits_members, .optional = true, .on_new_line = true),
-	OBJECTS(functions, function_members),
+	OBJECTS(functions, profile_function_members),
 	LIST(profile, notes, STRING, .optional = true, .is_written = always, .on_new_line = true,
 	     .per_line = 1),
 	{ 0 },
@@ -342,6 +380,14 @@ static void free_value(const struct profile_member *member, void *value)
 	}
 }
 
+static size_t length_at(const void *place)
+{
+	size_t nr;
+
+	memcpy(&nr, place, sizeof(nr));
+	return nr;
+}
+
 static void free_list(const struct profile_member *member, char *list, size_t nr)
 {
 	size_t i;
@@ -354,20 +400,85 @@ static void free_list(const struct profile_member *member, char *list, size_t nr
 void profile_members_free(const struct profile_member *members, void *object)
 {
 	char *base = object, *value;
-	size_t nr;
 
 	for (; members->key; members++) {
 		value = base + members->offset;
-		if (members->shape == MEMBER_LIST) {
-			memcpy(&nr, base + members->other, sizeof(nr));
-			free_list(members, pointer_at(value), nr);
-		} else if (members->shape == MEMBER_POINTER) {
+		if (members->shape == MEMBER_LIST)
+			free_list(members, pointer_at(value), length_at(base + members->other));
+		else if (members->shape == MEMBER_POINTER)
 			free_list(members, pointer_at(value), pointer_at(value) ? 1 : 0);
-		} else {
+		else
 			free_value(members, value);
+	}
+}
+
+/* --- appending ---------------------------------------------------------------------------------- */
+
+static int extend_list(const struct profile_member *member, char *to, const char *other)
+{
+	const size_t nr = length_at(to + member->other) + length_at(other + member->other);
+	void *list = reallocarray(pointer_at(to + member->offset), nr + 1, member->size);
+
+	if (!list)
+		return -ENOMEM;
+	memcpy(to + member->offset, &list, sizeof(list));
+	return 0;
+}
+
+int profile_members_extend(const struct profile_member *members, void *into, const void *from)
+{
+	char *to = into;
+	const char *other = from;
+	int ret = 0;
+
+	for (; !ret && members->key; members++) {
+		if (members->shape == MEMBER_LIST)
+			ret = extend_list(members, to, other);
+		if (members->shape == MEMBER_POINTER && pointer_at(to + members->offset) &&
+		    pointer_at(other + members->offset))
+			ret = profile_members_extend(members->members,
+						     pointer_at(to + members->offset),
+						     pointer_at(other + members->offset));
+	}
+	return ret;
+}
+
+static void move_list(const struct profile_member *member, char *to, char *other)
+{
+	const size_t nr = length_at(to + member->other), more = length_at(other + member->other);
+	const size_t sum = nr + more;
+	char *list = pointer_at(to + member->offset), *part = pointer_at(other + member->offset);
+
+	if (more)
+		memcpy(list + nr * member->size, part, more * member->size);
+	free(part);
+	memcpy(to + member->other, &sum, sizeof(sum));
+	memset(other + member->offset, 0, sizeof(void *));
+	memset(other + member->other, 0, sizeof(sum));
+}
+
+void profile_members_move(const struct profile_member *members, void *into, void *from)
+{
+	char *to = into, *other = from;
+	void *part;
+
+	for (; members->key; members++) {
+		if (members->shape == MEMBER_LIST)
+			move_list(members, to, other);
+		if (members->shape != MEMBER_POINTER)
+			continue;
+		part = pointer_at(other + members->offset);
+		if (part && pointer_at(to + members->offset)) {
+			profile_members_move(members->members, pointer_at(to + members->offset),
+					     part);
+		} else if (part) {
+			memcpy(to + members->offset, &part, sizeof(part));
+			memset(other + members->offset, 0, sizeof(part));
 		}
 	}
 }
+
+/* --- each kind ---------------------------------------------------------------------------------- */
 
 void profile_account_free(struct profile_account *account)
 {
@@ -376,38 +487,28 @@ void profile_account_free(struct profile_account *account)
 
 void profile_host_free(struct profile_host *host)
 {
-	profile_members_free(host_members, host);
-}
-
-void profile_target_free(struct profile_target *target)
-{
-	profile_members_free(target_members, target);
+	profile_members_free(profile_host_members, host);
 }
 
 void profile_split_free(struct profile_split *split)
 {
-	profile_members_free(split_members, split);
+	profile_members_free(profile_split_members, split);
 }
 
 void profile_label_free(struct profile_label *label)
 {
-	profile_members_free(label_members, label);
+	profile_members_free(profile_label_members, label);
 }
 
 void profile_object_free(struct profile_object *object)
 {
-	profile_members_free(object_members, object);
-}
-
-void profile_histogram_free(struct profile_histogram *histogram)
-{
-	profile_members_free(histogram_members, histogram);
+	profile_members_free(profile_object_members, object);
 }
 
 void profile_callers_free(struct profile_callers *callers)
 {
 	if (callers)
-		profile_members_free(profile_callers_members, callers);
+		profile_members_free(callers_members, callers);
 	free(callers);
 }
 

@@ -18,6 +18,7 @@ enum member_type {
 	MEMBER_STRING_OR_NULL,
 	MEMBER_PID, /* -1 is null */
 	MEMBER_OBJECT, /* with members of its own */
+	MEMBER_TUPLE, /* the same, as an array without their keys */
 	/* Members of one kind of object each. Those up to MEMBER_LOST get the whole object. */
 	MEMBER_FORMAT,
 	MEMBER_VERSION,
@@ -28,10 +29,8 @@ enum member_type {
 	MEMBER_COMMAND,
 	MEMBER_OBJECT_KIND,
 	MEMBER_WALK_END, /* WALK_END_COUNT: it is missing */
-	MEMBER_SITE,
-	MEMBER_NODE,
-	MEMBER_WAIT_SUM,
-	MEMBER_WAIT_NODE,
+	MEMBER_PARENT, /* of a node */
+	MEMBER_SITE, /* its number; -1 is PROFILE_SITE_KERNEL */
 	MEMBER_TYPES
 };
 
@@ -49,7 +48,8 @@ struct profile_member {
 	size_t offset;
 	size_t other;
 	size_t size; /* of an element, or of the object at the pointer */
-	const struct profile_member *members; /* of an object */
+	const struct profile_member *members; /* of an object or a tuple */
+	const char *meaning; /* of a tuple: "a site is [object, offset]" */
 	bool optional; /* may be missing when it is read */
 	/* Whether an optional one is written. NULL: if it is neither 0 nor empty. */
 	bool (*is_written)(const void *object);
@@ -57,10 +57,22 @@ struct profile_member {
 	unsigned int per_line; /* elements of a list on each line; 0: all on that of the key */
 };
 
+/* Of a profile, and of the elements of its lists. */
 extern const struct profile_member profile_members[];
-extern const struct profile_member profile_callers_members[];
+extern const struct profile_member profile_target_members[], profile_split_members[],
+	profile_label_members[], profile_object_members[], profile_histogram_members[],
+	profile_function_members[], profile_host_members[], profile_root_members[];
 
 /* Frees the strings and lists of an object, but not the object. */
 void profile_members_free(const struct profile_member *members, void *object);
+
+/*
+ * Makes room in all lists of an object, and of the objects that it points to, for those of another.
+ * -ENOMEM: nothing was lost.
+ */
+int profile_members_extend(const struct profile_member *members, void *into, const void *from);
+
+/* Then moves the elements, and pointers that are NULL in the first. */
+void profile_members_move(const struct profile_member *members, void *into, void *from);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include "bpfprofil/version.h"
 #include "base/util.h"
+#include "profile/profile_fold.h"
 #include "profile/profile_head.h"
+#include "profile/profile_members.h"
 #include "profile/waits.h"
 
 /*
@@ -23,209 +25,72 @@ static int no_memory(struct error *err)
 
 /* --- appending ---------------------------------------------------------------------------------- */
 
-/* An array of one profile that is appended to the other's. */
-struct list {
-	void *to; /* address of the pointer to the array, of any type */
-	size_t *to_nr;
-	void *from;
-	size_t *from_nr;
-	size_t size;
-};
-
-#define LIST(into, other, member)                                                                  \
-	{                                                                                          \
-		&(into)->member, &(into)->nr_##member, &(other)->member, &(other)->nr_##member,    \
-			sizeof(*(into)->member)                                                    \
-	}
-
-#define CALLER_LISTS(into, from)                                                                   \
-	{                                                                                          \
-		LIST(into, from, sites), LIST(into, from, roots), LIST(into, from, nodes)          \
-	}
-#define NR_CALLER_LISTS 3
-
-#define WAIT_LISTS(into, from)                                                                     \
-	{                                                                                          \
-		LIST(into, from, classes), LIST(into, from, accounts), LIST(into, from, sites),    \
-			LIST(into, from, roots), LIST(into, from, nodes)                           \
-	}
-#define NR_WAIT_LISTS 5
-
-static void *pointer_at(const void *place)
-{
-	void *pointer;
-
-	memcpy(&pointer, place, sizeof(pointer));
-	return pointer;
-}
-
-static int extend_list(const struct list *list)
-{
-	void *grown =
-		reallocarray(pointer_at(list->to), *list->to_nr + *list->from_nr + 1, list->size);
-
-	if (!grown)
-		return -ENOMEM;
-	memcpy(list->to, &grown, sizeof(grown));
-	return 0;
-}
-
-static void move_list(const struct list *list)
-{
-	void *from = pointer_at(list->from), *none = NULL;
-
-	if (*list->from_nr)
-		memcpy((char *)pointer_at(list->to) + *list->to_nr * list->size, from,
-		       *list->from_nr * list->size);
-	*list->to_nr += *list->from_nr;
-	free(from);
-	memcpy(list->from, &none, sizeof(none));
-	*list->from_nr = 0;
-}
-
-static int extend_lists(const struct list *lists, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (extend_list(&lists[i]))
-			return -ENOMEM;
-	return 0;
-}
-
-static void move_lists(const struct list *lists, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		move_list(&lists[i]);
-}
-
-static void renumber_appended(struct profile *profile, uint32_t targets, uint32_t objects)
-{
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms; i++) {
-		profile->histograms[i].target += targets;
-		profile->histograms[i].object += objects;
-	}
-	for (i = 0; i < profile->nr_splits; i++)
-		profile->splits[i].target += targets;
-	for (i = 0; i < profile->nr_functions; i++)
-		profile->functions[i].object += objects;
-	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++)
-		profile->callers->roots[i].target += targets;
-	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
-		profile->callers->sites[i].object += objects;
-	for (i = 0; profile->waits && i < profile->waits->nr_accounts; i++)
-		profile->waits->accounts[i].target += targets;
-	for (i = 0; profile->waits && i < profile->waits->nr_roots; i++)
-		profile->waits->roots[i].target += targets;
-	for (i = 0; profile->waits && i < profile->waits->nr_sites; i++)
-		profile->waits->sites[i].object += objects;
-}
-
-/* Of a tree: indices must fit their types. */
+/* Indices of a tree must fit their types. */
 static bool indices_fit(size_t nodes, size_t roots, size_t sites)
 {
 	return nodes <= INT32_MAX && roots <= INT32_MAX && sites < PROFILE_SITE_KERNEL;
 }
 
-static int extend_callers(struct profile_callers *into, struct profile_callers *from)
+static bool trees_fit(const struct profile *profile, const struct profile *other)
 {
-	if (!into || !from)
-		return 0;
-	if (!indices_fit(into->nr_nodes + from->nr_nodes, into->nr_roots + from->nr_roots,
-			 into->nr_sites + from->nr_sites))
-		return -ENOMEM;
-	return extend_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
+	const struct profile_callers *callers = profile->callers, *from = other->callers;
+	const struct profile_waits *waits = profile->waits, *of = other->waits;
+
+	return (!callers || !from ||
+		indices_fit(callers->nr_nodes + from->nr_nodes, callers->nr_roots + from->nr_roots,
+			    callers->nr_sites + from->nr_sites)) &&
+	       (!waits || !of ||
+		indices_fit(waits->nr_nodes + of->nr_nodes, waits->nr_roots + of->nr_roots,
+			    waits->nr_sites + of->nr_sites));
 }
 
-static void append_callers(struct profile *profile, struct profile *other)
+static void renumber_node(int32_t *parent, uint32_t *site, size_t nodes, size_t roots, size_t sites)
 {
-	struct profile_callers *into = profile->callers, *from = other->callers;
-	struct profile_node *node;
+	if (*parent < 0)
+		*parent -= (int32_t)roots;
+	else
+		*parent += (int32_t)nodes;
+	if (*site != PROFILE_SITE_KERNEL)
+		*site += (uint32_t)sites;
+}
+
+static void renumber_callers(const struct profile_callers *into, struct profile_callers *from)
+{
 	size_t i;
 
-	if (!into) {
-		profile->callers = from;
-		other->callers = NULL;
-	}
-	if (!into || !from)
-		return;
-	for (i = 0, node = from->nodes; i < from->nr_nodes; i++, node++) {
-		if (node->parent < 0)
-			node->parent -= (int32_t)into->nr_roots;
-		else
-			node->parent += (int32_t)into->nr_nodes;
-		if (node->site != PROFILE_SITE_KERNEL)
-			node->site += (uint32_t)into->nr_sites;
-	}
-	move_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
+	for (i = 0; into && from && i < from->nr_nodes; i++)
+		renumber_node(&from->nodes[i].parent, &from->nodes[i].site, into->nr_nodes,
+			      into->nr_roots, into->nr_sites);
 }
 
-static int extend_waits(struct profile_waits *into, struct profile_waits *from)
-{
-	if (!into || !from)
-		return 0;
-	if (!indices_fit(into->nr_nodes + from->nr_nodes, into->nr_roots + from->nr_roots,
-			 into->nr_sites + from->nr_sites))
-		return -ENOMEM;
-	return extend_lists((struct list[])WAIT_LISTS(into, from), NR_WAIT_LISTS);
-}
-
-static void renumber_wait_classes(struct profile_waits *waits, uint32_t classes)
+static void renumber_waits(const struct profile_waits *into, struct profile_waits *from)
 {
 	size_t i, j;
 
-	for (i = 0; i < waits->nr_roots; i++)
-		waits->roots[i].class += classes;
-	for (i = 0; i < waits->nr_accounts; i++)
-		for (j = 0; j < waits->accounts[i].nr_sums; j++)
-			waits->accounts[i].sums[j].class += classes;
-}
-
-static void append_waits(struct profile *profile, struct profile *other)
-{
-	struct profile_waits *into = profile->waits, *from = other->waits;
-	struct profile_wait_node *node;
-	size_t i;
-
-	if (!into) {
-		profile->waits = from;
-		other->waits = NULL;
-	}
 	if (!into || !from)
 		return;
-	renumber_wait_classes(from, (uint32_t)into->nr_classes);
-	for (i = 0, node = from->nodes; i < from->nr_nodes; i++, node++) {
-		if (node->parent < 0)
-			node->parent -= (int32_t)into->nr_roots;
-		else
-			node->parent += (int32_t)into->nr_nodes;
-		if (node->site != PROFILE_SITE_KERNEL)
-			node->site += (uint32_t)into->nr_sites;
-	}
-	move_lists((struct list[])WAIT_LISTS(into, from), NR_WAIT_LISTS);
+	for (i = 0; i < from->nr_nodes; i++)
+		renumber_node(&from->nodes[i].parent, &from->nodes[i].site, into->nr_nodes,
+			      into->nr_roots, into->nr_sites);
+	for (i = 0; i < from->nr_roots; i++)
+		from->roots[i].class += (uint32_t)into->nr_classes;
+	for (i = 0; i < from->nr_accounts; i++)
+		for (j = 0; j < from->accounts[i].nr_sums; j++)
+			from->accounts[i].sums[j].class += (uint32_t)into->nr_classes;
 }
 
 int profile_append(struct profile *profile, struct profile *other)
 {
-	const struct list lists[] = {
-		LIST(profile, other, targets),	 LIST(profile, other, splits),
-		LIST(profile, other, objects),	 LIST(profile, other, histograms),
-		LIST(profile, other, functions), LIST(profile, other, notes),
-		LIST(profile, other, labels),	 LIST(profile, other, hosts),
-	};
-	const size_t nr = sizeof(lists) / sizeof(lists[0]);
+	cleanup_free uint32_t *targets = profile_numbers(profile->nr_targets, other->nr_targets);
+	cleanup_free uint32_t *objects = profile_numbers(profile->nr_objects, other->nr_objects);
 
-	if (extend_lists(lists, nr) || extend_callers(profile->callers, other->callers) ||
-	    extend_waits(profile->waits, other->waits))
+	if (!targets || !objects || !trees_fit(profile, other) ||
+	    profile_members_extend(profile_members, profile, other))
 		return -ENOMEM;
-	renumber_appended(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
-	move_lists(lists, nr);
-	append_callers(profile, other);
-	append_waits(profile, other);
+	profile_renumber(other, targets, objects);
+	renumber_callers(profile->callers, other->callers);
+	renumber_waits(profile->waits, other->waits);
+	profile_members_move(profile_members, profile, other);
 	return 0;
 }
 

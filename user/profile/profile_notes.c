@@ -161,33 +161,18 @@ static char *name_one(const struct note *a, const struct note *b)
 	return text;
 }
 
-static int combine(char **sum, const char *part)
+int profile_notes_add(void *sum, void *part)
 {
-	const struct note a = read_note(*sum), b = read_note(part);
-	char *text;
+	char **note = sum, **other = part, *text;
+	const struct note a = read_note(*note), b = read_note(*other);
 
-	if (!*a.rest)
-		return 0;
-	text = a.counts ? count_up(&a, &b) : name_one(&a, &b);
+	text = !*a.rest ? strdup(*note) : a.counts ? count_up(&a, &b) : name_one(&a, &b);
 	if (!text)
 		return -ENOMEM;
-	free(*sum);
-	*sum = text;
+	free(*note);
+	free(*other);
+	*note = text;
 	return 0;
-}
-
-int profile_notes_combine(void *first, size_t nr)
-{
-	char **notes = first;
-	int ret = 0;
-
-	while (--nr) {
-		if (!ret)
-			ret = combine(notes, notes[nr]);
-		free(notes[nr]);
-		notes[nr] = NULL;
-	}
-	return ret;
 }
 
 int profile_notes_forget_cpus(struct profile *profile)

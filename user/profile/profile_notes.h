@@ -35,7 +35,7 @@ int profile_notes_forget_cpus(struct profile *profile);
 /* For qsort(), of char *: notes with the same meaning compare equal. */
 int profile_notes_compare(const void *left, const void *right);
 
-/* Combines nr equal notes into the first. Returns 0 or -ENOMEM. */
-int profile_notes_combine(void *first, size_t nr);
+/* Adds an equal note to another one, and frees it. Returns 0 or -ENOMEM. */
+int profile_notes_add(void *sum, void *part);
 
 #endif

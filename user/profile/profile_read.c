@@ -172,31 +172,23 @@ static int read_pid(struct reader *r, void *member)
 	return 0;
 }
 
-/* Reads an array of nr whole numbers. The first nr_signed may be negative. */
-static int read_tuple(struct reader *r, uint64_t *numbers, size_t nr, size_t nr_signed,
-		      const char *meaning)
-{
-	int64_t number;
-	size_t i;
-	int ret;
+static int read_value(struct reader *r, const struct profile_member *member, void *value);
 
-	ret = json_reader_array(r->json);
-	for (i = 0; !ret && i < nr; i++) {
+static int read_tuple(struct reader *r, const struct profile_member *member, char *tuple)
+{
+	const struct profile_member *of = member->members;
+	int ret = json_reader_array(r->json);
+
+	for (; !ret && of->key; of++) {
 		ret = json_reader_element(r->json);
 		if (ret < 0)
 			return ret;
-		if (!ret)
-			return json_reader_fail(r->json, "%s", meaning);
-		if (i >= nr_signed) {
-			ret = json_reader_u64(r->json, &numbers[i]);
-			continue;
-		}
-		ret = json_reader_i64(r->json, &number);
-		numbers[i] = ret ? 0 : (uint64_t)number;
+		ret = ret ? read_value(r, of, tuple + of->offset) :
+			    json_reader_fail(r->json, "%s", member->meaning);
 	}
 	if (!ret)
 		ret = json_reader_element(r->json);
-	return ret > 0 ? json_reader_fail(r->json, "%s", meaning) : ret;
+	return ret > 0 ? json_reader_fail(r->json, "%s", member->meaning) : ret;
 }
 
 static int keep_bins(struct reader *r, struct profile_histogram *histogram, size_t *capacity,
@@ -217,6 +209,20 @@ static int keep_bins(struct reader *r, struct profile_histogram *histogram, size
 	return 0;
 }
 
+/* Most bins are read by json_reader_pairs(), which expects them without blanks. */
+static int read_bin(struct reader *r, uint64_t pair[2])
+{
+	static const struct profile_member numbers[] = {
+		{ .key = "index", .type = MEMBER_U64 },
+		{ .key = "ticks", .type = MEMBER_U64, .offset = sizeof(uint64_t) },
+		{ 0 }
+	};
+	static const struct profile_member bin = { .members = numbers,
+						   .meaning = "a bin is [index, ticks]" };
+
+	return read_tuple(r, &bin, (char *)pair);
+}
+
 static int read_bins(struct reader *r, void *member)
 {
 	struct profile_histogram *histogram = member;
@@ -230,7 +236,7 @@ static int read_bins(struct reader *r, void *member)
 		return ret;
 	while ((ret = json_reader_element(r->json)) > 0) {
 		nr = json_reader_pairs(r->json, pairs, sizeof(pairs) / sizeof(pairs[0]));
-		ret = nr ? 0 : read_tuple(r, pairs[0], 2, 0, "a bin is [index, ticks]");
+		ret = nr ? 0 : read_bin(r, pairs[0]);
 		if (!ret)
 			ret = keep_bins(r, histogram, &capacity, pairs, max_size(nr, 1));
 		if (ret)
@@ -308,20 +314,6 @@ static int read_lost(struct reader *r, void *member)
 	return ret;
 }
 
-static int read_site(struct reader *r, void *element)
-{
-	struct profile_site *site = element;
-	uint64_t numbers[2];
-	int ret = read_tuple(r, numbers, 2, 0, "a site is [object, offset]");
-
-	if (ret)
-		return ret;
-	if (numbers[0] > UINT32_MAX)
-		return json_reader_fail(r->json, "a number is above 2^32 - 1");
-	*site = (struct profile_site){ (uint32_t)numbers[0], numbers[1] };
-	return 0;
-}
-
 static int read_end(struct reader *r, void *member)
 {
 	cleanup_free char *word = NULL;
@@ -339,60 +331,29 @@ static int read_end(struct reader *r, void *member)
 	return 0;
 }
 
-/* Reads a node's parent and site, and then its figures. */
-static int read_numbers_of_node(struct reader *r, uint64_t *numbers, size_t nr, const char *meaning)
+static int read_parent(struct reader *r, void *member)
 {
-	int64_t parent, site;
-	int ret = read_tuple(r, numbers, nr, 2, meaning);
+	int64_t parent;
+	int ret = json_reader_i64(r->json, &parent);
 
 	if (ret)
 		return ret;
-	parent = (int64_t)numbers[0];
-	site = (int64_t)numbers[1];
 	if (parent < INT32_MIN || parent > INT32_MAX)
 		return json_reader_fail(r->json, "a parent is beyond 2^31");
-	if (site < -1 || site >= PROFILE_SITE_KERNEL)
-		return json_reader_fail(r->json, "a site is neither -1 nor an index");
+	*(int32_t *)member = (int32_t)parent;
 	return 0;
 }
 
-/* A site of -1 becomes PROFILE_SITE_KERNEL. */
-static int read_node(struct reader *r, void *value)
+static int read_site(struct reader *r, void *member)
 {
-	struct profile_node *node = value;
-	uint64_t numbers[3];
-	int ret = read_numbers_of_node(r, numbers, 3, "a node is [parent, site, ticks]");
-
-	if (!ret)
-		*node = (struct profile_node){ (int32_t)numbers[0], (uint32_t)numbers[1],
-					       numbers[2] };
-	return ret;
-}
-
-static int read_wait_node(struct reader *r, void *value)
-{
-	struct profile_wait_node *node = value;
-	uint64_t numbers[4];
-	int ret =
-		read_numbers_of_node(r, numbers, 4, "a node of waits is [parent, site, ns, count]");
-
-	if (!ret)
-		*node = (struct profile_wait_node){ (int32_t)numbers[0], (uint32_t)numbers[1],
-						    numbers[2], numbers[3] };
-	return ret;
-}
-
-static int read_wait_sum(struct reader *r, void *value)
-{
-	struct profile_wait_sum *sum = value;
-	uint64_t numbers[3];
-	int ret = read_tuple(r, numbers, 3, 0, "a sum of waits is [class, ns, count]");
+	int64_t site;
+	int ret = json_reader_i64(r->json, &site);
 
 	if (ret)
 		return ret;
-	if (numbers[0] > UINT32_MAX)
-		return json_reader_fail(r->json, "a number is above 2^32 - 1");
-	*sum = (struct profile_wait_sum){ (uint32_t)numbers[0], numbers[1], numbers[2] };
+	if (site < -1 || site >= PROFILE_SITE_KERNEL)
+		return json_reader_fail(r->json, "a site is neither -1 nor an index");
+	*(uint32_t *)member = site < 0 ? PROFILE_SITE_KERNEL : (uint32_t)site;
 	return 0;
 }
 
@@ -493,16 +454,16 @@ static int (*const readers[MEMBER_TYPES])(struct reader *r, void *value) = {
 	[MEMBER_COMMAND] = read_command,
 	[MEMBER_OBJECT_KIND] = read_object_kind,
 	[MEMBER_WALK_END] = read_end,
+	[MEMBER_PARENT] = read_parent,
 	[MEMBER_SITE] = read_site,
-	[MEMBER_NODE] = read_node,
-	[MEMBER_WAIT_SUM] = read_wait_sum,
-	[MEMBER_WAIT_NODE] = read_wait_node,
 };
 
 static int read_value(struct reader *r, const struct profile_member *member, void *value)
 {
 	if (member->type == MEMBER_OBJECT)
 		return read_members(r, member->members, value);
+	if (member->type == MEMBER_TUPLE)
+		return read_tuple(r, member, value);
 	return readers[member->type](r, value);
 }
 

@@ -91,43 +91,17 @@ static void put_bins(FILE *stream, const struct profile_histogram *histogram)
 	fputs("]", stream);
 }
 
-static void put_site(FILE *stream, const struct profile_site *site)
+static void put_parent(FILE *stream, int32_t parent)
 {
-	put_u64(stream, "[", site->object);
-	put_u64(stream, ",", site->offset);
-	fputs("]", stream);
+	put_u64(stream, parent < 0 ? "-" : "", (uint64_t)llabs(parent));
 }
 
-static void put_parent_and_site(FILE *stream, int32_t parent, uint32_t site)
+static void put_site(FILE *stream, uint32_t site)
 {
-	put_u64(stream, parent < 0 ? "[-" : "[", (uint64_t)llabs(parent));
 	if (site == PROFILE_SITE_KERNEL)
-		fputs(",-1", stream);
+		fputs("-1", stream);
 	else
-		put_u64(stream, ",", site);
-}
-
-static void put_node(FILE *stream, const struct profile_node *node)
-{
-	put_parent_and_site(stream, node->parent, node->site);
-	put_u64(stream, ",", node->ticks);
-	fputs("]", stream);
-}
-
-static void put_wait_node(FILE *stream, const struct profile_wait_node *node)
-{
-	put_parent_and_site(stream, node->parent, node->site);
-	put_u64(stream, ",", node->ns);
-	put_u64(stream, ",", node->count);
-	fputs("]", stream);
-}
-
-static void put_wait_sum(FILE *stream, const struct profile_wait_sum *sum)
-{
-	put_u64(stream, "[", sum->class);
-	put_u64(stream, ",", sum->ns);
-	put_u64(stream, ",", sum->count);
-	fputs("]", stream);
+		json_text_u64(stream, site);
 }
 
 static void write_members(struct writer *w, const struct profile_member *members,
@@ -166,15 +140,24 @@ static void write_special(const struct writer *w, enum member_type type, const v
 							   const enum profile_object_kind *)value));
 	case MEMBER_WALK_END:
 		return json_text_string(w->stream, walk_end_words[*(const enum walk_end *)value]);
-	case MEMBER_SITE:
-		return put_site(w->stream, value);
-	case MEMBER_NODE:
-		return put_node(w->stream, value);
-	case MEMBER_WAIT_SUM:
-		return put_wait_sum(w->stream, value);
+	case MEMBER_PARENT:
+		return put_parent(w->stream, *(const int32_t *)value);
 	default:
-		return put_wait_node(w->stream, value);
+		return put_site(w->stream, *(const uint32_t *)value);
 	}
+}
+
+static void write_value(struct writer *w, const struct profile_member *member, const void *value);
+
+static void write_tuple(struct writer *w, const struct profile_member *members, const char *tuple)
+{
+	const char *separator = "[";
+
+	for (; members->key; members++, separator = ",") {
+		fputs(separator, w->stream);
+		write_value(w, members, tuple + members->offset);
+	}
+	fputs("]", w->stream);
 }
 
 static void write_value(struct writer *w, const struct profile_member *member, const void *value)
@@ -196,6 +179,8 @@ static void write_value(struct writer *w, const struct profile_member *member, c
 		return put_pid(w->stream, *(const int64_t *)value);
 	case MEMBER_OBJECT:
 		return write_members(w, member->members, value);
+	case MEMBER_TUPLE:
+		return write_tuple(w, member->members, value);
 	default:
 		return write_special(w, member->type, value);
 	}
