@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/profile_io.h"
+#include "profile/waits_view.h"
 
 static int export_json(const struct profile *profile, const struct export_options *options,
 		       FILE *stream, struct error *err)
@@ -32,6 +33,7 @@ const struct export_format export_formats[] = {
 	  .description = "a line for each function or chain, for flame graphs",
 	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS | EXPORT_USES_WAITS,
 	  .only_counts = true,
+	  .reads_view = true,
 	  .write = export_folded },
 	{ .name = "gmon",
 	  .description = "for gprof: a file gmon.NAME.out for each object",
@@ -68,6 +70,7 @@ const struct export_format export_formats[] = {
 	  .description = "for speedscope.app, by function or chain",
 	  .uses = USES_PLACES | EXPORT_USES_PROGRAMS,
 	  .has_waits = true,
+	  .reads_view = true,
 	  .write = export_speedscope },
 	{ .name = "raw",
 	  .description = "the buffer that a call of profil() would have left",
@@ -91,6 +94,22 @@ void export_note_missing(const struct export_format *format, const struct profil
 					"");
 }
 
+/* Formats with waits beside ticks get both; others get the waits if the options want them. */
+static int write_view(const struct export_format *format, const struct profile *profile,
+		      const struct export_options *options, FILE *stream, struct error *err)
+{
+	struct waits_view view;
+	int ret;
+
+	if (!format->reads_view || !(format->has_waits ? !!profile->waits : options->waits))
+		return format->write(profile, options, stream, err);
+	ret = waits_view_open(&view, profile, NULL, format->has_waits);
+	ret = ret ? error_errno(err, ret, "%s", format->name) :
+		    format->write(&view.profile, options, stream, err);
+	waits_view_close(&view);
+	return ret;
+}
+
 int export_write(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, FILE *stream, struct error *err)
 {
@@ -107,7 +126,7 @@ int export_write(const struct export_format *format, const struct profile *profi
 	if (!ret && format->only_counts && !options->waits)
 		ret = export_one_period(profile, options, format->name, &period, err);
 	if (!ret)
-		ret = format->write(profile, options, stream, err);
+		ret = write_view(format, profile, options, stream, err);
 	return ret;
 }
 

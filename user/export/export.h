@@ -56,6 +56,9 @@ enum export_uses {
 	EXPORT_USES_WAITS = 32, /* instead of ticks */
 };
 
+typedef int export_writer(const struct profile *profile, const struct export_options *options,
+			  FILE *stream, struct error *err);
+
 /* A format of export_write(). */
 struct export_format {
 	const char *name; /* as in --format */
@@ -66,11 +69,11 @@ struct export_format {
 	bool reads_programs; /* reads the profiled programs, and fails without them */
 	const char *flat; /* why it lacks callers; NULL: it has them */
 	bool has_waits; /* beside ticks */
+	bool reads_view; /* waits are in the profile that it gets: see waits_view.h */
 	bool only_counts; /* has no time: it refuses targets with different periods */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
 	bool per_object; /* writes NAME.OBJECT.out for each object with export_has_file() */
-	int (*write)(const struct profile *profile, const struct export_options *options,
-		     FILE *stream, struct error *err);
+	export_writer *write;
 };
 
 /* The last element has a NULL name. */

@@ -10,7 +10,6 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "export/stacks.h"
-#include "profile/waits_view.h"
 
 #define NUMBERS_BYTES 48 /* of a pid, ticks and separators */
 
@@ -148,8 +147,8 @@ static uint64_t measure_bare(const struct folded *folded)
 	return size;
 }
 
-static int write_folded(const struct profile *profile, const struct export_options *options,
-			FILE *stream, struct error *err)
+int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
+		  struct error *err)
 {
 	struct stacks stacks;
 	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
@@ -164,20 +163,5 @@ static int write_folded(const struct profile *profile, const struct export_optio
 	if (!ret)
 		ret = put_stacks(&folded, err);
 	stacks_free(&stacks);
-	return ret;
-}
-
-int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
-		  struct error *err)
-{
-	struct waits_view view;
-	int ret;
-
-	if (!options->waits)
-		return write_folded(profile, options, stream, err);
-	ret = waits_view_open(&view, profile, NULL, false);
-	ret = ret ? error_errno(err, ret, "folded") :
-		    write_folded(&view.profile, options, stream, err);
-	waits_view_close(&view);
 	return ret;
 }

@@ -8,26 +8,8 @@
 #include "profile/profile_rows.h"
 
 /* Each format has its own file; export.c lists them. options are never NULL. */
-int export_callgrind(const struct profile *profile, const struct export_options *options,
-		     FILE *stream, struct error *err);
-int export_clickhouse(const struct profile *profile, const struct export_options *options,
-		      FILE *stream, struct error *err);
-int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
-	       struct error *err);
-int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
-		  struct error *err);
-int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
-		struct error *err);
-int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
-		struct error *err);
-int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
-		struct error *err);
-int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
-		 struct error *err);
-int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
-	       struct error *err);
-int export_speedscope(const struct profile *profile, const struct export_options *options,
-		      FILE *stream, struct error *err);
+export_writer export_callgrind, export_clickhouse, export_csv, export_folded, export_gmon,
+	export_llvm, export_otlp, export_pprof, export_raw, export_speedscope;
 
 extern const char clickhouse_ddl[];
 

@@ -11,7 +11,6 @@
 #include "base/json_text.h"
 #include "export/export_impl.h"
 #include "export/stacks.h"
-#include "profile/waits_view.h"
 
 #define FRAME_BYTES 11 /* a number and a comma */
 #define BARE_BYTES 64 /* a stack without callers, and its weight */
@@ -243,8 +242,8 @@ static uint64_t frame_size(const struct stacks *stacks, uint32_t frame)
 	return FRAME_BYTES;
 }
 
-static int write_speedscope(const struct profile *profile, const struct export_options *options,
-			    FILE *stream, struct error *err)
+int export_speedscope(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err)
 {
 	struct stacks stacks;
 	const struct speedscope speedscope = { .profile = profile,
@@ -257,20 +256,5 @@ static int write_speedscope(const struct profile *profile, const struct export_o
 	if (!ret)
 		ret = put_speedscope(&speedscope, err);
 	stacks_free(&stacks);
-	return ret;
-}
-
-int export_speedscope(const struct profile *profile, const struct export_options *options,
-		      FILE *stream, struct error *err)
-{
-	struct waits_view view;
-	int ret;
-
-	if (!profile->waits)
-		return write_speedscope(profile, options, stream, err);
-	ret = waits_view_open(&view, profile, NULL, true);
-	ret = ret ? error_errno(err, ret, "speedscope") :
-		    write_speedscope(&view.profile, options, stream, err);
-	waits_view_close(&view);
 	return ret;
 }
