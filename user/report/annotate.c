@@ -47,9 +47,7 @@ static int open_file(struct annotating *work, struct error *err)
 		*err = work->no_code;
 		return refuse(work, err);
 	}
-	if (work->fd == -ENOMEM)
-		return error_errno(err, -ENOMEM, "annotate");
-	return 0;
+	return work->fd == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* Kernel text moves at each boot. Its symbols show whether the boot is still the same. */
@@ -301,10 +299,8 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 	}
 	if (!ret)
 		ret = keep_bins(work, nameless && !is_row(work));
-	if (ret)
-		return error_errno(err, ret, "annotate");
-	if (annotation->ticks)
-		return 0;
+	if (ret || annotation->ticks)
+		return ret;
 	return error_with_hint(err, -EINVAL, "bpfprofil report", "'%.256s': no tick fell there",
 			       work->request->place ? work->request->place : annotation->name);
 }
@@ -314,9 +310,7 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 static int find_function(struct annotating *work, struct error *err)
 {
 	const struct annotation_request *request = work->request;
-	const struct report_options options = { .objects = request->objects,
-						.nr_objects = request->nr_objects,
-						.target = request->target };
+	const struct report_options options = annotated_rows(request);
 	int ret = rows_of_bins(work->profile, &options, &work->bins, err);
 
 	if (ret)
@@ -331,16 +325,16 @@ static int find_function(struct annotating *work, struct error *err)
 	return ret ? ret : annotate_find_extent(work, err);
 }
 
-static int read_function(struct annotating *work, struct error *err)
+static int read_function(struct annotating *work)
 {
-	int ret = annotate_read_code(work, err);
+	int ret = annotate_read_code(work);
 
 	if (!ret)
-		ret = annotate_count(work, err);
+		ret = annotate_count(work);
 	if (!ret)
-		ret = annotate_find_lines(work, err);
+		ret = annotate_find_lines(work);
 	if (!ret)
-		ret = annotate_find_jumps(work->annotation, work->request->lanes, err);
+		ret = annotate_find_jumps(work->annotation, work->request->lanes);
 	return ret;
 }
 
@@ -353,14 +347,12 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 	work.annotation = calloc(1, sizeof(*work.annotation));
 	if (work.annotation)
 		work.annotation->memory = calloc(1, sizeof(*work.annotation->memory));
-	if (!work.annotation || !work.annotation->memory) {
-		error_errno(err, ret, "annotate");
+	if (!work.annotation || !work.annotation->memory)
 		goto out;
-	}
 	work.annotation->profile = profile;
 	ret = find_function(&work, err);
 	if (!ret)
-		ret = read_function(&work, err);
+		ret = read_function(&work);
 out:
 	close_fd(&work.fd);
 	object_symbols_release(request->opener, work.symbols);
@@ -370,5 +362,5 @@ out:
 		annotation_free(work.annotation);
 	else
 		*result = work.annotation;
-	return ret;
+	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
 }

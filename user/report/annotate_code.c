@@ -175,8 +175,9 @@ static int read_sources(struct annotating *work)
 	size_t at = 0;
 	int ret = 0;
 
+	/* Without the owner it is unknown who may read the sources. */
 	if (fstat(work->fd, &stat))
-		return -errno;
+		return 0;
 	while (!ret && at < work->annotation->nr_lines)
 		ret = read_file(work, &stat, &at, &missing);
 	return ret ? ret : note_missing(work->annotation, &missing);
@@ -227,27 +228,25 @@ static int load_lines(struct annotating *work, struct source_lines **result, str
 	return ret;
 }
 
-int annotate_find_lines(struct annotating *work, struct error *err)
+int annotate_find_lines(struct annotating *work)
 {
 	struct source_lines *lines = NULL;
 	struct error why = { 0 };
 	int ret;
 
 	/* The kernel has code but no file, and thus no lines. */
-	if (work->fd < 0) {
-		ret = *work->no_code.text ?
-			      0 :
-			      annotation_note(work->annotation, "no source lines of %s",
-					      annotated_object(work)->path);
-		return ret ? error_errno(err, ret, "annotate") : 0;
-	}
+	if (work->fd < 0)
+		return *work->no_code.text ?
+			       0 :
+			       annotation_note(work->annotation, "no source lines of %s",
+					       annotated_object(work)->path);
 	ret = load_lines(work, &lines, &why);
 	if (!ret)
 		ret = use_lines(work, lines);
 	else
 		ret = annotation_note(work->annotation, "no source lines: %s", why.text);
 	source_lines_free(lines);
-	return ret ? error_errno(err, ret, "annotate") : 0;
+	return ret;
 }
 
 /* Jumps within the function, and the lanes in which they are drawn. */
@@ -412,10 +411,9 @@ static int choose_lanes(struct annotation *annotation, unsigned int lanes)
 	return ret;
 }
 
-int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err)
+int annotate_find_jumps(struct annotation *annotation, unsigned int lanes)
 {
 	size_t nr = 0, i;
-	int ret;
 
 	for (i = 0; i < annotation->nr_rows; i++)
 		nr += annotation->rows[i].jump != ANNOTATION_NONE;
@@ -423,14 +421,13 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 		return 0;
 	annotation->jumps = calloc(nr, sizeof(*annotation->jumps));
 	if (!annotation->jumps)
-		return error_errno(err, -ENOMEM, "annotate");
+		return -ENOMEM;
 	for (i = 0; i < annotation->nr_rows; i++)
 		if (annotation->rows[i].jump != ANNOTATION_NONE)
 			annotation->jumps[annotation->nr_jumps++] =
 				(struct annotation_jump){ .from = i,
 							  .to = annotation->rows[i].jump };
-	ret = choose_lanes(annotation, lanes);
-	return ret ? error_errno(err, ret, "annotate") : 0;
+	return choose_lanes(annotation, lanes);
 }
 
 /* Bytes to show after a tick in text without a symbol, where the end of a function is unknown. */
@@ -680,7 +677,7 @@ static int note_no_code(struct annotating *work)
 			       work->no_code.text, root);
 }
 
-int annotate_read_code(struct annotating *work, struct error *err)
+int annotate_read_code(struct annotating *work)
 {
 	struct code code = { 0 };
 	int ret = 0;
@@ -692,11 +689,7 @@ int annotate_read_code(struct annotating *work, struct error *err)
 		ret = disassemble(work, &code);
 	if (!ret && *work->no_code.text)
 		ret = -ENOENT;
-	if (!ret)
-		return 0;
-	if (ret != -ENOMEM)
-		ret = note_no_code(work);
-	return ret ? error_errno(err, ret, "annotate") : 0;
+	return !ret || ret == -ENOMEM ? ret : note_no_code(work);
 }
 
 /* --- ticks --------------------------------------------------------------------------------------- */
@@ -790,16 +783,11 @@ static int note_coarse(struct annotation *annotation)
 	return 0;
 }
 
-int annotate_count(struct annotating *work, struct error *err)
+int annotate_count(struct annotating *work)
 {
-	int ret;
-
-	if (!work->annotation->nr_rows) {
-		ret = rows_from_bins(work);
-	} else {
-		count_bins(work);
-		gather_shared(work->annotation);
-		ret = note_coarse(work->annotation);
-	}
-	return ret ? error_errno(err, ret, "annotate") : 0;
+	if (!work->annotation->nr_rows)
+		return rows_from_bins(work);
+	count_bins(work);
+	gather_shared(work->annotation);
+	return note_coarse(work->annotation);
 }

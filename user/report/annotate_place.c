@@ -160,14 +160,16 @@ static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *
 static int find_inlined(struct annotating *work, const char *object, const char *name,
 			const uint64_t *ticks, struct error *err)
 {
-	const struct annotation_request *request = work->request;
-	const struct report_options options = { .objects = object ? &object : request->objects,
-						.nr_objects = object ? 1 : request->nr_objects,
-						.target = request->target };
+	struct report_options options = annotated_rows(work->request);
 	struct hunt hunt = { .work = work, .object = object, .name = name };
 	enum name_fit fit;
-	int ret = rows_of_bins(work->profile, &options, &hunt.bins, err);
+	int ret;
 
+	if (object) {
+		options.objects = &object;
+		options.nr_objects = 1;
+	}
+	ret = rows_of_bins(work->profile, &options, &hunt.bins, err);
 	if (!ret && work->request->opener)
 		ret = rows_find_lines(work->profile, work->request->opener, &hunt.bins, err);
 	if (!ret) {
@@ -175,10 +177,8 @@ static int find_inlined(struct annotating *work, const char *object, const char 
 		ret = fit ? find_place(&hunt, fit) : refuse(&hunt, ticks, err);
 	}
 	rows_free(&hunt.bins);
-	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
+	return ret;
 }
-
-#define OTHERS_NAMED 3
 
 /* Ticks of each function, by index, as far as the request covers them. NULL: out of memory. */
 static uint64_t *count_functions(const struct annotating *work)
@@ -332,7 +332,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 		free(object);
 		object = strndup(place, (size_t)(colon - place));
 		if (!object)
-			return error_errno(err, -ENOMEM, "annotate");
+			return -ENOMEM;
 		if (!names_object(work->profile, object))
 			continue;
 		if (!parse_u64(colon + 1, &offset))
@@ -384,9 +384,7 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 
 static int find_line(struct annotating *work, struct error *err)
 {
-	const struct report_options options = { .objects = work->request->objects,
-						.nr_objects = work->request->nr_objects,
-						.target = work->request->target };
+	const struct report_options options = annotated_rows(work->request);
 	const char *place = work->request->place, *colon = strrchr(place, ':');
 	cleanup_free char *file = NULL;
 	struct report_rows rows;
@@ -397,7 +395,7 @@ static int find_line(struct annotating *work, struct error *err)
 		return -ENOENT;
 	file = strndup(place, (size_t)(colon - place));
 	if (!file)
-		return error_errno(err, -ENOMEM, "annotate");
+		return -ENOMEM;
 	ret = rows_of_bins(work->profile, &options, &rows, err);
 	if (!ret)
 		ret = rows_find_lines(work->profile, work->request->opener, &rows, err);
@@ -418,7 +416,7 @@ static int find_by_words(struct annotating *work, struct error *err)
 	int ret;
 
 	if (!ticks)
-		return error_errno(err, -ENOMEM, "annotate");
+		return -ENOMEM;
 	ret = find_symbol(work, NULL, place, ticks);
 	if (ret == -ENOENT)
 		ret = find_in_object(work, ticks, err);
@@ -426,7 +424,7 @@ static int find_by_words(struct annotating *work, struct error *err)
 		ret = find_line(work, err);
 	if (ret == -ENOENT)
 		ret = find_inlined(work, NULL, place, ticks, err);
-	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
+	return ret;
 }
 
 int annotate_find_place(struct annotating *work, struct error *err)

@@ -9,7 +9,7 @@
 #include "symbol/code.h"
 #include "symbol/string_set.h"
 
-/* The steps of annotation_build(). */
+/* The steps of annotation_build(). They return 0 or -ENOMEM; those with err, other errors, too. */
 
 /* What was found for a place. */
 struct annotated_place {
@@ -43,6 +43,14 @@ static inline const struct profile_object *annotated_object(const struct annotat
 	return &work->profile->objects[work->annotation->object];
 }
 
+/* The options of a table of the ticks that the request covers. */
+static inline struct report_options annotated_rows(const struct annotation_request *request)
+{
+	return (struct report_options){ .objects = request->objects,
+					.nr_objects = request->nr_objects,
+					.target = request->target };
+}
+
 /* Returns the index of a bin's function; nr_functions: it has none. */
 static inline size_t annotated_function(const struct annotating *work, const struct report_row *bin)
 {
@@ -56,19 +64,16 @@ void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);
 
-/*
- * Makes a row without ticks for each instruction. On failure no_code says why, and there are no
- * rows.
- */
-int annotate_read_code(struct annotating *work, struct error *err);
+/* Makes a row without ticks for each instruction. If there is no code, a note says why. */
+int annotate_read_code(struct annotating *work);
 
 /* Adds ticks to the rows; if there is no code, makes rows of bins. */
-int annotate_count(struct annotating *work, struct error *err);
+int annotate_count(struct annotating *work);
 
 /* Finds the source lines of the rows, with their text. */
-int annotate_find_lines(struct annotating *work, struct error *err);
+int annotate_find_lines(struct annotating *work);
 
 /* Turns the rows' targets into jumps, and assigns lanes. */
-int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err);
+int annotate_find_jumps(struct annotation *annotation, unsigned int lanes);
 
 #endif
