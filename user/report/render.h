@@ -46,8 +46,6 @@ static inline bool is_of_split(const struct report *report)
 }
 
 void render_text(const struct report *report, FILE *out);
-void render_csv(const struct report *report, FILE *out);
-void render_json(const struct report *report, FILE *out);
 
 /* Write ",text" and ", "name": value", as in all tables. */
 void render_csv_field(FILE *out, const char *text);

@@ -51,18 +51,6 @@ static struct profile by_its_clock(const struct profile *profile,
 	return view;
 }
 
-static int build_rows(const struct profile *profile, const struct report_options *options,
-		      struct report_rows *rows, struct error *err)
-{
-	int ret;
-
-	if (options->by != REPORT_TIME)
-		return rows_build(profile, options, rows, err);
-	*rows = (struct report_rows){ 0 };
-	ret = rows_check(profile, options, err);
-	return ret ? ret : timeline_rows(options, rows, err);
-}
-
 /* The option that needs callers, or NULL. */
 static const char *needs_callers(const struct report_options *options)
 {
@@ -74,42 +62,6 @@ static const char *needs_callers(const struct report_options *options)
 static bool has_callers(const struct profile *profile, const struct report_options *options)
 {
 	return options->waits ? options->waits->has_chains : !!profile->callers;
-}
-
-int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
-		 struct error *err)
-{
-	static void (*const render[])(const struct report *report, FILE *out) = {
-		[REPORT_TEXT] = render_text,
-		[REPORT_CSV] = render_csv,
-		[REPORT_JSON] = render_json,
-	};
-	struct profile view = by_its_clock(profile, options);
-	struct report_rows rows;
-	struct report report;
-	int ret;
-
-	if (needs_callers(options) && !has_callers(profile, options)) {
-		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
-		if (options->timeline)
-			error_hint(err,
-				   "only the files that have them; report without it names them");
-		else
-			error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
-				   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
-		return -EINVAL;
-	}
-	ret = build_rows(&view, options, &rows, err);
-	if (!ret) {
-		report = make_report(&view, options, &rows);
-		ret = profile_callers_account(&view, options->target, &report.walks);
-		if (ret)
-			error_errno(err, ret, "report");
-	}
-	if (!ret)
-		render[options->format](&report, out);
-	rows_free(&rows);
-	return ret;
 }
 
 int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
@@ -339,7 +291,7 @@ static void put_neighbours(const struct report *report, FILE *out)
 	}
 }
 
-void render_csv(const struct report *report, FILE *out)
+static void render_csv(const struct report *report, FILE *out)
 {
 	static const char *const columns[] = {
 		[REPORT_FUNCTIONS] = "object,offset,address,size,function",
@@ -602,7 +554,7 @@ static void put_wall(const struct report *report, FILE *out)
 	free(totals.classes);
 }
 
-void render_json(const struct report *report, FILE *out)
+static void render_json(const struct report *report, FILE *out)
 {
 	const struct report_rows *rows = report->rows;
 	size_t i;
@@ -633,4 +585,41 @@ void render_json(const struct report *report, FILE *out)
 		row_json(report, &rows->rows[i], out);
 	}
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
+}
+
+int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err)
+{
+	static void (*const render[])(const struct report *report, FILE *out) = {
+		[REPORT_TEXT] = render_text,
+		[REPORT_CSV] = render_csv,
+		[REPORT_JSON] = render_json,
+	};
+	struct profile view = by_its_clock(profile, options);
+	struct report_rows rows;
+	struct report report;
+	int ret;
+
+	if (needs_callers(options) && !has_callers(profile, options)) {
+		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
+		if (options->timeline)
+			error_hint(err,
+				   "only the files that have them; report without it names them");
+		else
+			error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
+				   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
+		return -EINVAL;
+	}
+	ret = options->by == REPORT_TIME ? timeline_rows(&view, options, &rows, err) :
+					   rows_build(&view, options, &rows, err);
+	if (!ret) {
+		report = make_report(&view, options, &rows);
+		ret = profile_callers_account(&view, options->target, &report.walks);
+		if (ret)
+			error_errno(err, ret, "report");
+	}
+	if (!ret)
+		render[options->format](&report, out);
+	rows_free(&rows);
+	return ret;
 }

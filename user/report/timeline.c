@@ -217,16 +217,19 @@ static int compare_time(const void *left, const void *right)
 	return (a->part > b->part) - (a->part < b->part);
 }
 
-int timeline_rows(const struct report_options *options, struct report_rows *rows, struct error *err)
+int timeline_rows(const struct profile *profile, const struct report_options *options,
+		  struct report_rows *rows, struct error *err)
 {
 	const struct timeline *timeline = options->timeline;
+	int ret = rows_check(profile, options, err);
 	size_t i, shown;
 
-	if (!timeline || options->target != REPORT_ALL_TARGETS) {
-		error_set(err, -EINVAL, "--by time: not of one %s alone",
-			  timeline ? "target" : "profile");
-		return -EINVAL;
-	}
+	*rows = (struct report_rows){ 0 };
+	if (ret)
+		return ret;
+	if (!timeline || options->target != REPORT_ALL_TARGETS)
+		return error_set(err, -EINVAL, "--by time: not of one %s alone",
+				 timeline ? "target" : "profile");
 	for (i = 0; timeline_of_callers(timeline) && i < timeline->nr; i++)
 		if (timeline->parts[i].ticks)
 			break;

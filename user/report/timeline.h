@@ -54,8 +54,8 @@ double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 /*
  * The rows of --by time: the parts of options->timeline. Shows the hottest ones, ordered by time.
  */
-int timeline_rows(const struct report_options *options, struct report_rows *rows,
-		  struct error *err);
+int timeline_rows(const struct profile *profile, const struct report_options *options,
+		  struct report_rows *rows, struct error *err);
 
 /* Whether rows are inclusive figures of a function, with its hottest caller. */
 static inline bool timeline_of_callers(const struct timeline *timeline)
