@@ -57,17 +57,12 @@ bool export_has_file(const struct profile *profile, const struct export_options 
 int export_check(const struct profile *profile, const struct export_options *options,
 		 const char *format, struct error *err)
 {
-	size_t i;
-
 	if (options->target != EXPORT_ALL_TARGETS && options->target >= profile->nr_targets)
 		return error_set(err, -EINVAL,
 				 "%s: target %" PRIu64 ": not in the profile, which has %zu",
 				 format, options->target, profile->nr_targets);
-	if (!options->object)
+	if (!options->object || object_of_name(profile, options->object))
 		return 0;
-	for (i = 0; i < profile->nr_objects; i++)
-		if (object_has_name(&profile->objects[i], options->object))
-			return 0;
 	return error_with_hint(err, -EINVAL, "bpfprofil report --by objects",
 			       "%s: object '%.200s': not in the profile", format, options->object);
 }

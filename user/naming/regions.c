@@ -21,6 +21,16 @@ bool object_has_name(const struct profile_object *object, const char *name)
 	return !strcmp(object->path, name) || (slash && !strcmp(slash + 1, name));
 }
 
+const struct profile_object *object_of_name(const struct profile *profile, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (object_has_name(&profile->objects[i], name))
+			return &profile->objects[i];
+	return NULL;
+}
+
 /* Finds the symbol's range in the object; false: there is no such symbol, or no table. */
 static bool find_region_symbol(const struct profile *profile, const struct object_opener *opener,
 			       uint32_t object, const char *name, struct kept_region *result)

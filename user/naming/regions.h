@@ -20,6 +20,9 @@ struct region {
 /* Whether name is the object's path or its last component. */
 bool object_has_name(const struct profile_object *object, const char *name);
 
+/* The first object with that name, or NULL. */
+const struct profile_object *object_of_name(const struct profile *profile, const char *name);
+
 /*
  * Keeps only bins that touch a region; the other bins' ticks become `filtered`. A note names each
  * region without ticks. Without regions nothing changes.

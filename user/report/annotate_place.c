@@ -286,16 +286,13 @@ static int find_symbol(struct annotating *work, const char *object, const char *
 static int find_offset(struct annotating *work, const char *object, uint64_t offset,
 		       const uint64_t *ticks)
 {
+	const struct profile_object *first = object_of_name(work->profile, object);
 	const struct report_row *bin;
 	uint64_t most = 0, here;
-	bool found = false;
 	size_t i;
 
-	for (i = 0; i < work->profile->nr_objects; i++)
-		if (!found && object_has_name(&work->profile->objects[i], object)) {
-			work->place = (struct annotated_place){ (uint32_t)i, offset, NULL };
-			found = true;
-		}
+	work->place = (struct annotated_place){ (uint32_t)(first - work->profile->objects), offset,
+						NULL };
 	for (i = 0; i < work->bins.nr; i++) {
 		bin = &work->bins.rows[i];
 		if (!bin->function || offset - bin->function->offset >= bin->function->size ||
@@ -308,16 +305,6 @@ static int find_offset(struct annotating *work, const char *object, uint64_t off
 		most = here > most ? here : most;
 	}
 	return 0;
-}
-
-static bool names_object(const struct profile *profile, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < profile->nr_objects; i++)
-		if (object_has_name(&profile->objects[i], name))
-			return true;
-	return false;
 }
 
 /* An object may contain a colon, like [python3:4711], and a symbol may contain two. */
@@ -333,7 +320,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 		object = strndup(place, (size_t)(colon - place));
 		if (!object)
 			return -ENOMEM;
-		if (!names_object(work->profile, object))
+		if (!object_of_name(work->profile, object))
 			continue;
 		if (!parse_u64(colon + 1, &offset))
 			return find_offset(work, object, offset, ticks);

@@ -150,25 +150,15 @@ static int note_alone(struct diff *diff)
 
 /* --- pairs ------------------------------------------------------------------------------------------ */
 
-static const struct profile_object *named(const struct profile *profile, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < profile->nr_objects; i++)
-		if (object_has_name(&profile->objects[i], name))
-			return &profile->objects[i];
-	return NULL;
-}
-
 static int check_maps(const struct diff *diff, struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < diff->options->nr_maps; i++) {
 		const struct diff_map *map = &diff->options->maps[i];
-		bool has_old = named(diff->old, map->old);
+		bool has_old = object_of_name(diff->old, map->old);
 
-		if (has_old && named(diff->new, map->new))
+		if (has_old && object_of_name(diff->new, map->new))
 			continue;
 		return error_with_hint(err, -EINVAL, "bpfprofil report --by objects",
 				       "--map: '%.256s': not in the %s profile",
@@ -184,7 +174,7 @@ static const struct profile_object *mapped(const struct diff *diff,
 
 	for (i = 0; i < diff->options->nr_maps; i++)
 		if (object_has_name(object, diff->options->maps[i].old))
-			return named(diff->new, diff->options->maps[i].new);
+			return object_of_name(diff->new, diff->options->maps[i].new);
 	return NULL;
 }
 
