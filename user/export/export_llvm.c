@@ -79,11 +79,6 @@ static size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset)
 	return BISECT(i, ticks->nr, ticks->all[i].offset < offset);
 }
 
-static void exact_ticks_free(struct exact_ticks *ticks)
-{
-	free(ticks->all);
-}
-
 #define NAME "llvm-sample"
 
 struct line_count {
@@ -319,7 +314,7 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 	else
 		ret = error_errno(err, -ENOMEM, NAME);
 	sample_tree_free(llvm.tree);
-	exact_ticks_free(&llvm.ticks);
+	free(llvm.ticks.all);
 	profile_rows_end(&llvm.rows);
 	free(llvm.all);
 	return ret;

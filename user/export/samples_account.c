@@ -172,8 +172,7 @@ static int find_missing(struct accounts *accounts)
 	}
 	for (i = 0; i < profile->nr_splits; i++) {
 		sum = &accounts->of_splits[profile->splits[i].target];
-		if (__builtin_add_overflow(*sum, missing[i], sum))
-			*sum = UINT64_MAX;
+		*sum = add_saturating(*sum, missing[i]);
 	}
 	return 0;
 }
@@ -211,8 +210,7 @@ static void add_up_ns(const struct samples *samples, uint64_t *by_target)
 
 	for (i = 0; i < samples->nr; i++) {
 		sum = &by_target[samples->services[samples->all[i].service].target];
-		if (__builtin_add_overflow(*sum, samples->all[i].ns, sum))
-			*sum = UINT64_MAX;
+		*sum = add_saturating(*sum, samples->all[i].ns);
 	}
 }
 

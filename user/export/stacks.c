@@ -102,8 +102,7 @@ static int compare_stacks(const void *left, const void *right, void *stacks)
 static void add_up_stacks(struct stack *sum, const struct stack *stack)
 {
 	sum->ticks += stack->ticks;
-	if (__builtin_add_overflow(sum->ns, stack->ns, &sum->ns))
-		sum->ns = UINT64_MAX;
+	sum->ns = add_saturating(sum->ns, stack->ns);
 }
 
 struct stacks_maker {

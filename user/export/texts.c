@@ -12,12 +12,6 @@
 /* Below the string set's limit, because that would cut through UTF-8. */
 #define TEXT_MAX 4000
 
-struct escaped {
-	FILE *stream; /* writes into text */
-	char *text;
-	size_t size;
-};
-
 static int append_text(struct texts *texts, const char *text)
 {
 	if (GROW(texts->all, texts->room, texts->nr + 1))
@@ -29,22 +23,11 @@ static int append_text(struct texts *texts, const char *text)
 int texts_begin(struct texts *texts)
 {
 	*texts = (struct texts){ 0 };
-	texts->escaped = calloc(1, sizeof(*texts->escaped));
-	if (!texts->escaped)
-		return texts->error = -ENOMEM;
-	texts->escaped->stream = open_memstream(&texts->escaped->text, &texts->escaped->size);
-	if (!texts->escaped->stream)
-		return texts->error = -ENOMEM;
 	return append_text(texts, "");
 }
 
 void texts_end(struct texts *texts)
 {
-	if (texts->escaped && texts->escaped->stream)
-		fclose(texts->escaped->stream);
-	if (texts->escaped)
-		free(texts->escaped->text);
-	free(texts->escaped);
 	free(texts->all);
 	string_set_free(&texts->set);
 }
@@ -70,42 +53,43 @@ static void shorten_label(char *text)
 		strcpy(text, cut);
 }
 
-static int escape_text(struct texts *texts, const char *text)
+/* Returns the text as backends accept it; the caller frees it. NULL: out of memory. */
+static char *escape_text(const struct texts *texts, const char *text)
 {
-	FILE *stream = texts->escaped->stream;
+	char *escaped = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&escaped, &size);
 
-	rewind(stream);
+	if (!stream)
+		return NULL;
 	export_text(stream, text, 0, NULL);
-	fputc('\0', stream);
-	if (fflush(stream) || ferror(stream))
-		return texts->error = -ENOMEM;
-	if (texts->labels)
-		shorten_label(texts->escaped->text);
-	else
-		shorten_text(texts->escaped->text);
-	return 0;
+	if (fclose(stream)) {
+		free(escaped);
+		return NULL;
+	}
+	(texts->labels ? shorten_label : shorten_text)(escaped);
+	return escaped;
 }
 
 /* Most names are, and each place of a profile has one. */
-static bool is_short_ascii(const char *text)
+static bool is_short_ascii(const struct texts *texts, const char *text)
 {
 	size_t length = export_plain_length(text, 0);
 
-	return !text[length] && length < TEXT_LABEL;
+	return !text[length] && length < (texts->labels ? TEXT_LABEL : TEXT_MAX);
 }
 
 uint32_t texts_add(struct texts *texts, const char *text)
 {
-	uint32_t number;
+	cleanup_free char *escaped = NULL;
+	uint32_t number = 0;
 
 	if (!text || !*text || texts->error)
 		return 0;
-	if (!is_short_ascii(text)) {
-		if (escape_text(texts, text))
-			return 0;
-		text = texts->escaped->text;
-	}
-	number = string_set_number(&texts->set, text);
+	if (!is_short_ascii(texts, text))
+		text = escaped = escape_text(texts, text);
+	if (text)
+		number = string_set_number(&texts->set, text);
 	if (!number || (number == texts->nr && append_text(texts, texts->set.all[number - 1]))) {
 		texts->error = -ENOMEM;
 		return 0;

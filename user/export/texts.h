@@ -13,7 +13,6 @@
  * names contained. Number 0 is "". The first lack of memory stays in error.
  */
 struct texts {
-	struct escaped *escaped; /* for one text at a time; stays in place if this is copied */
 	const char **all;
 	size_t nr;
 	size_t room;

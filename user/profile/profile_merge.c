@@ -249,8 +249,7 @@ static int join_heads(struct profile *sum, struct profile *part)
 	join_duties(sum, part);
 	if (profile_compare_times(part->started, sum->started) < 0)
 		swap(&sum->started, &part->started);
-	if (__builtin_add_overflow(sum->duration_ns, part->duration_ns, &sum->duration_ns))
-		sum->duration_ns = UINT64_MAX;
+	sum->duration_ns = add_saturating(sum->duration_ns, part->duration_ns);
 	sum->complete = sum->complete && part->complete;
 	join_delivered(sum, part);
 	join_sampling(&sum->sampling, &part->sampling);

@@ -119,11 +119,9 @@ int profile_notes_compare(const void *left, const void *right)
 
 static char *count_up(const struct note *a, const struct note *b)
 {
-	uint64_t sum;
+	const uint64_t sum = add_saturating(a->number, b->number);
 	char *text;
 
-	if (__builtin_add_overflow(a->number, b->number, &sum))
-		sum = UINT64_MAX;
 	if (asprintf(&text, "%.*s%" PRIu64 "%s", (int)a->begins, a->text, sum, a->rest) < 0)
 		return NULL;
 	return text;
