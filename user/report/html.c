@@ -158,10 +158,7 @@ static void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 		fprintf(data, ",%d]", row->inlined == row->ticks);
 	}
 	fputs("],\n\"inlined_notes\": [", data);
-	for (i = 0; i < inlined->bins.nr_notes; i++) {
-		fputs(i ? ", " : "", data);
-		json_text_string(data, inlined->bins.notes[i]);
-	}
+	render_json_strings(data, "", inlined->bins.notes, inlined->bins.nr_notes);
 	putc(']', data);
 }
 
@@ -446,24 +443,6 @@ static void put_number(FILE *data, bool first, uint64_t value)
 	json_text_u64(data, value);
 }
 
-static void put_double(FILE *data, const char *name, double value)
-{
-	fprintf(data, ", \"%s\": ", name);
-	json_text_double(data, value);
-}
-
-static void put_strings(FILE *data, const char *separator, char *const *texts, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		fputs(separator, data);
-		json_text_string(data, texts[i]);
-		separator = ", ";
-	}
-	putc(']', data);
-}
-
 /* Notes on differences of ticks and CPU time come first. */
 static int put_notes(const struct profile *profile, FILE *data)
 {
@@ -477,7 +456,8 @@ static int put_notes(const struct profile *profile, FILE *data)
 		fputs(i ? ", " : "", data);
 		json_text_string(data, notes.text[i]);
 	}
-	put_strings(data, notes.nr ? ", " : "", profile->notes, profile->nr_notes);
+	render_json_strings(data, notes.nr ? ", " : "", profile->notes, profile->nr_notes);
+	putc(']', data);
 	return 0;
 }
 
@@ -496,8 +476,8 @@ static void put_host(const struct profile *profile, FILE *data)
 static void put_sampling(const struct profile_sampling *sampling, FILE *data)
 {
 	fprintf(data, ",\n\"sampling\": { \"period_ns\": %" PRIu64, sampling->period_ns);
-	put_double(data, "requested_hz", sampling->requested_hz);
-	put_double(data, "measured_hz", sampling->measured_hz);
+	render_json_double(data, "requested_hz", sampling->requested_hz);
+	render_json_double(data, "measured_hz", sampling->measured_hz);
 	render_json_text(data, "mode", sampling->mode);
 	render_json_text(data, "split", sampling->split);
 	fputs(" }", data);
@@ -513,25 +493,9 @@ static void put_causes(FILE *data)
 	fprintf(data, ",\n\"causes\": { %s }", causes + 2);
 }
 
-/* Writes what became of wall time, in the report's words. */
-static int put_wall(const struct profile *profile, FILE *data)
+static void put_wall(const struct report *report, FILE *out)
 {
-	char *line = NULL;
-	size_t size;
-	FILE *out = open_memstream(&line, &size);
-
-	if (!out)
-		return -ENOMEM;
-	render_wait_account(profile, REPORT_ALL_TARGETS, "", out);
-	if (fclose(out) || !line) {
-		free(line);
-		return -ENOMEM;
-	}
-	line[strcspn(line, "\n")] = 0;
-	if (*line)
-		render_json_text(data, "wall", line);
-	free(line);
-	return 0;
+	render_wait_account(report->profile, REPORT_ALL_TARGETS, "", out);
 }
 
 static int put_head(const struct profile *profile, FILE *data)
@@ -545,10 +509,10 @@ static int put_head(const struct profile *profile, FILE *data)
 	while (profile->command && profile->command[words])
 		words++;
 	fputs(",\n\"command\": [", data);
-	put_strings(data, "", profile->command, words);
-	if (put_notes(profile, data))
-		return -ENOMEM;
-	if (put_wall(profile, data))
+	render_json_strings(data, "", profile->command, words);
+	putc(']', data);
+	if (put_notes(profile, data) ||
+	    html_line("wall", &(struct report){ .profile = profile }, put_wall, data))
 		return -ENOMEM;
 	put_host(profile, data);
 	put_sampling(&profile->sampling, data);
@@ -575,7 +539,7 @@ static void put_targets(const struct profile *profile, FILE *data)
 			fputs(", \"waits\": true", data);
 			render_json_u64(data, "waits_of", target->waits_of);
 		}
-		put_double(data, "ns", profile_target_time(profile, i));
+		render_json_double(data, "ns", profile_target_time(profile, i));
 		fputs(", \"ticks\": ", data);
 		render_json_account(&target->ticks, data);
 		fputs(" }", data);
@@ -765,8 +729,8 @@ static void put_histogram(const struct html_view *view, const struct profile_his
 			  uint64_t base, FILE *data)
 {
 	fprintf(data, "{ \"target\": %" PRIu32, histogram->target);
-	put_double(data, "weight", profile_weight(view->weights, histogram));
-	put_double(data, "own", profile_weight(view->of_splits, histogram));
+	render_json_double(data, "weight", profile_weight(view->weights, histogram));
+	render_json_double(data, "own", profile_weight(view->of_splits, histogram));
 	render_json_u64(data, "object", histogram->object);
 	put_owner(view, histogram->pid, histogram->process, histogram->cgroup, data);
 	if (histogram->stopped)

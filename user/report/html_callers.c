@@ -182,36 +182,38 @@ static void put_places(const struct report_rows *places, const uint64_t *bases, 
 	putc(']', data);
 }
 
-/* Writes how the walks ended, in the report's words. */
-static int put_walks(const struct profile *profile, FILE *data)
+int html_line(const char *name, const struct report *report,
+	      void (*render)(const struct report *report, FILE *out), FILE *data)
 {
-	struct report report = { .profile = profile };
-	char *line = NULL;
+	cleanup_free char *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
-	int ret = out ? profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks) :
-			-ENOMEM;
 
-	if (out && !ret)
-		render_callers(&report, "", out);
-	if (out && (fclose(out) || !line))
-		ret = -ENOMEM;
-	if (!ret) {
-		line[strcspn(line, "\n")] = 0;
-		render_json_text(data, "walks", line);
-	}
-	free(line);
-	return ret;
+	if (out)
+		render(report, out);
+	if (!out || fclose(out) || !line)
+		return -ENOMEM;
+	line[strcspn(line, "\n")] = 0;
+	if (*line)
+		render_json_text(data, name, line);
+	return 0;
+}
+
+static void put_walks(const struct report *report, FILE *out)
+{
+	render_callers(report, "", out);
 }
 
 static int put_callers(struct page_chains *page, const uint64_t *bases, bool counted, FILE *data)
 {
-	int ret = find_places(page);
+	struct report report = { .profile = page->walked };
+	int ret = find_places(page) ?:
+			  profile_callers_account(page->walked, REPORT_ALL_TARGETS, &report.walks);
 
 	if (!ret) {
 		put_words(data);
 		put_places(&page->places, bases, data);
-		ret = put_walks(page->walked, data);
+		ret = html_line("walks", &report, put_walks, data);
 	}
 	if (!ret)
 		ret = put_chains(page, counted, data);

@@ -8,12 +8,17 @@
 
 #include "profile/profile.h"
 #include "report/diff_impl.h"
+#include "report/render.h"
 
 /* Whether a histogram is in a page. Overflow bins are no text; only the account has their ticks. */
 static inline bool html_has_bins(const struct profile_histogram *histogram)
 {
 	return !histogram->overflow && profile_histogram_ticks(histogram);
 }
+
+/* Writes a line of the report as member of an object, unless it is empty. 0 or -ENOMEM. */
+int html_line(const char *name, const struct report *report,
+	      void (*render)(const struct report *report, FILE *out), FILE *data);
 
 /*
  * Writes the callers of a page as JSON:

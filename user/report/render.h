@@ -57,6 +57,9 @@ void render_json_text(FILE *out, const char *name, const char *text);
 void render_csv_line(FILE *out, const char *file, uint32_t line);
 void render_json_notes(FILE *out, char *const *notes, size_t nr);
 
+/* Writes elements of a list: the separator, "a", "b". */
+void render_json_strings(FILE *out, const char *separator, char *const *texts, size_t nr);
+
 /* Writes an account as an object, with its lost causes. */
 void render_json_account(const struct profile_account *account, FILE *out);
 

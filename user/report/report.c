@@ -64,116 +64,6 @@ static bool has_callers(const struct profile *profile, const struct report_optio
 	return options->waits ? options->waits->has_chains : !!profile->callers;
 }
 
-int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
-		struct error *err)
-{
-	struct report_rows rows;
-	struct report report;
-	int ret = rows_build(profile, options, &rows, err);
-
-	if (!ret) {
-		report = make_report(profile, options, &rows);
-		render_tree(&report, out);
-	}
-	rows_free(&rows);
-	return ret;
-}
-
-static int put_wait_table(const struct profile *profile, const struct report_options *options,
-			  FILE *out, struct error *err)
-{
-	struct report_rows rows;
-	struct report report;
-	int ret = rows_build(profile, options, &rows, err);
-
-	if (!ret) {
-		report = make_report(profile, options, &rows);
-		render_wait_account(profile, options->target, "", out);
-		render_idle_hint(&report, "note: ", out);
-		if (rows.nr)
-			render_table(&report, out);
-	}
-	rows_free(&rows);
-	return ret;
-}
-
-int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
-		 struct error *err)
-{
-	struct report_options of_waits = *options;
-	struct waits_view view;
-	int ret = waits_view_open(&view, profile, NULL, false);
-
-	of_waits.waits = &view;
-	of_waits.callers = true;
-	ret = ret ? error_errno(err, ret, "report") :
-		    put_wait_table(&view.profile, &of_waits, out, err);
-	waits_view_close(&view);
-	return ret;
-}
-
-void report_account(const struct profile *profile, FILE *out)
-{
-	const struct report_options options = { .target = REPORT_ALL_TARGETS };
-	const struct report_rows none = { 0 };
-	struct report report = make_report(profile, &options, &none);
-	size_t i;
-
-	render_ticks(profile, &options, out);
-	fputc('\n', out);
-	render_identity(&profile->ticks, isatty(fileno(out)) == 1, out);
-	render_kernel(&report, "kernel: ", out);
-	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
-		render_callers(&report, "callers: ", out);
-	render_wait_account(profile, REPORT_ALL_TARGETS, "wall: ", out);
-	render_wait_callers(profile, REPORT_ALL_TARGETS, "waits: callers ", out);
-	render_cost(profile, out);
-	render_waits(profile, &options, "note: ", out);
-	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
-	for (i = 0; i < profile->nr_notes; i++) {
-		fputs("note: ", out);
-		text_write(out, profile->notes[i], 0);
-		fputc('\n', out);
-	}
-}
-
-int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,
-		   struct error *err)
-{
-	const struct report_options options = {
-		.limit = SUMMARY_ROWS,
-		.callers = true,
-		.target = REPORT_ALL_TARGETS,
-		.color = color,
-		.width = width,
-	};
-	struct report_rows rows;
-	struct report report;
-	int ret;
-
-	report_account(profile, out);
-	/*
-	 * Do not list targets if they are calls, because there may be many, with their own clocks.
-	 */
-	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
-		render_targets(profile, REPORT_ALL_TARGETS, out);
-	ret = rows_build(profile, &options, &rows, err);
-	if (!ret) {
-		report = make_report(profile, &options, &rows);
-		if (rows.nr)
-			render_table(&report, out);
-		else
-			render_empty(profile, &options, out);
-		if (rows.nr > report.nr)
-			fprintf(out, "and %zu more function%s; bpfprofil report shows them\n",
-				rows.nr - report.nr, rows.nr - report.nr == 1 ? "" : "s");
-		if (profile->waits)
-			fputs("bpfprofil report --waits shows where it waited\n", out);
-	}
-	rows_free(&rows);
-	return ret;
-}
-
 /*
  * RFC 4180, except that lines end as in Unix. There is one heading line, and each view has one set
  * of columns. Offsets are hexadecimal, as in nm and objdump, because spreadsheets round kernel
@@ -342,15 +232,18 @@ void render_json_double(FILE *out, const char *name, double value)
 	json_text_double(out, value);
 }
 
+void render_json_strings(FILE *out, const char *separator, char *const *texts, size_t nr)
+{
+	for (; nr; nr--, texts++, separator = ", ") {
+		fputs(separator, out);
+		json_text_string(out, *texts);
+	}
+}
+
 void render_json_notes(FILE *out, char *const *notes, size_t nr)
 {
-	size_t i;
-
 	fputs("\"notes\": [", out);
-	for (i = 0; i < nr; i++) {
-		fputs(i ? ", " : "", out);
-		json_text_string(out, notes[i]);
-	}
+	render_json_strings(out, "", notes, nr);
 	fputc(']', out);
 }
 
@@ -470,20 +363,16 @@ void render_json_account(const struct profile_account *account, FILE *out)
 static void put_notes(const struct report *report, FILE *out)
 {
 	struct cpu_time_notes notes;
-	const char *separator = "";
 	size_t i;
 
 	if (report->options->waits ||
 	    cpu_time_compare(report->profile, report->options->target, &notes))
 		notes.nr = 0;
-	for (i = 0; i < notes.nr; i++, separator = ", ") {
-		fputs(separator, out);
+	for (i = 0; i < notes.nr; i++) {
+		fputs(i ? ", " : "", out);
 		json_text_string(out, notes.text[i]);
 	}
-	for (i = 0; i < report->rows->nr_notes; i++, separator = ", ") {
-		fputs(separator, out);
-		json_text_string(out, report->rows->notes[i]);
-	}
+	render_json_strings(out, notes.nr ? ", " : "", report->rows->notes, report->rows->nr_notes);
 }
 
 /* Turns words into keys, which have no blanks. */
@@ -587,6 +476,29 @@ static void render_json(const struct report *report, FILE *out)
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }
 
+/* --- reports ------------------------------------------------------------------------------------ */
+
+static int write_rows(const struct profile *profile, const struct report_options *options,
+		      void (*render)(const struct report *report, FILE *out), FILE *out,
+		      struct error *err)
+{
+	struct report_rows rows;
+	struct report report;
+	int ret = options->by == REPORT_TIME ? timeline_rows(profile, options, &rows, err) :
+					       rows_build(profile, options, &rows, err);
+
+	if (!ret) {
+		report = make_report(profile, options, &rows);
+		ret = profile_callers_account(profile, options->target, &report.walks);
+		if (ret)
+			error_errno(err, ret, "report");
+		else
+			render(&report, out);
+	}
+	rows_free(&rows);
+	return ret;
+}
+
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
@@ -595,31 +507,104 @@ int report_write(const struct profile *profile, const struct report_options *opt
 		[REPORT_CSV] = render_csv,
 		[REPORT_JSON] = render_json,
 	};
-	struct profile view = by_its_clock(profile, options);
-	struct report_rows rows;
-	struct report report;
-	int ret;
+	const struct profile view = by_its_clock(profile, options);
 
-	if (needs_callers(options) && !has_callers(profile, options)) {
-		error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
-		if (options->timeline)
-			error_hint(err,
-				   "only the files that have them; report without it names them");
-		else
-			error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
-				   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
-		return -EINVAL;
-	}
-	ret = options->by == REPORT_TIME ? timeline_rows(&view, options, &rows, err) :
-					   rows_build(&view, options, &rows, err);
-	if (!ret) {
-		report = make_report(&view, options, &rows);
-		ret = profile_callers_account(&view, options->target, &report.walks);
-		if (ret)
-			error_errno(err, ret, "report");
-	}
-	if (!ret)
-		render[options->format](&report, out);
-	rows_free(&rows);
+	if (!needs_callers(options) || has_callers(profile, options))
+		return write_rows(&view, options, render[options->format], out, err);
+	error_set(err, -EINVAL, "%s: the profile has no callers", needs_callers(options));
+	if (options->timeline)
+		error_hint(err, "only the files that have them; report without it names them");
+	else
+		error_hint(err, "sudo bpfprofil %s --callers %s", rows_command(profile),
+			   strcmp(rows_command(profile), "run") ? "..." : "COMMAND");
+	return -EINVAL;
+}
+
+int report_tree(const struct profile *profile, const struct report_options *options, FILE *out,
+		struct error *err)
+{
+	return write_rows(profile, options, render_tree, out, err);
+}
+
+static void put_wait_table(const struct report *report, FILE *out)
+{
+	render_wait_account(report->profile, report->options->target, "", out);
+	render_idle_hint(report, "note: ", out);
+	if (report->rows->nr)
+		render_table(report, out);
+}
+
+int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err)
+{
+	struct report_options of_waits = *options;
+	struct waits_view view;
+	int ret = waits_view_open(&view, profile, NULL, false);
+
+	of_waits.waits = &view;
+	of_waits.callers = true;
+	ret = ret ? error_errno(err, ret, "report") :
+		    write_rows(&view.profile, &of_waits, put_wait_table, out, err);
+	waits_view_close(&view);
 	return ret;
+}
+
+void report_account(const struct profile *profile, FILE *out)
+{
+	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	const struct report_rows none = { 0 };
+	struct report report = make_report(profile, &options, &none);
+	size_t i;
+
+	render_ticks(profile, &options, out);
+	fputc('\n', out);
+	render_identity(&profile->ticks, isatty(fileno(out)) == 1, out);
+	render_kernel(&report, "kernel: ", out);
+	if (!profile_callers_account(profile, REPORT_ALL_TARGETS, &report.walks))
+		render_callers(&report, "callers: ", out);
+	render_wait_account(profile, REPORT_ALL_TARGETS, "wall: ", out);
+	render_wait_callers(profile, REPORT_ALL_TARGETS, "waits: callers ", out);
+	render_cost(profile, out);
+	render_waits(profile, &options, "note: ", out);
+	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
+	for (i = 0; i < profile->nr_notes; i++) {
+		fputs("note: ", out);
+		text_write(out, profile->notes[i], 0);
+		fputc('\n', out);
+	}
+}
+
+static void put_summary(const struct report *report, FILE *out)
+{
+	const size_t more = report->rows->nr - report->nr;
+
+	if (report->rows->nr)
+		render_table(report, out);
+	else
+		render_empty(report->profile, report->options, out);
+	if (more)
+		fprintf(out, "and %zu more function%s; bpfprofil report shows them\n", more,
+			more == 1 ? "" : "s");
+	if (report->profile->waits)
+		fputs("bpfprofil report --waits shows where it waited\n", out);
+}
+
+int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,
+		   struct error *err)
+{
+	const struct report_options options = {
+		.limit = SUMMARY_ROWS,
+		.callers = true,
+		.target = REPORT_ALL_TARGETS,
+		.color = color,
+		.width = width,
+	};
+
+	report_account(profile, out);
+	/*
+	 * Do not list targets if they are calls, because there may be many, with their own clocks.
+	 */
+	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
+		render_targets(profile, REPORT_ALL_TARGETS, out);
+	return write_rows(profile, &options, put_summary, out, err);
 }
