@@ -129,19 +129,12 @@ int session_finish_runtime(struct session *session, struct error *err)
 
 static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
 {
-	const struct split_name *name = split_names_find(&session->splits, id);
-
 	if (id == LEFT_OUT_SPLIT) {
 		result->cgroup = strdup(PROFILE_LEFT_OUT);
 		return result->cgroup ? 0 : -ENOMEM;
 	}
-	if (session->options.split == SPLIT_CGROUP) {
-		result->cgroup = split_cgroup_name(&session->splits, id);
-		return result->cgroup ? 0 : -ENOMEM;
-	}
-	result->pid = split_pid(id);
-	result->process = name && *name->name ? strdup(name->name) : NULL;
-	return name && *name->name && !result->process ? -ENOMEM : 0;
+	return split_names_of(&session->splits, session->options.split, id, &result->pid,
+			      &result->process, &result->cgroup);
 }
 
 int session_name_splits(struct session *session, struct error *err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "host/engine/split_names.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,22 @@ char *split_cgroup_name(const struct split_names *names, uint64_t id)
 	if (found)
 		return strdup(found->state == SPACE_FILTERED ? PROFILE_LEFT_OUT : found->name);
 	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
+}
+
+int split_names_of(const struct split_names *names, enum split split, uint64_t id, int64_t *pid,
+		   char **process, char **cgroup)
+{
+	const struct split_name *name = split_names_find(names, id);
+
+	if (split == SPLIT_CGROUP) {
+		*cgroup = split_cgroup_name(names, id);
+		return *cgroup ? 0 : -ENOMEM;
+	}
+	*pid = split_pid(id);
+	if (!name || !*name->name)
+		return 0;
+	*process = strdup(name->name);
+	return *process ? 0 : -ENOMEM;
 }
 
 struct space cgroup_space(uint64_t id)

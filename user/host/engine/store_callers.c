@@ -36,17 +36,11 @@ static int name_root(const struct filling *filling, uint32_t number, struct prof
 {
 	const struct seen_names *names = filling->names;
 	const uint64_t split = filling->store->roots[number].key.split;
-	const struct split_name *name = split ? split_names_find(names->splits, split) : NULL;
 
 	if (!split || filling->left_out[number])
 		return 0;
-	if (names->split == SPLIT_CGROUP) {
-		result->cgroup = split_cgroup_name(names->splits, split);
-		return result->cgroup ? 0 : -ENOMEM;
-	}
-	result->pid = split_pid(split);
-	result->process = name ? strdup(name->name) : NULL;
-	return name && !result->process ? -ENOMEM : 0;
+	return split_names_of(names->splits, names->split, split, &result->pid, &result->process,
+			      &result->cgroup);
 }
 
 /* The profile's root of a root, which is added if it is new. NULL: out of memory. */

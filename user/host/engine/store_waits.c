@@ -55,18 +55,9 @@ static int name_split(const struct filling *filling, uint64_t split, int64_t *pi
 		      char **cgroup)
 {
 	const struct seen_names *names = filling->names;
-	const struct split_name *name = split ? split_names_find(names->splits, split) : NULL;
 
 	*pid = -1;
-	if (!split)
-		return 0;
-	if (names->split == SPLIT_CGROUP) {
-		*cgroup = split_cgroup_name(names->splits, split);
-		return *cgroup ? 0 : -ENOMEM;
-	}
-	*pid = split_pid(split);
-	*process = name && *name->name ? strdup(name->name) : NULL;
-	return name && *name->name && !*process ? -ENOMEM : 0;
+	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
 }
 
 /* --- the tree ------------------------------------------------------------------------------------ */
