@@ -8,7 +8,7 @@
  * A memo holds all that a walk depends on: registers, the address space and its stamp, the epoch of texts and rules, and the
  * words of the stack that led to a caller. If these are the same, a walk would find the same chain again, and with the same root
  * and state the wait has the same node. Code is not compared: it does not change below a frame that is still active. To compare
- * the words costs less than a walk, and no credit (walk_credit.bpf.h), because a memo has few.
+ * the words costs less than a walk, and no credit (walk_credit.h), because a memo has few.
  */
 #include "map_kinds.bpf.h"
 #include "shared/waits_abi.h"

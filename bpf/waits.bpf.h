@@ -13,8 +13,8 @@
  */
 #include "follow.bpf.h"
 #include "wait_memo.bpf.h"
-#include "walk_credit.bpf.h"
 #include "shared/waits_abi.h"
+#include "shared/walk_credit.h"
 
 struct waits_state waits_state __attribute__((aligned(64))) = {};
 
@@ -123,18 +123,6 @@ static __always_inline u32 blocked_state(struct task_struct *task, struct thread
 
 /* --- time ---------------------------------------------------------------------------------------- */
 
-static __always_inline u32 state_of(u64 word)
-{
-	return word & ((1 << WAIT_STATE_BITS) - 1);
-}
-
-/* Nanoseconds from the time in one word to that in another; both may have states. */
-static __always_inline u64 word_distance(u64 from, u64 to)
-{
-	return ((to >> WAIT_STATE_BITS) - (from >> WAIT_STATE_BITS)) << WAIT_STATE_BITS >>
-	       WAIT_STATE_BITS;
-}
-
 enum { CHANGE_TRIES = 4 };
 
 /*
@@ -148,10 +136,10 @@ static __always_inline u64 change_state(struct thread_waits *thread, u32 state, 
 
 	for (i = 0; i < CHANGE_TRIES; i++) {
 		before = *(volatile u64 *)&thread->word;
-		if ((s64)((now << WAIT_STATE_BITS) - before) < 0 && state_of(before) != WAIT_OFF)
+		if (wait_word_is_after(before, now) && wait_word_state(before) != WAIT_OFF)
 			now = bpf_ktime_get_ns();
-		word = now << WAIT_STATE_BITS | state;
-		*ns = word_distance(before, word);
+		word = wait_word(state, now);
+		*ns = wait_word_distance(before, word);
 		if (__sync_val_compare_and_swap(&thread->word, before, word) == before)
 			break;
 	}
@@ -180,15 +168,6 @@ static __always_inline struct node_waits *open_waits(const struct thread_waits *
 	return node ? waits_of_node(node) : bpf_map_lookup_elem(&unplaced_waits, &target);
 }
 
-/* The thread was on the CPU for as long as the scheduler says; what it did else nobody saw. */
-static __always_inline void add_unseen(struct thread_waits *thread, u64 ns, u64 ran)
-{
-	if (ran > ns)
-		ran = ns;
-	__sync_fetch_and_add(&thread->on_cpu_ns, ran);
-	__sync_fetch_and_add(&thread->unaccounted_ns, ns - ran);
-}
-
 /* Adds the time of a state that has ended, or is divided. */
 static __always_inline void add_time(struct thread_waits *thread, u32 state, u64 ns)
 {
@@ -203,6 +182,21 @@ static __always_inline void add_time(struct thread_waits *thread, u32 state, u64
 	node = open_waits(thread);
 	if (node)
 		__sync_fetch_and_add(state == WAIT_RUNNABLE ? &node->runnable_ns : &node->ns, ns);
+}
+
+/*
+ * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the scheduler says. If it was ready
+ * before, it was ready for the rest of the time, else the rest is unaccounted.
+ */
+static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u64 ns, u64 ran)
+{
+	if (ran > ns)
+		ran = ns;
+	__sync_fetch_and_add(&thread->on_cpu_ns, ran);
+	if (state == WAIT_RUNNABLE)
+		add_time(thread, state, ns - ran);
+	else
+		__sync_fetch_and_add(&thread->unaccounted_ns, ns - ran);
 }
 
 static __always_inline void count_wait(const struct thread_waits *thread)
@@ -240,10 +234,11 @@ static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct t
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
 	u64 now = bpf_ktime_get_ns();
 
-	if (owner && has_credit(&walk->credit, &owner->credit, now, thread->waited_us)) {
+	if (owner &&
+	    credit_admits(&walk->credit, &owner->credit, now, exit_walks, thread->waited_us)) {
 		begin_memo(memo, walk, state);
 		walk_up(slot);
-		pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now);
+		credit_pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now);
 	} else {
 		walk_to_place(slot, walk);
 		walk->end = END_LATE;
@@ -390,18 +385,12 @@ static __always_inline void leave_cpu(struct task_struct *task, bool preempted, 
 		state = blocked_state(task, thread);
 	if (state != WAIT_ENDED)
 		begin_wait(thread, state);
-	before = state_of(change_state(thread, state, now, &ns));
+	before = wait_word_state(change_state(thread, state, now, &ns));
 	ran = ran_since(thread, task);
-	if (before == WAIT_RUNNING) {
-		__sync_fetch_and_add(&thread->on_cpu_ns, ns);
-	} else if (before == WAIT_RUNNABLE) {
-		/* The event of getting the CPU was missed. */
-		ran = ran < ns ? ran : ns;
-		__sync_fetch_and_add(&thread->on_cpu_ns, ran);
-		add_time(thread, WAIT_RUNNABLE, ns - ran);
-	} else if (before != WAIT_OFF) {
-		add_unseen(thread, ns, ran);
-	}
+	if (before == WAIT_RUNNING)
+		add_time(thread, before, ns);
+	else if (before != WAIT_OFF)
+		add_unseen(thread, before, ns, ran);
 }
 
 static __always_inline void enter_cpu(struct task_struct *task, u64 now)
@@ -412,7 +401,7 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 
 	if (!thread)
 		return;
-	before = state_of(change_state(thread, WAIT_RUNNING, now, &ns));
+	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
 	/*
 	 * The kernel does not run a program that an interrupt finds running, so that the event of a wakeup may be missed.
@@ -421,7 +410,7 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);
 	else if (before != WAIT_OFF)
-		add_unseen(thread, ns, ran);
+		add_unseen(thread, before, ns, ran);
 }
 
 /* A thread may also be woken before it has left the CPU; then it has not waited. */
@@ -430,10 +419,10 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread_waits *thread = waits_of(task);
 	u64 ns, before;
 
-	if (!thread || state_of(*(volatile u64 *)&thread->word) < WAIT_BLOCKED)
+	if (!thread || wait_word_state(*(volatile u64 *)&thread->word) < WAIT_BLOCKED)
 		return;
 	before = change_state(thread, WAIT_RUNNABLE, bpf_ktime_get_ns(), &ns);
-	add_time(thread, state_of(before), ns);
+	add_time(thread, wait_word_state(before), ns);
 	thread->waited_us = ns >> 10 < ~0U ? (ns >> 10) + 1 : ~0U;
 }
 
@@ -484,9 +473,9 @@ static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_
 {
 	u64 word = *(volatile u64 *)&thread->word, runtime = task->se.sum_exec_runtime, lag;
 
-	if (state_of(word) != WAIT_RUNNING)
+	if (wait_word_state(word) != WAIT_RUNNING)
 		return runtime;
-	lag = word_distance(word, bpf_ktime_get_ns() << WAIT_STATE_BITS);
+	lag = wait_word_distance(word, wait_word(0, bpf_ktime_get_ns()));
 	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
 }
 
@@ -527,7 +516,7 @@ static __always_inline struct thread_waits *new_waits(struct task_struct *task)
 static __always_inline void start_state(struct thread_waits *thread, u32 state)
 {
 	if (waits_state.on)
-		thread->word = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+		thread->word = wait_word(state, bpf_ktime_get_ns());
 }
 
 /* A child that is not in the run queue yet, and that no program on the scheduler's events has seen. */
@@ -624,7 +613,7 @@ static __always_inline void begin_waits(struct task_struct *task, struct follow 
 	state = scheduled_state(task, thread);
 	if (state > WAIT_RUNNING && state != WAIT_ENDED)
 		thread->node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
-	fresh = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+	fresh = wait_word(state, bpf_ktime_get_ns());
 	if (__sync_val_compare_and_swap(&thread->word, word, fresh) == word && thread->node)
 		count_wait(thread);
 }
@@ -633,18 +622,18 @@ static __always_inline void begin_waits(struct task_struct *task, struct follow 
 static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 {
 	u64 before = *(volatile u64 *)&thread->word, ns = 0;
-	u32 state = state_of(before);
+	u32 state = wait_word_state(before);
 
 	if (state == WAIT_OFF || state == WAIT_ENDED)
 		return false;
 	if (ends) {
-		state = state_of(change_state(thread, WAIT_OFF, bpf_ktime_get_ns(), &ns));
+		state = wait_word_state(change_state(thread, WAIT_OFF, bpf_ktime_get_ns(), &ns));
 	} else {
-		u64 word = bpf_ktime_get_ns() << WAIT_STATE_BITS | state;
+		u64 word = wait_word(state, bpf_ktime_get_ns());
 
 		if (__sync_val_compare_and_swap(&thread->word, before, word) != before)
 			return false;
-		ns = word_distance(before, word);
+		ns = wait_word_distance(before, word);
 	}
 	add_time(thread, state, ns);
 	return true;
@@ -707,7 +696,7 @@ static __always_inline void place_wait(struct task_struct *task, struct thread_w
 	thread->unknown_pc = 0;
 	place = place_of(task, pc);
 	word = *(volatile u64 *)&thread->word;
-	state = state_of(word);
+	state = wait_word_state(word);
 	at = node ? node_of(node) : NULL;
 	if (!place || !at || site_text(at->site) != TEXT_WAIT || state < WAIT_BLOCKED ||
 	    wait_site_state(at->site) != state)

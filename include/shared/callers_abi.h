@@ -255,7 +255,7 @@ struct frame {
  */
 enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
-/* How much time walks may still take; see bpf/walk_credit.bpf.h. */
+/* How much time walks may still take; see shared/walk_credit.h. */
 struct walk_credit {
 	__u64 since_ns; /* up to when it was earned */
 	__s64 ns;

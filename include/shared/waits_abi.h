@@ -56,6 +56,30 @@ static inline __u32 wait_site_end(__u64 site)
 	return (__u32)site >> WAIT_END_SHIFT;
 }
 
+/* A state and the time at which it began, in one word, so that both change at once. */
+static inline __u64 wait_word(__u32 state, __u64 ns)
+{
+	return ns << WAIT_STATE_BITS | state;
+}
+
+static inline __u32 wait_word_state(__u64 word)
+{
+	return (__u32)word & ((1U << WAIT_STATE_BITS) - 1);
+}
+
+/* Nanoseconds from one word to a later one. */
+static inline __u64 wait_word_distance(__u64 from, __u64 to)
+{
+	return ((to >> WAIT_STATE_BITS) - (from >> WAIT_STATE_BITS)) << WAIT_STATE_BITS >>
+	       WAIT_STATE_BITS;
+}
+
+/* Whether a word began after a time. */
+static inline __u32 wait_word_is_after(__u64 word, __u64 ns)
+{
+	return (__s64)(wait_word(0, ns) - wait_word(0, word >> WAIT_STATE_BITS)) < 0;
+}
+
 /* The waits at a node. They are counted beside the nodes, which ticks use. */
 struct node_waits {
 	__u64 ns;
@@ -64,12 +88,11 @@ struct node_waits {
 };
 
 /*
- * The wall time of a followed thread. `word` is the time at which its state began, shifted left by
- * WAIT_STATE_BITS, and the state, so that both change at once. Times are compared modulo 2^52 ns,
- * which are 52 days.
+ * The wall time of a followed thread. Times in its word are compared modulo 2^52 ns, which are 52
+ * days.
  */
 struct thread_waits {
-	__u64 word;
+	__u64 word; /* see wait_word() */
 	__u64 exec; /* the scheduler's runtime when the thread last got or left a CPU */
 	__u32 root; /* of its waits; 0: the thread is in no target now */
 	__u32 owner; /* of its process */

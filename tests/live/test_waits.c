@@ -320,7 +320,7 @@ LIVE_TEST(live_waits, of_a_32_bit_program)
 
 	NEED(system(WORKLOAD("narrow")) == 0, "a kernel that runs 32-bit programs");
 	live_run(live, ARGS("--waits", "--callers"), ARGS(WORKLOAD("narrow")));
-	sum = waited_by(live->doc, NULL, "nanosleep");
+	sum = waited_by(live->doc, NULL, 0, "nanosleep");
 	cr_assert_eq(sum.nr, 1);
 	assert_identity(&sum, "narrow");
 	cr_expect_geq(sum.class, 200e6);
