@@ -22,7 +22,7 @@ struct page_copy {
 	struct call *child;
 	struct task_struct *task; /* of the child */
 	u32 slot;
-	u32 next; /* page of the parent, number + 1 */
+	u32 next; /* page of the parent */
 };
 
 /* The counters of one page, and how far they were checked. */
@@ -32,7 +32,7 @@ struct inherited_run {
 	u64 at; /* the next counter, by its number in the call */
 	u64 until; /* the end of the range that shares one mapping */
 	u64 end; /* the end of the page */
-	u32 own; /* the child's own page, number + 1; 0: none */
+	u32 own; /* the child's own page, or NO_PAGE */
 	u32 inherited;
 };
 
@@ -82,7 +82,7 @@ __noinline u32 call_buffer_of(u32 lines, u64 nr, u64 at)
 static long leave_out(u32 i, void *data)
 {
 	struct inherited_run *run = data;
-	struct counter_page *page = run->own ? page_at(run->own - 1) : NULL;
+	struct counter_page *page = run->own ? page_at(run->own) : NULL;
 	bool pcs = run->child->flags & CALL_STORES_PCS;
 	u64 at = run->at + i; /* no ++ in memory, because the verifier would track its value */
 
@@ -91,7 +91,7 @@ static long leave_out(u32 i, void *data)
 								    CALL_PC_NOT_INHERITED;
 	else if (page)
 		page->counters[at & (PAGE_COUNTERS - 1)] = 0;
-	page = run->inherited ? page_at(run->inherited - 1) : NULL;
+	page = run->inherited ? page_at(run->inherited) : NULL;
 	if (page)
 		page->counters[at & (PAGE_COUNTERS - 1)] = CALL_NOT_INHERITED;
 	return at + 1 >= run->until;
@@ -151,13 +151,13 @@ static __always_inline void leave_out_of_page(const struct page_copy *copy, u64 
 static __always_inline u32 copy_to(const struct page_copy *copy, u64 index,
 				   const struct counter_page *from)
 {
-	u32 number = claim_call_page(copy->child, copy->slot, index);
-	struct counter_page *to = number ? page_at(number - 1) : NULL;
+	u32 page = claim_call_page(copy->child, copy->slot, index);
+	struct counter_page *to = page ? page_at(page) : NULL;
 
 	if (!to)
-		return 0;
+		return NO_PAGE;
 	bpf_probe_read_kernel(to, sizeof(*to), from);
-	return number;
+	return page;
 }
 
 static long copy_page(u32 i, void *data)
@@ -165,10 +165,10 @@ static long copy_page(u32 i, void *data)
 	struct page_copy *copy = data;
 	struct call_page_info *info;
 	struct counter_page *from;
-	u32 number = copy->next - 1, own = 0, inherited = 0;
+	u32 number = page_number(copy->next), own = NO_PAGE, inherited = NO_PAGE;
 
 	info = bpf_map_lookup_elem(&call_page_infos, &number);
-	from = page_at(number);
+	from = page_at(copy->next);
 	if (!info || !from)
 		return 1;
 	/* If counters stay in the kernel, the child continues the parent's. */

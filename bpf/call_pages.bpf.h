@@ -30,8 +30,10 @@ static __noinline struct counter_page *page_in_chunk(u32 page)
 	return in_chunk(&page_chunks, page, &base_pages, CHUNK_PAGES);
 }
 
-static __always_inline struct counter_page *page_at(u32 page)
+static __always_inline struct counter_page *page_at(u32 ref)
 {
+	u32 page = page_number(ref);
+
 	return bpf_map_lookup_elem(&pages, &page) ?: page_in_chunk(page);
 }
 
@@ -52,7 +54,7 @@ static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
 	key.call.serial = call->serial;
 	key.index = index;
 	number = bpf_map_lookup_elem(&call_pages, &key);
-	return number ? *number : 0;
+	return number ? *number : NO_PAGE;
 }
 
 /* Sends one request. No other one is sent until user space has answered it. */
@@ -72,63 +74,62 @@ static __always_inline u32 unused_page(void)
 	u32 number;
 
 	if (!bpf_map_pop_elem(&free_pages, &number))
-		return number;
+		return page_ref(number);
 	/* It is read only here, because a failing pop clears the variable. */
 	number = *(volatile u32 *)&globals.next_page;
 	if (number >= globals.page_low)
 		request_growth();
-	if (number >= globals.page_limit || !page_at(number))
+	if (number >= globals.page_limit || !page_at(page_ref(number)))
 		return NO_PAGE;
 	number = __sync_fetch_and_add(&globals.next_page, 1);
-	return page_at(number) ? number : NO_PAGE;
+	return page_at(page_ref(number)) ? page_ref(number) : NO_PAGE;
 }
 
 /*
- * Enters page `number` as the call's page at index. If another CPU was first, that one's page is
- * returned.
+ * Enters a page as the call's page at index. If another CPU was first, that one's page is returned.
  */
-static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u32 number)
+static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u32 page)
 {
 	struct call_page_key key = {};
 	u32 *held;
 
 	if (index < CALL_INLINE_PAGES) {
-		u32 before = __sync_val_compare_and_swap(inline_page(call, index), 0, number);
+		u32 before = __sync_val_compare_and_swap(inline_page(call, index), NO_PAGE, page);
 
-		return before ? before : number;
+		return before ? before : page;
 	}
 	key.call.slot = slot;
 	key.call.serial = call->serial;
 	key.index = index;
-	if (!bpf_map_update_elem(&call_pages, &key, &number, BPF_NOEXIST))
-		return number;
+	if (!bpf_map_update_elem(&call_pages, &key, &page, BPF_NOEXIST))
+		return page;
 	held = bpf_map_lookup_elem(&call_pages, &key);
-	return held ? *held : 0;
+	return held ? *held : NO_PAGE;
 }
 
-/* Claims a new page for the call at index, and returns its number + 1; 0: there is no memory. */
+/* Claims a new page for the call at index. NO_PAGE: there is no memory. */
 __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 {
 	struct call_page_info *info;
 	struct call_owner *owner;
-	u32 number, held, at;
+	u32 page, held, at;
 
 	if (!call)
-		return 0;
+		return NO_PAGE;
 	at = call->owner;
 	owner = bpf_map_lookup_elem(&call_owners, &at);
 	if (!owner)
-		return 0;
+		return NO_PAGE;
 	if (!call_share_acquire(&owner->pages, owner->page_limit, &globals.pages,
 				globals.page_limit))
-		return 0;
-	at = unused_page();
+		return NO_PAGE;
+	page = unused_page();
+	at = page_number(page);
 	info = bpf_map_lookup_elem(&call_page_infos, &at); /* fails for NO_PAGE */
 	if (!info)
 		goto give_back;
-	number = at + 1;
-	held = index & CALL_PAGE_INHERITED ? number : enter_page(call, slot, index, number);
-	if (held != number) {
+	held = index & CALL_PAGE_INHERITED ? page : enter_page(call, slot, index, page);
+	if (held != page) {
 		bpf_map_push_elem(&free_pages, &at, 0);
 		call_share_release(&owner->pages, &globals.pages);
 		return held;
@@ -136,21 +137,21 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	info->call.slot = slot;
 	info->call.serial = call->serial;
 	info->index = index;
-	info->next = __sync_lock_test_and_set(&call->first_page, number);
-	return number;
+	info->next = __sync_lock_test_and_set(&call->first_page, page);
+	return page;
 
 give_back:
 	call_share_release(&owner->pages, &globals.pages);
-	return 0;
+	return NO_PAGE;
 }
 
 static __always_inline struct counter_page *call_page(struct call *call, u32 slot, u64 index)
 {
-	u32 number = held_page(call, slot, index);
+	u32 page = held_page(call, slot, index);
 
-	if (!number)
-		number = claim_call_page(call, slot, index);
-	return number ? page_at(number - 1) : NULL;
+	if (!page)
+		page = claim_call_page(call, slot, index);
+	return page ? page_at(page) : NULL;
 }
 
 #endif

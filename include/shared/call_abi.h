@@ -33,7 +33,18 @@ enum {
 	CHUNK_PAGES = 256,
 };
 
-#define NO_PAGE 0xffffffff
+/* Pages are referred to by their number + 1. */
+#define NO_PAGE 0
+
+static inline __u32 page_ref(__u32 number)
+{
+	return number + 1;
+}
+
+static inline __u32 page_number(__u32 ref)
+{
+	return ref - 1;
+}
 
 struct counter_page {
 	__u32 counters[PAGE_COUNTERS];
@@ -124,8 +135,8 @@ struct call {
 	__u64 born_until_ns; /* and when it had made them */
 	struct call_ref parent; /* the parent's call */
 	__u32 hint; /* the line of the last pc's segment; 0: none */
-	__u32 first_page; /* head of the list through call_page_infos: number + 1; 0: end */
-	__u32 pages[CALL_INLINE_PAGES]; /* number + 1, or 0 where nothing was hit */
+	__u32 first_page; /* head of the list through call_page_infos, which ends with NO_PAGE */
+	__u32 pages[CALL_INLINE_PAGES]; /* NO_PAGE where nothing was hit */
 };
 
 /* The processes that were forked with a call share its spec. */

@@ -399,19 +399,16 @@ uint32_t call_engine_held_page(const struct call_engine *engine, const struct ca
 			       uint64_t index)
 {
 	struct call_page_key key = page_key(ref, index);
-	uint32_t number;
+	uint32_t page;
 
 	if (index < CALL_INLINE_PAGES)
 		return engine->calls[ref->slot].pages[index];
-	if (bpf_map_lookup_elem(bpf_map__fd(engine->skel->maps.call_pages), &key, &number))
-		return 0;
-	return number;
+	if (bpf_map_lookup_elem(bpf_map__fd(engine->skel->maps.call_pages), &key, &page))
+		return NO_PAGE;
+	return page;
 }
 
-/*
- * Returns a free page's number + 1, or 0 without memory. Like the programs, it checks before it
- * increments.
- */
+/* NO_PAGE: out of memory. Like the programs, it checks before it increments. */
 static uint32_t fresh_page(struct call_engine *engine)
 {
 	int fd = bpf_map__fd(engine->skel->maps.free_pages);
@@ -420,14 +417,14 @@ static uint32_t fresh_page(struct call_engine *engine)
 	uint32_t number;
 
 	if (!bpf_map_lookup_and_delete_elem(fd, NULL, &number))
-		return number + 1;
+		return page_ref(number);
 	number = __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED);
 	if (number >= globals->page_low)
 		grow_pages(engine, &err);
 	if (number >= globals->page_limit || !chunked_array_at(&engine->pages, number))
-		return 0;
+		return NO_PAGE;
 	number = __atomic_fetch_add(&globals->next_page, 1, __ATOMIC_RELAXED);
-	return chunked_array_at(&engine->pages, number) ? number + 1 : 0;
+	return chunked_array_at(&engine->pages, number) ? page_ref(number) : NO_PAGE;
 }
 
 uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref *ref,
@@ -436,40 +433,41 @@ uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref 
 	struct call *call = &engine->calls[ref->slot];
 	struct call_owner *owner = &engine->owners[call->owner];
 	struct call_page_key key = page_key(ref, index);
-	uint32_t number;
+	struct call_page_info *info;
+	uint32_t page;
 
 	if (!call_share_acquire(&owner->pages, owner->page_limit, &engine->globals->pages,
 				engine->globals->page_limit))
-		return 0;
-	number = fresh_page(engine);
-	if (number && index >= CALL_INLINE_PAGES &&
-	    bpf_map_update_elem(bpf_map__fd(engine->skel->maps.call_pages), &key, &number,
+		return NO_PAGE;
+	page = fresh_page(engine);
+	if (page && index >= CALL_INLINE_PAGES &&
+	    bpf_map_update_elem(bpf_map__fd(engine->skel->maps.call_pages), &key, &page,
 				BPF_NOEXIST)) {
-		call_engine_drop_page(engine, call, number);
-		return 0;
+		call_engine_drop_page(engine, call, page);
+		return NO_PAGE;
 	}
-	if (!number) {
+	if (!page) {
 		call_share_release(&owner->pages, &engine->globals->pages);
-		return 0;
+		return NO_PAGE;
 	}
 	if (index < CALL_INLINE_PAGES)
-		call->pages[index] = number;
-	engine->infos[number - 1] = (struct call_page_info){ .call = *ref, .index = index };
-	engine->infos[number - 1].next =
-		__atomic_exchange_n(&call->first_page, number, __ATOMIC_SEQ_CST);
-	return number;
+		call->pages[index] = page;
+	info = call_engine_info(engine, page);
+	*info = (struct call_page_info){ .call = *ref, .index = index };
+	info->next = __atomic_exchange_n(&call->first_page, page, __ATOMIC_SEQ_CST);
+	return page;
 }
 
-void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t number)
+void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t page)
 {
-	struct call_page_info *info = &engine->infos[number - 1];
+	struct call_page_info *info = call_engine_info(engine, page);
 	struct call_page_key key = page_key(&info->call, info->index);
-	uint32_t slot = number - 1;
+	uint32_t number = page_number(page);
 
 	if (info->index >= CALL_INLINE_PAGES)
 		bpf_map_delete_elem(bpf_map__fd(engine->skel->maps.call_pages), &key);
-	memset(call_engine_page(engine, number), 0, sizeof(struct counter_page));
+	memset(call_engine_page(engine, page), 0, sizeof(struct counter_page));
 	memset(info, 0, sizeof(*info));
 	call_share_release(&engine->owners[call->owner].pages, &engine->globals->pages);
-	bpf_map_update_elem(bpf_map__fd(engine->skel->maps.free_pages), NULL, &slot, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(engine->skel->maps.free_pages), NULL, &number, BPF_ANY);
 }

@@ -101,21 +101,26 @@ int call_engine_drop_ref(struct call_engine *engine, int pid_fd);
 bool call_engine_switch_off(struct call_engine *engine, struct call *call);
 void call_engine_switch_on(struct call_engine *engine, struct call *call);
 
-/* The number + 1 of the call's page at index; 0: none. */
+/* The call's page at index, or NO_PAGE. */
 uint32_t call_engine_held_page(const struct call_engine *engine, const struct call_ref *ref,
 			       uint64_t index);
 
-/* Adds a page from the pool at index. Returns its number + 1, or 0 without memory. */
+/* Adds a page from the pool at index. NO_PAGE: out of memory. */
 uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref *ref,
 			      uint64_t index);
 
 /* Frees a page of the call that is not, or no longer, in its list. */
-void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t number);
+void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t page);
 
-static inline struct counter_page *call_engine_page(const struct call_engine *engine,
-						    uint32_t number)
+static inline struct counter_page *call_engine_page(const struct call_engine *engine, uint32_t page)
 {
-	return (struct counter_page *)chunked_array_at(&engine->pages, number - 1);
+	return (struct counter_page *)chunked_array_at(&engine->pages, page_number(page));
+}
+
+static inline struct call_page_info *call_engine_info(const struct call_engine *engine,
+						      uint32_t page)
+{
+	return &engine->infos[page_number(page)];
 }
 
 #endif

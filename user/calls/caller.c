@@ -123,9 +123,8 @@ static void batch_note_failure(struct caller *caller, const struct batch *batch,
 static uint32_t caller_inherited_sample(const struct caller *caller,
 					const struct call_engine *engine, uint64_t index)
 {
-	uint32_t number = call_engine_held_page(engine, &caller->ref, index / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
-					   NULL;
+	uint32_t page = call_engine_held_page(engine, &caller->ref, index / CALL_PAGE_PCS);
+	const uint64_t *samples = page ? (const uint64_t *)call_engine_page(engine, page) : NULL;
 
 	return samples && samples[index % CALL_PAGE_PCS] & CALL_PC_NOT_INHERITED ?
 		       CALL_NOT_INHERITED :
@@ -146,10 +145,8 @@ static void pass_over_samples(struct caller *caller, const struct call_engine *e
 static size_t read_samples(const struct caller *caller, const struct call_engine *engine,
 			   uint64_t next, uint8_t *buffer)
 {
-	uint32_t number =
-		call_engine_held_page(engine, &caller->ref, caller->copied / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
-					   NULL;
+	uint32_t page = call_engine_held_page(engine, &caller->ref, caller->copied / CALL_PAGE_PCS);
+	const uint64_t *samples = page ? (const uint64_t *)call_engine_page(engine, page) : NULL;
 	uint64_t inherited = call_of(caller, engine)->inherited;
 	size_t nr = 0;
 
@@ -197,18 +194,18 @@ static void account_samples(struct caller *caller, uint64_t inherited, const uin
  */
 static void drop_copied_page(struct caller *caller, struct call_engine *engine, uint64_t index)
 {
-	uint32_t before = call_of(caller, engine)->first_page, number;
+	uint32_t before = call_of(caller, engine)->first_page, page;
 
-	for (; before; before = number) {
-		number = engine->infos[before - 1].next;
-		if (!number || engine->infos[number - 1].index != index)
+	for (; before; before = page) {
+		page = call_engine_info(engine, before)->next;
+		if (!page || call_engine_info(engine, page)->index != index)
 			continue;
-		engine->infos[before - 1].next = engine->infos[number - 1].next;
+		call_engine_info(engine, before)->next = call_engine_info(engine, page)->next;
 		if (index < CALL_INLINE_PAGES)
 			call_of(caller, engine)->pages[index] = 0;
 		/* A fork's handler may be walking the list. */
 		call_engine_quiesce(engine);
-		call_engine_drop_page(engine, call_of(caller, engine), number);
+		call_engine_drop_page(engine, call_of(caller, engine), page);
 		return;
 	}
 }
@@ -336,7 +333,7 @@ static uint32_t inherited(const struct caller *child, const struct call_engine *
 			  uint64_t flat)
 {
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
-	uint32_t number = call_of(child, engine)->first_page, sum = 0, counter;
+	uint32_t page = call_of(child, engine)->first_page, sum = 0, counter;
 
 	if (child->spec->flags & CALL_STORES_PCS)
 		return caller_inherited_sample(child, engine, flat);
@@ -344,10 +341,10 @@ static uint32_t inherited(const struct caller *child, const struct call_engine *
 	 * There may be two such pages: for the parent's own counts, and for those that it
 	 * inherited.
 	 */
-	for (; number; number = engine->infos[number - 1].next) {
-		if (engine->infos[number - 1].index != index)
+	for (; page; page = call_engine_info(engine, page)->next) {
+		if (call_engine_info(engine, page)->index != index)
 			continue;
-		counter = call_engine_page(engine, number)->counters[flat % PAGE_COUNTERS];
+		counter = call_engine_page(engine, page)->counters[flat % PAGE_COUNTERS];
 		if (counter == CALL_NOT_INHERITED)
 			return CALL_NOT_INHERITED;
 		sum += counter;
@@ -406,13 +403,13 @@ static void fork_repair_free(struct recent_writes *writes)
 void caller_drop_pages(struct caller *caller, struct call_engine *engine)
 {
 	struct call *call = call_of(caller, engine);
-	uint32_t number = call->first_page, next;
+	uint32_t page = call->first_page, next;
 
 	call->first_page = 0;
 	memset(call->pages, 0, sizeof(call->pages));
-	for (; number; number = next) {
-		next = engine->infos[number - 1].next;
-		call_engine_drop_page(engine, call, number);
+	for (; page; page = next) {
+		next = call_engine_info(engine, page)->next;
+		call_engine_drop_page(engine, call, page);
 	}
 	sparse_free(&caller->held);
 }
@@ -698,18 +695,18 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 /* Copies the parent's counts first: in the list, their page is as new as the child's own. */
 static void copy_all_inherited(struct caller *caller, struct call_engine *engine)
 {
-	uint32_t number = call_of(caller, engine)->first_page;
+	uint32_t page = call_of(caller, engine)->first_page;
 
-	for (; number; number = engine->infos[number - 1].next) {
-		uint64_t index = engine->infos[number - 1].index;
+	for (; page; page = call_engine_info(engine, page)->next) {
+		uint64_t index = call_engine_info(engine, page)->index;
 
 		if (!(index & CALL_PAGE_INHERITED))
 			continue;
 		if (caller->spec->flags & CALL_HAS_LIMIT)
 			hold_inherited(caller, index & ~CALL_PAGE_INHERITED,
-				       call_engine_page(engine, number));
+				       call_engine_page(engine, page));
 		else
-			copy_inherited(caller, index, call_engine_page(engine, number));
+			copy_inherited(caller, index, call_engine_page(engine, page));
 	}
 }
 
@@ -731,15 +728,15 @@ static void copy_page(struct caller *caller, uint64_t index, struct counter_page
 
 static void copy_counters(struct caller *caller, struct call_engine *engine)
 {
-	uint32_t number = __atomic_load_n(&call_of(caller, engine)->first_page, __ATOMIC_ACQUIRE);
+	uint32_t page = __atomic_load_n(&call_of(caller, engine)->first_page, __ATOMIC_ACQUIRE);
 
 	if (caller->forked)
 		copy_all_inherited(caller, engine);
-	for (; number; number = engine->infos[number - 1].next) {
-		uint64_t index = engine->infos[number - 1].index;
+	for (; page; page = call_engine_info(engine, page)->next) {
+		uint64_t index = call_engine_info(engine, page)->index;
 
 		if (!(index & CALL_PAGE_INHERITED))
-			copy_page(caller, index, call_engine_page(engine, number));
+			copy_page(caller, index, call_engine_page(engine, page));
 	}
 }
 
@@ -770,7 +767,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 static int preload_page(struct caller *caller, struct call_engine *engine,
 			const struct batch *batch, uint64_t flat)
 {
-	uint32_t width = caller->spec->width, number, i;
+	uint32_t width = caller->spec->width, page, i;
 	uint64_t address = caller->spec->entries[batch->entry].base + batch->bin * width, any = 0;
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS;
 	batch_values buffer;
@@ -782,16 +779,16 @@ static int preload_page(struct caller *caller, struct call_engine *engine,
 		any |= get_counter(buffer + i * width, width);
 	if (!any)
 		return 0;
-	number = call_engine_held_page(engine, &caller->ref, index);
-	number = number ? number : call_engine_add_page(engine, &caller->ref, index);
+	page = call_engine_held_page(engine, &caller->ref, index);
+	page = page ? page : call_engine_add_page(engine, &caller->ref, index);
 	known = sparse_page(&caller->held, index);
-	if (!number || !known)
-		return number ? -ENOMEM : -ENOSPC;
+	if (!page || !known)
+		return page ? -ENOMEM : -ENOSPC;
 	for (i = 0; i < batch->nr; i++) {
 		uint32_t at = (flat + i) & (PAGE_COUNTERS - 1);
 
 		known->values[at] = get_counter(buffer + i * width, width);
-		call_engine_page(engine, number)->counters[at] = known->values[at];
+		call_engine_page(engine, page)->counters[at] = known->values[at];
 	}
 	return 0;
 }
