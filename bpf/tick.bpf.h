@@ -98,7 +98,7 @@ static __always_inline struct known_file *known_file_slot(u64 inode)
 	return bpf_map_lookup_elem(&known_files, &slot);
 }
 
-/* Bits of the superblock's address: equal inode numbers differ in it. */
+/* Bits of the superblock's address, which differ between file systems. */
 static __always_inline u32 device_of(u64 inode)
 {
 	return (u64)BPF_CORE_READ((struct inode *)inode, i_sb) >> 4;
@@ -440,10 +440,7 @@ static __always_inline bool classify_cgroup(struct tick *tick)
 	return state == SPACE_FILTERED;
 }
 
-/*
- * Counts a tick by its pc. Returns its target if the tick has a place or is outside of all text,
- * else an enum tick_result. With callers, a tick with a place is counted by count_callers().
- */
+/* Returns the tick's target if it has a place or is outside of all text, else an enum tick_result. */
 static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

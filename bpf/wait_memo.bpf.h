@@ -13,10 +13,7 @@
 #include "map_kinds.bpf.h"
 #include "shared/waits_abi.h"
 
-/*
- * One for each possible CPU's ticks; with callers, then one for each CPU's exits; with waits, then
- * two for each CPU: for waits, and for copies of chains. See session_configure_waits().
- */
+/* By CPU: for ticks; with callers then for exits; with waits then for waits, and copies of chains. */
 ARRAY(walks, struct walk, 1);
 
 /* MEMOS for each CPU. */

@@ -401,10 +401,7 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	return true;
 }
 
-/*
- * Stands for an unknown frame pointer. It is not 0, which marks the first frame, and nothing can be
- * read there, so that a walk which needs it ends.
- */
+/* An unknown frame pointer: not 0, which marks the first frame, and not readable. */
 enum { FP_UNKNOWN = 1 };
 
 /* Finds the caller's frame pointer. False: it cannot be read. */

@@ -115,8 +115,7 @@ static int assign(struct profile_chains *chains, size_t bin, uint32_t node, uint
 
 /*
  * Assigns a node's ticks to the bins with the text of its frame, the finest first. For each size of
- * bins it jumps to that size, finds the histogram that begins at or before the offset, and jumps
- * behind the size.
+ * bins: jumps to it, finds the histogram at or before the offset, jumps behind it.
  */
 static int assign_node(struct profile_chains *chains, uint32_t node, struct assigned *assigned)
 {

@@ -15,13 +15,12 @@
  * All state is in struct session (session_state.h). Each of these files only uses files further
  * down:
  *
- *     session_run       begins, polls and ends a session
- *     session_take      makes profiles, with session_profile (their parts) and counted (the account)
- *     session_forget    frees texts and processes that no tick needs any more
- *     session_swap      swaps the halves, and limits the memory of the session's own tables
- *     session_waits     waits, session_splits: CPU times; both walk over all threads
- *     session_records   reads what the programs announce
- *     session_callers   rules of files, session_jit: perf maps, session_targets, session_texts
+ *     session_take      profiles, with session_profile and counted
+ *     session_forget    frees what no tick needs
+ *     session_swap      the halves, and the limit of memory
+ *     session_waits     time of waits, and session_splits: of CPUs
+ *     session_records   what the programs announce
+ *     session_callers   and session_jit, session_targets, session_texts
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

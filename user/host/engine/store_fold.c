@@ -63,7 +63,6 @@ static unsigned int heat_of(uint64_t count)
 	return HEATS - 1 - (unsigned int)__builtin_clzll(count);
 }
 
-/* Each node below the owner's limit that stays is subtracted from nr_at_limit. */
 static bool decide_stay(struct store_change *change, size_t i)
 {
 	const struct store_node *node = &change->store->nodes[i];
@@ -186,7 +185,6 @@ static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, 
 	return parent;
 }
 
-/* Adds a node to the new list, with the new number of its text. */
 static uint32_t put_moved(struct store_change *change, enum fold fold, struct store_node *node)
 {
 	if (!(node->place & SITE_IN_KERNEL)) {

@@ -4,8 +4,6 @@
 
 #include "host/engine/store.h"
 
-/* Makes a store smaller, without losing a tick. */
-
 /*
  * Joins the ticks or waits of processes or threads that have one name. sum_of returns the split
  * that a split is added to, or 0 if it stays. -ENOMEM: nothing has changed.

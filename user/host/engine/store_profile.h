@@ -8,8 +8,6 @@
 #include "host/engine/store.h"
 #include "profile/profile.h"
 
-/* From a store of ticks to a profile. */
-
 /* Names for a profile, and what was found on the way. The spaces and splits must be sorted. */
 struct seen_names {
 	const struct spaces *spaces;

@@ -5,8 +5,6 @@
 #include "host/engine/store_profile.h"
 #include "shared/waits_abi.h"
 
-/* From a store of waits to a profile. */
-
 /* What a target, or one of its splits, has beside its waits. */
 struct waits_account {
 	struct spent_key key;
