@@ -11,7 +11,7 @@
 #include "naming/functions.h"
 
 /* So a file looks that rustc has made. */
-__asm__(".pushsection .comment, \"MS\", @progbits, 1\n"
+__asm__(".pushsection .comment\n"
 	".string \"rustc version 1.95.0 (of a test)\"\n"
 	".popsection");
 

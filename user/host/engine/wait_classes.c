@@ -26,6 +26,7 @@ static const char *const syscalls[] = {
 
 static const char *const compat_syscalls[] = {
 #include "syscalls_compat.h"
+	NULL, /* on arm64 there are no others, as no header has their numbers */
 };
 
 #define NR(list) (sizeof(list) / sizeof(*(list)))
