@@ -71,7 +71,7 @@ Test(store_fold, the_coldest_of_the_dead)
 	cr_expect_eq(bin_at(0, 9, "/0", 2048, 1), 1);
 	cr_expect_eq(bin_at(0, 7, "/0", 2048, 1), 1000);
 	cr_expect_eq(fixture.tallies[0].coarse, bin_at(0, 7, "/0", 2048, 1024));
-	cr_expect_geq(fixture.tallies[0].coarse, 50 * 3);
+	cr_expect_geq(fixture.tallies[0].coarse, 20 * 3);
 	cr_expect_lt(fixture.tallies[0].coarse, 200 * 3);
 	cr_expect_eq(fixture.tallies[0].coarse % 3, 0);
 	cr_expect_eq(fixture.tallies[0].widest + fixture.tallies[0].unknown, 0);
@@ -131,7 +131,7 @@ Test(store_fold, chains_go_first)
 	put_place(root, SITE_IN_KERNEL, 5);
 	put_root_ticks(root, 6);
 	add_half();
-	fold(7500);
+	fold(8000);
 	expect_all((65 << 20) + 64 * 4, 11, true);
 	cr_expect_eq(fixture.tallies[0].coarse, 0);
 	cr_expect_eq(bin_at(0, 7, "/0", 200, 1), 3);
@@ -245,7 +245,7 @@ Test(store_fold, not_those_who_have_few)
 		put_place(put_place(modest, AT(10 + i), 0), AT(200 + i), 1);
 	add_half();
 	ended_below = 9;
-	fold(store_bytes(fixture.store) / 2);
+	fold(store_bytes(fixture.store) / 3 * 2);
 	expect_all(1024 * 100 + 64, 0, true);
 	for (i = 0; i < 1024; i++)
 		folded += CHAIN(0, 9, END_FULL, 1 << 20 | i) == 100;

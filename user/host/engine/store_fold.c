@@ -15,14 +15,17 @@
 /* The ways to fold places. Later ones lose more. */
 enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS };
 
-/* Places are sorted by the highest bit of their ticks. */
+/*
+ * What can be folded is sorted by the highest bit of its ticks: places by their own ticks, callers
+ * by all that they called, because to fold a place whose caller stays would save nothing.
+ */
 enum { HEATS = 64 };
 
-/* The places of an owner. */
+/* What an owner has of it. */
 struct owner_places {
-	uint64_t nr;
-	uint64_t keep_above; /* places with more ticks stay */
-	uint64_t nr_at_limit; /* so many places with a little less stay, too: see choose_coldest() */
+	uint64_t nr; /* all nodes */
+	uint64_t keep_above; /* what has more ticks stays */
+	uint64_t nr_at_limit; /* so many with a little less are folded: see choose_coldest() */
 };
 
 struct store_change {
@@ -33,6 +36,7 @@ struct store_change {
 	uint32_t *root_of; /* by node: its root before the change */
 	uint32_t *moved; /* by moved node: itself as a parent, or else what stays above it */
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
+	uint64_t *called; /* by node: if it is a caller, the ticks of it and all below it; else 0 */
 	const struct store_root *roots; /* before the change */
 	const struct store_text *texts;
 	uint32_t *new_texts; /* by text: its new number + 1 */
@@ -43,19 +47,27 @@ static uint32_t bin_shift_of(const struct store *store, enum fold fold)
 	return fold == FOLD_COARSE ? bin_coarser(store->bin_shift) : BIN_SHIFT_MAX;
 }
 
-/* Whether a fold can save the memory of a place. */
-static bool can_fold(const struct store *store, const struct store_node *node, enum fold fold,
-		     uint32_t end)
+/* Whether to widen a place can save its memory. */
+static bool can_widen(const struct store *store, const struct store_node *node, enum fold fold)
 {
-	const bool is_top = node->parent & NODE_IS_ROOT;
-
-	if (!node->count || fold == FOLD_NOT || (is_top && node->place & SITE_IN_KERNEL))
+	if (node->parent & NODE_IS_ROOT && node->place & SITE_IN_KERNEL)
 		return false;
-	if (fold == FOLD_CHAINS)
-		return end != END_FLAT && !is_top;
 	/* If bins are as wide already, only to forget the process saves anything. */
 	return place_shift(node->place) < bin_shift_of(store, fold) &&
 	       (store->bin_shift < bin_shift_of(store, fold) || fold == FOLD_SPLITS);
+}
+
+/* The ticks of a node that can be folded; 0: it cannot. */
+static uint64_t foldable_ticks(const struct store_change *change, size_t i)
+{
+	const struct store_node *node = &change->store->nodes[i];
+	const enum fold fold = change->folds[change->root_of[i]];
+
+	if (fold == FOLD_NOT)
+		return 0;
+	if (fold == FOLD_CHAINS)
+		return change->called[i];
+	return can_widen(change->store, node, fold) ? node->count : 0;
 }
 
 static unsigned int heat_of(uint64_t count)
@@ -63,34 +75,54 @@ static unsigned int heat_of(uint64_t count)
 	return HEATS - 1 - (unsigned int)__builtin_clzll(count);
 }
 
-static bool decide_stay(struct store_change *change, size_t i)
+/*
+ * Whether a node is hot enough for its owner. Of those at the owner's limit the first nr_at_limit are
+ * not; each is subtracted.
+ */
+static bool is_hot(struct store_change *change, size_t i)
 {
-	const struct store_node *node = &change->store->nodes[i];
-	const uint32_t root = change->root_of[i];
-	struct owner_places *owner = &change->owners[change->roots[root].owner];
+	const uint64_t ticks = foldable_ticks(change, i);
+	struct owner_places *owner = &change->owners[change->roots[change->root_of[i]].owner];
 
-	if (!node->count)
-		return false;
-	if (node->count > owner->keep_above ||
-	    !can_fold(change->store, node, change->folds[root], change->roots[root].key.end))
+	if (!ticks || ticks > owner->keep_above)
 		return true;
-	if (!owner->nr_at_limit || heat_of(node->count) != heat_of(owner->keep_above))
+	if (heat_of(ticks) != heat_of(owner->keep_above))
 		return false;
+	if (!owner->nr_at_limit)
+		return true;
 	owner->nr_at_limit--;
-	return true;
+	return false;
 }
 
-/* Marks the nodes that stay, from the leaves up: a node also stays if one below it does. */
-static void mark_kept(struct store_change *change,
-		      bool (*stays)(struct store_change *change, size_t i))
+/* Callers stay if they are hot, and if so what they called directly. */
+static void mark_hot_callers(struct store_change *change)
+{
+	uint32_t parent;
+	size_t i;
+
+	for (i = 0; i < change->store->nr_nodes; i++) {
+		parent = change->store->nodes[i].parent;
+		change->keep[i] = is_hot(change, i) &&
+				  (parent & NODE_IS_ROOT || change->keep[node_number(parent)]);
+	}
+}
+
+static void mark_hot_places(struct store_change *change)
+{
+	size_t i;
+
+	for (i = 0; i < change->store->nr_nodes; i++)
+		change->keep[i] = is_hot(change, i) && change->store->nodes[i].count;
+}
+
+/* A node also stays if one below it does. */
+static void keep_above_kept(struct store_change *change)
 {
 	uint32_t parent;
 	size_t i;
 
 	for (i = change->store->nr_nodes; i-- > 0;) {
 		parent = change->store->nodes[i].parent;
-		if (!change->keep[i])
-			change->keep[i] = stays(change, i);
 		if (change->keep[i] && !(parent & NODE_IS_ROOT))
 			change->keep[node_number(parent)] = true;
 	}
@@ -282,7 +314,11 @@ static int move_all(struct store_change *change)
 	change->new_texts = calloc(former.nr_texts + 1, sizeof(*change->new_texts));
 	if (!change->new_texts)
 		return -ENOMEM;
-	mark_kept(change, decide_stay);
+	if (change->called)
+		mark_hot_callers(change);
+	else
+		mark_hot_places(change);
+	keep_above_kept(change);
 	if (begin_lists(change, &former))
 		return -ENOMEM;
 	move_kernel_ticks(change);
@@ -301,6 +337,7 @@ static void end_change(struct store_change *change)
 	free(change->root_of);
 	free(change->moved);
 	free(change->keep);
+	free(change->called);
 	free(change->new_texts);
 }
 
@@ -354,6 +391,32 @@ static void choose_roots(struct store_change *change, const struct fold_step *st
 	}
 }
 
+/* The kernel at work is not called by the place above it, but counted for it. */
+static int sum_called(struct store_change *change)
+{
+	const struct store_node *nodes = change->store->nodes;
+	const size_t nr = change->store->nr_nodes;
+	cleanup_free uint64_t *own = calloc(nr + 1, sizeof(*own));
+	uint64_t *called = calloc(nr + 1, sizeof(*called));
+	size_t i;
+
+	change->called = called;
+	if (!own || !called)
+		return -ENOMEM;
+	for (i = nr; i-- > 0;) {
+		const uint64_t all = called[i] + own[i] + nodes[i].count;
+		uint64_t *of_parent = nodes[i].place & SITE_IN_KERNEL ? own : called;
+
+		if (!(nodes[i].parent & NODE_IS_ROOT))
+			of_parent[node_number(nodes[i].parent)] += all;
+		if (change->roots[change->root_of[i]].key.end == END_FLAT)
+			called[i] = 0;
+		else if (called[i])
+			called[i] = all;
+	}
+	return 0;
+}
+
 static void count_places(struct store_change *change)
 {
 	size_t i;
@@ -389,7 +452,7 @@ static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
 	return low;
 }
 
-/* Chooses the coldest of an owner's places, at most `wanted`: the hottest ones of the last heat stay. */
+/* Chooses `wanted` of the coldest that an owner has; all, if there are fewer. */
 static void choose_coldest(struct owner_places *owner, const uint32_t places[HEATS],
 			   uint64_t wanted)
 {
@@ -399,7 +462,7 @@ static void choose_coldest(struct owner_places *owner, const uint32_t places[HEA
 	for (heat = 0; heat < HEATS && sum < wanted; heat++)
 		sum += places[heat];
 	owner->keep_above = heat == HEATS ? UINT64_MAX : (1ULL << heat) - 1;
-	owner->nr_at_limit = sum > wanted ? sum - wanted : 0;
+	owner->nr_at_limit = heat ? places[heat - 1] - (sum > wanted ? sum - wanted : 0) : 0;
 }
 
 /* Counts the places that can be folded, by owner and heat; returns how many there are. */
@@ -410,12 +473,11 @@ static uint64_t count_foldable(const struct store_change *change, uint32_t (*pla
 	size_t i;
 
 	for (i = 0; i < store->nr_nodes; i++) {
-		const uint32_t root = change->root_of[i];
+		const uint64_t ticks = foldable_ticks(change, i);
 
-		if (!can_fold(store, &store->nodes[i], change->folds[root],
-			      store->roots[root].key.end))
+		if (!ticks)
 			continue;
-		places[store->roots[root].owner][heat_of(store->nodes[i].count)]++;
+		places[store->roots[change->root_of[i]].owner][heat_of(ticks)]++;
 		all++;
 	}
 	return all;
@@ -430,14 +492,14 @@ static uint64_t part_of(const struct store_change *change, const struct owner_pl
 	return wanted * owner->nr / (change->store->nr_nodes + 1) + 1;
 }
 
-enum { ALL_TIMES = 0 };
+enum { ALL_QUARTERS = 0 };
 
 /*
- * Chooses the coldest places of each owner, at most `times` as many as the owner's part. ALL_TIMES:
+ * Chooses the coldest places of each owner, at most `quarters` of the owner's part. ALL_QUARTERS:
  * all places of each owner that has a part. *nr_foldable gets how many places could be folded.
  */
 static int choose_places(struct store_change *change, const struct fold_step *step, uint64_t wanted,
-			 uint64_t times, uint64_t *nr_foldable)
+			 uint64_t quarters, uint64_t *nr_foldable)
 {
 	cleanup_free uint32_t(*places)[HEATS] = calloc(OWNERS_MAX, sizeof(*places));
 	uint64_t share, part;
@@ -451,14 +513,15 @@ static int choose_places(struct store_change *change, const struct fold_step *st
 	for (i = 0; i < OWNERS_MAX; i++) {
 		part = part_of(change, &change->owners[i], wanted, share);
 		choose_coldest(&change->owners[i], places[i],
-			       part && times == ALL_TIMES ? UINT64_MAX : part * times);
+			       part && quarters == ALL_QUARTERS ? UINT64_MAX :
+								  part * quarters / 4 + !!part);
 	}
 	return 0;
 }
 
-/* Folds `times` the wanted places. *all: no other place can be folded in this step. */
+/* Folds `quarters` of the wanted places. *all: no other place can be folded in this step. */
 static int fold_places(struct store *store, const struct fold_step *step, uint64_t wanted,
-		       uint64_t times, bool *all)
+		       uint64_t quarters, bool *all)
 {
 	struct store_change change;
 	uint64_t nr_foldable = 0;
@@ -466,31 +529,34 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 
 	if (!ret) {
 		choose_roots(&change, step);
-		ret = choose_places(&change, step, wanted, times, &nr_foldable);
+		ret = step->fold == FOLD_CHAINS ? sum_called(&change) : 0;
 	}
+	if (!ret)
+		ret = choose_places(&change, step, wanted, quarters, &nr_foldable);
 	if (!ret && (nr_foldable || step->fold == FOLD_SPLITS))
 		ret = move_all(&change);
 	end_change(&change);
-	*all = times == ALL_TIMES || nr_foldable <= wanted * times;
+	*all = quarters == ALL_QUARTERS || nr_foldable <= wanted * quarters / 4;
 	return ret;
 }
 
 /*
- * Folds in one way until the store is small enough. A cold place may be alone in its wider bin,
- * which saves nothing. Therefore each try folds more places.
+ * Folds in one way until the store is small enough. What is folded may save more than itself, as a
+ * chain does, or nothing, as a cold place that is alone in its wider bin. Therefore each try folds more.
  */
 static int fold_by(struct store *store, const struct fold_step *step)
 {
-	static const uint64_t times[] = { 1, 4, ALL_TIMES };
+	enum { TRIES = 7 };
+	static const uint64_t quarters[TRIES] = { 1, 2, 4, 8, 16, 64, ALL_QUARTERS };
 	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t);
-	size_t try = step->fold == FOLD_SPLITS ? 2 : 0;
+	size_t try = step->fold == FOLD_SPLITS ? TRIES - 1 : 0;
 	uint64_t wanted;
 	bool all = false;
 	int ret = 0;
 
 	for (; !ret && !all && store_bytes(store) > step->bytes; try++) {
 		wanted = (store_bytes(store) - step->bytes) / node_bytes + 1;
-		ret = fold_places(store, step, wanted, times[try], &all);
+		ret = fold_places(store, step, wanted, quarters[try], &all);
 	}
 	return ret;
 }
@@ -552,13 +618,22 @@ static int choose_waits(struct store_change *change, uint64_t wanted)
 	return 0;
 }
 
-static bool waits_stay(struct store_change *change, size_t i)
+static bool waits_stay(const struct store_change *change, size_t i)
 {
 	const struct store *store = change->store;
 
 	return store->nodes[i].parent & NODE_IS_ROOT ||
 	       time_of(&store->waits[i]) >
 		       change->owners[store->roots[change->root_of[i]].owner].keep_above;
+}
+
+static void mark_waits(struct store_change *change)
+{
+	size_t i;
+
+	for (i = 0; i < change->store->nr_nodes; i++)
+		change->keep[i] = waits_stay(change, i);
+	keep_above_kept(change);
 }
 
 static uint32_t moved_root(const struct store_change *change, struct store *fresh, size_t i)
@@ -620,7 +695,7 @@ int store_drop_places(struct store *store, uint64_t bytes)
 	if (!ret)
 		ret = choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1);
 	if (!ret) {
-		mark_kept(&change, waits_stay);
+		mark_waits(&change);
 		ret = move_all_waits(&change);
 	}
 	end_change(&change);
