@@ -21,22 +21,28 @@
 struct source_lines {
 	struct source_line *lines;
 	size_t nr;
-	struct string_set strings;
-	struct call_site *sites;
-	struct scope *scopes;
+	struct string_set strings; /* all texts */
+	struct call_site **sites; /* after the sites of their callers */
+	size_t nr_sites, sites_room;
+	struct scope **scopes;
+	size_t nr_scopes, scopes_room;
 	struct error why; /* why the file was refused */
 };
 
 /* A place where a function was inlined. Many lines share it. */
 struct call_site {
-	struct source_line line;
-	struct call_site *next;
+	struct source_line line; /* first: others point to it */
+	uint32_t number; /* from 1 */
 };
 
 struct scope {
-	struct source_scope scope;
-	struct scope *next;
+	struct source_scope scope; /* first: others point to it */
+	uint32_t number; /* from 1 */
 };
+
+/* Adds an empty one. NULL: out of memory. */
+struct call_site *source_lines_add_site(struct source_lines *lines);
+struct scope *source_lines_add_scope(struct source_lines *lines);
 
 /* An offset to look up, as an address of the file. */
 struct asked_place {

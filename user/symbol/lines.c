@@ -201,14 +201,11 @@ static uint32_t call_number(Dwarf_Die *die, unsigned int name)
 
 static int add_site(struct line_job *job, struct unit_frame *frame, const struct unit_frame *caller)
 {
-	struct source_lines *lines = job->lines;
-	struct call_site *site = calloc(1, sizeof(*site));
+	struct call_site *site = source_lines_add_site(job->lines);
 	const char *file = call_file(&frame->die);
 
 	if (!site)
 		return -ENOMEM;
-	site->next = lines->sites;
-	lines->sites = site;
 	site->line.file = file ? line_file(job, file) : NULL;
 	site->line.line = file ? call_number(&frame->die, DW_AT_call_line) : 0;
 	site->line.discriminator = call_number(&frame->die, ATTRIBUTE_DISCRIMINATOR);
@@ -221,14 +218,12 @@ static int add_site(struct line_job *job, struct unit_frame *frame, const struct
 
 static int add_scope(struct source_lines *lines, struct unit_frame *frame)
 {
-	struct scope *scope = calloc(1, sizeof(*scope));
+	struct scope *scope = source_lines_add_scope(lines);
 	const char *name = linkage_name(&frame->die);
 	int line;
 
 	if (!scope)
 		return -ENOMEM;
-	scope->next = lines->scopes;
-	lines->scopes = scope;
 	frame->scope = &scope->scope;
 	if (!dwarf_decl_line(&frame->die, &line) && line > 0)
 		scope->scope.line = (uint32_t)line;
@@ -683,21 +678,40 @@ const struct source_line *source_lines_at(const struct source_lines *lines, size
 	return &lines->lines[i];
 }
 
+struct call_site *source_lines_add_site(struct source_lines *lines)
+{
+	struct call_site *site;
+
+	if (GROW(lines->sites, lines->sites_room, lines->nr_sites + 1))
+		return NULL;
+	site = lines->sites[lines->nr_sites] = calloc(1, sizeof(*site));
+	if (site)
+		site->number = (uint32_t)++lines->nr_sites;
+	return site;
+}
+
+struct scope *source_lines_add_scope(struct source_lines *lines)
+{
+	struct scope *scope;
+
+	if (GROW(lines->scopes, lines->scopes_room, lines->nr_scopes + 1))
+		return NULL;
+	scope = lines->scopes[lines->nr_scopes] = calloc(1, sizeof(*scope));
+	if (scope)
+		scope->number = (uint32_t)++lines->nr_scopes;
+	return scope;
+}
+
 void source_lines_free(struct source_lines *lines)
 {
-	struct call_site *site, *next;
-	struct scope *scope, *next_scope;
-
 	if (!lines)
 		return;
-	for (scope = lines->scopes; scope; scope = next_scope) {
-		next_scope = scope->next;
-		free(scope);
-	}
-	for (site = lines->sites; site; site = next) {
-		next = site->next;
-		free(site);
-	}
+	while (lines->nr_scopes)
+		free(lines->scopes[--lines->nr_scopes]);
+	while (lines->nr_sites)
+		free(lines->sites[--lines->nr_sites]);
+	free(lines->scopes);
+	free(lines->sites);
 	string_set_free(&lines->strings);
 	free(lines->lines);
 	free(lines);
