@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "agent/old_spools.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/spool.h"
@@ -21,9 +23,8 @@ struct old_search {
 	uint64_t kept; /* bytes */
 };
 
-static bool is_used(void *context, const char *folder)
+static bool is_used(const struct old_search *search, const char *folder)
 {
-	const struct old_search *search = context;
 	size_t i;
 
 	for (i = 0; i < search->nr && !sink_has_spool(search->sinks[i], folder); i++)
@@ -38,7 +39,7 @@ static struct sink *find_successor(const struct old_search *search, const char *
 	struct sink *successor = NULL;
 	size_t i;
 
-	for (i = 0; i < search->nr; i++) {
+	for (i = 0; i < search->nr && search->choice == OLD_SPOOLS_SEND; i++) {
 		const char *kind = sink_kind(search->sinks[i]);
 
 		if (!sink_has_spool(search->sinks[i], NULL))
@@ -50,47 +51,62 @@ static struct sink *find_successor(const struct old_search *search, const char *
 	return successor;
 }
 
-static void settle(void *context, struct spool *old)
+static void settle(struct old_search *search, const char *folder)
 {
-	struct old_search *search = context;
-	struct sink *successor =
-		search->choice == OLD_SPOOLS_SEND ? find_successor(search, spool_path(old)) : NULL;
+	struct spool *old = spool_open_old(folder);
+	struct sink *successor = find_successor(search, folder);
 	cleanup_free struct spool_entry *list = NULL;
-	uint64_t ticks = 0, bytes = 0;
 	const char *end = "wait for it, which is no sink any more";
+	uint64_t ticks = 0, bytes = 0;
 	struct error ignored;
 	char name[512];
 	size_t i, nr = 0;
+	bool drops;
 
-	if (spool_list(old, &list, &nr, &ignored))
+	if (!old || spool_list(old, &list, &nr, &ignored)) {
+		spool_close(old);
 		return;
+	}
 	for (i = 0; i < nr; i++) {
 		ticks += list[i].ticks - list[i].done.ticks;
 		bytes += list[i].size;
 	}
 	spool_sink(old, name, sizeof(name));
-	if (successor)
-		spool_let_go(old);
-	if (successor && !sink_import(successor, spool_path(old))) {
-		end = "wait for another sink now";
-	} else if (search->choice == OLD_SPOOLS_DROP || !nr) {
+	drops = search->choice == OLD_SPOOLS_DROP || !nr;
+	if (drops)
 		spool_empty(old);
+	/* The successor locks the folder. */
+	spool_close(old);
+	if (drops)
 		end = "are dropped";
-	} else {
+	else if (successor && !sink_import(successor, folder))
+		end = "wait for another sink now";
+	else
 		search->kept += bytes;
-	}
 	if (nr)
 		print_message(search->kept ? "--old-spools send, or drop" : NULL,
 			      "agent: %.200s: %" PRIu64 " ticks in %.200s %s",
-			      *name ? name : "an old sink", ticks, spool_path(old), end);
+			      *name ? name : "an old sink", ticks, folder, end);
 }
 
 uint64_t old_spools_settle(const char *dir, enum old_spools_choice choice, struct sink **sinks,
 			   size_t nr)
 {
 	struct old_search search = { .choice = choice, .sinks = sinks, .nr = nr };
+	DIR *folder = dir ? opendir(dir) : NULL;
+	struct dirent *entry;
 
-	if (dir)
-		spool_find_old(dir, is_used, settle, &search);
+	while (folder && (entry = readdir(folder))) {
+		cleanup_free char *path = NULL;
+
+		if (!spool_is_folder(entry->d_name))
+			continue;
+		if (asprintf(&path, "%s/%s", dir, entry->d_name) < 0)
+			path = NULL;
+		else if (!is_used(&search, path))
+			settle(&search, path);
+	}
+	if (folder)
+		closedir(folder);
 	return search.kept;
 }

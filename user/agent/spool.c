@@ -356,8 +356,7 @@ void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)
 
 /* --- spools of sinks that no longer exist --- */
 
-/* Whether spool_folder() could have made this name. */
-static bool is_folder_of_sink(const char *name)
+bool spool_is_folder(const char *name)
 {
 	size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz");
 
@@ -365,41 +364,17 @@ static bool is_folder_of_sink(const char *name)
 	       strspn(name + word + 1, "0123456789abcdef") == 16;
 }
 
-static void visit_old(const char *path, void (*each)(void *context, struct spool *old),
-		      void *context)
+struct spool *spool_open_old(const char *path)
 {
-	struct spool old = { .path = (char *)path, .fd = open_path(path, NULL), .next = 1 };
+	struct spool *old = calloc(1, sizeof(*old));
 
-	if (old.fd < 0)
-		return;
-	if (!lock_folder(&old, NULL))
-		each(context, &old);
-	close(old.fd);
-}
-
-void spool_find_old(const char *dir, bool (*is_used)(void *context, const char *folder),
-		    void (*each)(void *context, struct spool *old), void *context)
-{
-	DIR *folder = opendir(dir);
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder))) {
-		cleanup_free char *path = NULL;
-
-		if (!is_folder_of_sink(entry->d_name))
-			continue;
-		if (asprintf(&path, "%s/%s", dir, entry->d_name) < 0)
-			path = NULL;
-		else if (!is_used(context, path))
-			visit_old(path, each, context);
-	}
-	if (folder)
-		closedir(folder);
-}
-
-void spool_let_go(const struct spool *spool)
-{
-	flock(spool->fd, LOCK_UN);
+	if (!old)
+		return NULL;
+	*old = (struct spool){ .path = strdup(path), .fd = open_path(path, NULL), .next = 1 };
+	if (old->path && old->fd >= 0 && !lock_folder(old, NULL))
+		return old;
+	spool_close(old);
+	return NULL;
 }
 
 void spool_sink(const struct spool *spool, char *name, size_t room)
@@ -411,43 +386,32 @@ void spool_sink(const struct spool *spool, char *name, size_t room)
 	name[got > 0 ? got : 0] = '\0';
 }
 
-struct adoption {
-	struct spool *spool;
-	struct spool_entry *list;
-	size_t nr;
-};
-
-static void import_spool(void *context, struct spool *old)
-{
-	struct adoption *adoption = context;
-	char before[NAME_BYTES], name[NAME_BYTES];
-	struct spool_entry one;
-	struct error ignored;
-	size_t i, nr = 0;
-
-	if (spool_list(old, &adoption->list, &nr, &ignored))
-		return;
-	for (i = 0; i < nr; i++) {
-		one = adoption->list[i];
-		name_entry(&one, before);
-		one.first = one.last = spool_number(adoption->spool);
-		name_entry(&one, name);
-		if (!renameat(old->fd, before, adoption->spool->fd, name))
-			adoption->list[adoption->nr++] = one;
-	}
-	fsync(adoption->spool->fd);
-	if (adoption->nr == nr)
-		spool_empty(old);
-}
-
 void spool_import(struct spool *spool, const char *folder, struct spool_entry **result,
 		  size_t *ret_nr)
 {
-	struct adoption adoption = { .spool = spool };
+	struct spool *old = spool_open_old(folder);
+	char before[NAME_BYTES], name[NAME_BYTES];
+	struct error ignored;
+	size_t i, nr = 0, moved = 0;
 
-	visit_old(folder, import_spool, &adoption);
-	*result = adoption.list;
-	*ret_nr = adoption.nr;
+	*result = NULL;
+	if (old)
+		spool_list(old, result, &nr, &ignored);
+	for (i = 0; i < nr; i++) {
+		struct spool_entry one = (*result)[i];
+
+		name_entry(&one, before);
+		one.first = one.last = spool_number(spool);
+		name_entry(&one, name);
+		if (!renameat(old->fd, before, spool->fd, name))
+			(*result)[moved++] = one;
+	}
+	*ret_nr = moved;
+	if (moved)
+		fsync(spool->fd);
+	if (old && moved == nr)
+		spool_empty(old);
+	spool_close(old);
 }
 
 void spool_empty(struct spool *spool)

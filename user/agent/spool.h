@@ -54,15 +54,14 @@ void spool_close(struct spool *spool); /* NULL is fine */
 /* Returns the path of this sink's folder in dir, which the caller frees; NULL: out of memory. */
 char *spool_folder(const char *dir, const char *sink);
 
-/*
- * Calls each() for each folder in dir that belonged to another sink, unless is_used() returns true
- * or an agent uses the folder. each() may remove the folder; the spool is closed afterwards.
- */
-void spool_find_old(const char *dir, bool (*is_used)(void *context, const char *folder),
-		    void (*each)(void *context, struct spool *old), void *context);
+/* Whether spool_folder() could have made a folder of this name. */
+bool spool_is_folder(const char *name);
 
-/* Unlocks the folder. */
-void spool_let_go(const struct spool *spool);
+/*
+ * Opens the folder of a sink that no longer exists, and locks it; the caller closes it. NULL: an
+ * agent uses it, others can write there, or there is no memory.
+ */
+struct spool *spool_open_old(const char *path);
 
 /* The sink of the folder, for messages; name has room for that many bytes. */
 void spool_sink(const struct spool *spool, char *name, size_t room);
