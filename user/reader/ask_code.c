@@ -17,8 +17,7 @@ int answer_code(struct reader_call *call, struct error *err)
 	if (ret)
 		return ret;
 	wire_put_u64(&call->answer, code.machine);
-	wire_put_u64(&call->answer, code.size);
-	wire_put(&call->answer, code.bytes, code.size);
+	wire_put_array(&call->answer, code.bytes, code.size, 1);
 	free(code.bytes);
 	return 0;
 }
@@ -26,17 +25,20 @@ int answer_code(struct reader_call *call, struct error *err)
 int reader_code(int fd, uint64_t offset, size_t size, struct code *result, struct error *err)
 {
 	struct reader_call call = { .kind = READ_CODE, .fds = { fd, -1 } };
+	struct code code;
 	int ret;
 
 	wire_put_u64(&call.question, offset);
 	wire_put_u64(&call.question, size);
 	ret = reader_call(&call, err);
 	if (!ret) {
-		*result = (struct code){ .machine = (uint16_t)wire_get_u64(&call.answer) };
-		result->size = wire_get_count(&call.answer, 1);
-		result->bytes = result->size > size ? NULL :
-						      wire_get_array(&call.answer, result->size, 1);
-		ret = result->bytes ? 0 : reader_bad_answer(&call, err);
+		code.machine = (uint16_t)wire_get_u64(&call.answer);
+		code.bytes = wire_get_array(&call.answer, &code.size, 1);
+		ret = code.bytes && code.size <= size ? 0 : reader_bad_answer(&call, err);
+		if (ret)
+			free(code.bytes);
+		else
+			*result = code;
 	}
 	reader_call_end(&call);
 	return ret;
@@ -126,8 +128,7 @@ int reader_instructions(const struct code *code, uint64_t address, enum disasm_s
 	wire_put_u64(&call.question, code->machine);
 	wire_put_u64(&call.question, syntax);
 	wire_put_u64(&call.question, address);
-	wire_put_u64(&call.question, code->size);
-	wire_put(&call.question, code->bytes, code->size);
+	wire_put_array(&call.question, code->bytes, code->size, 1);
 	ret = reader_call(&call, err);
 	if (!ret)
 		ret = get_instructions(&call, code->size, result, nr, err);

@@ -66,8 +66,8 @@ int answer_lines(struct reader_call *call, struct error *err)
 {
 	struct wire *wire = &call->question;
 	const char *path = wire_get_text(wire);
-	size_t nr = wire_get_count(wire, sizeof(uint64_t));
-	cleanup_free uint64_t *offsets = wire_get_array(wire, nr, sizeof(*offsets));
+	size_t nr;
+	cleanup_free uint64_t *offsets = wire_get_array(wire, &nr, sizeof(*offsets));
 	struct source_lines *lines;
 	int ret;
 
@@ -190,8 +190,7 @@ int reader_lines(const struct reader_file *file, const uint64_t *offsets, size_t
 	/* libdw opens split units itself. */
 	call.trusted = true;
 	wire_put_text(&call.question, file->path);
-	wire_put_u64(&call.question, nr);
-	wire_put(&call.question, offsets, nr * sizeof(*offsets));
+	wire_put_array(&call.question, offsets, nr, sizeof(*offsets));
 	ret = reader_call(&call, err);
 	if (!ret) {
 		*result = lines_of_answer(&call.answer, nr);

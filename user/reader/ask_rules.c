@@ -11,12 +11,6 @@
 
 /* --- rules --------------------------------------------------------------------------------------- */
 
-static void put_array(struct wire *wire, const void *array, size_t nr, size_t size)
-{
-	wire_put_u64(wire, nr);
-	wire_put(wire, array, nr * size);
-}
-
 int answer_rules(struct reader_call *call, struct error *err)
 {
 	struct unwind_table table = { 0 };
@@ -35,10 +29,10 @@ int answer_rules(struct reader_call *call, struct error *err)
 	/* For another processor there are no rules, but Go's text is known. */
 	if (!ret || ret == -ENOTSUP) {
 		wire_put_u64(&call->answer, table.first_granule);
-		put_array(&call->answer, table.rules, table.rule_count, sizeof(*table.rules));
-		put_array(&call->answer, table.rows, table.row_count, sizeof(*table.rows));
-		put_array(&call->answer, table.index, table.row_count ? table.granule_count + 1 : 0,
-			  sizeof(*table.index));
+		wire_put_array(&call->answer, table.rules, table.rule_count, sizeof(*table.rules));
+		wire_put_array(&call->answer, table.rows, table.row_count, sizeof(*table.rows));
+		wire_put_array(&call->answer, table.index,
+			       table.row_count ? table.granule_count + 1 : 0, sizeof(*table.index));
 	}
 	unwind_table_free(&table);
 	return ret == -ENOTSUP ? 0 : ret;
@@ -83,12 +77,9 @@ static bool get_rules(struct wire *wire, struct unwind_table *result, struct unw
 	go->offset = wire_get_u64(wire);
 	go->size = wire_get_u64(wire);
 	table.first_granule = (uint32_t)wire_get_u64(wire);
-	table.rule_count = wire_get_count(wire, sizeof(*table.rules));
-	table.rules = wire_get_array(wire, table.rule_count, sizeof(*table.rules));
-	table.row_count = wire_get_count(wire, sizeof(*table.rows));
-	table.rows = wire_get_array(wire, table.row_count, sizeof(*table.rows));
-	nr = wire_get_count(wire, sizeof(*table.index));
-	table.index = wire_get_array(wire, nr, sizeof(*table.index));
+	table.rules = wire_get_array(wire, &table.rule_count, sizeof(*table.rules));
+	table.rows = wire_get_array(wire, &table.row_count, sizeof(*table.rows));
+	table.index = wire_get_array(wire, &nr, sizeof(*table.index));
 	table.granule_count = nr ? nr - 1 : 0;
 	if (wire->bad || go->offset > UINT64_MAX - go->size || !nr != !table.row_count ||
 	    !is_sound(&table)) {

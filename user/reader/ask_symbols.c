@@ -23,16 +23,14 @@ static bool is_hex(const char *text)
 static void put_facts(struct wire *wire, const struct elf_facts *facts)
 {
 	wire_put_text(wire, facts->build_id);
-	wire_put_u64(wire, facts->nr_text);
-	wire_put(wire, facts->text, facts->nr_text * sizeof(*facts->text));
+	wire_put_array(wire, facts->text, facts->nr_text, sizeof(*facts->text));
 }
 
 static bool get_facts(struct wire *wire, struct elf_facts *result)
 {
 	struct elf_facts facts = { .build_id = wire_get_copy(wire) };
 
-	facts.nr_text = wire_get_count(wire, sizeof(*facts.text));
-	facts.text = wire_get_array(wire, facts.nr_text, sizeof(*facts.text));
+	facts.text = wire_get_array(wire, &facts.nr_text, sizeof(*facts.text));
 	if (wire->bad || facts.nr_text > ELF_SEGMENTS_MAX ||
 	    (facts.build_id && !is_hex(facts.build_id))) {
 		elf_facts_free(&facts);
@@ -187,8 +185,7 @@ int answer_symbols(struct reader_call *call, struct error *err)
 	int ret;
 
 	get_request(call, &question);
-	question.wanted.nr = wire_get_count(&call->question, sizeof(*question.wanted.ranges));
-	question.wanted.ranges = wire_get_array(&call->question, question.wanted.nr,
+	question.wanted.ranges = wire_get_array(&call->question, &question.wanted.nr,
 						sizeof(*question.wanted.ranges));
 	ret = call->question.bad ? -ENOMEM : widen(&question.wanted, &wide);
 	if (!ret)
@@ -263,8 +260,7 @@ int reader_symbols(const struct reader_symbols *request, struct symbol_table **r
 	struct reader_call call = symbols_call(READ_SYMBOLS, request);
 	int ret;
 
-	wire_put_u64(&call.question, wanted->nr);
-	wire_put(&call.question, wanted->ranges, wanted->nr * sizeof(*wanted->ranges));
+	wire_put_array(&call.question, wanted->ranges, wanted->nr, sizeof(*wanted->ranges));
 	ret = reader_call(&call, err);
 	if (!ret)
 		ret = get_table(&call, result, err);

@@ -75,18 +75,23 @@ size_t wire_get_count(struct wire *wire, size_t size)
 	return wire->bad ? 0 : (size_t)nr;
 }
 
-void *wire_get_array(struct wire *wire, size_t nr, size_t size)
+void wire_put_array(struct wire *wire, const void *array, size_t nr, size_t size)
 {
-	uint64_t bytes;
+	wire_put_u64(wire, nr);
+	wire_put(wire, array, nr * size);
+}
+
+void *wire_get_array(struct wire *wire, size_t *nr, size_t size)
+{
 	const void *at;
 	void *copy;
 
-	wire->bad = wire->bad || __builtin_mul_overflow(nr, size, &bytes);
-	at = wire->bad ? NULL : wire_get(wire, bytes);
-	copy = at ? malloc(bytes + 1) : NULL;
+	*nr = wire_get_count(wire, size);
+	at = wire_get(wire, *nr * size);
+	copy = at ? malloc(*nr * size + 1) : NULL;
 	wire->bad = !copy;
-	if (copy && bytes)
-		memcpy(copy, at, bytes);
+	if (copy && *nr)
+		memcpy(copy, at, *nr * size);
 	return copy;
 }
 

@@ -32,10 +32,11 @@ const char *wire_get_text(struct wire *wire); /* in place; never NULL */
 size_t wire_get_count(struct wire *wire, size_t size);
 
 /*
- * Returns a copy of an array of nr elements, which the caller frees; NULL: bad. Never NULL if nr is
- * 0.
+ * An array with its number of elements. The copy, which the caller frees, is NULL if it is bad, and
+ * never NULL if *nr is 0.
  */
-void *wire_get_array(struct wire *wire, size_t nr, size_t size);
+void wire_put_array(struct wire *wire, const void *array, size_t nr, size_t size);
+void *wire_get_array(struct wire *wire, size_t *nr, size_t size);
 
 /* Like strdup() of a text, but NULL for "". */
 char *wire_get_copy(struct wire *wire);
