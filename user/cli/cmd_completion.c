@@ -76,17 +76,16 @@ static void print_name(char *name, enum proposal kind)
 	}
 }
 
-static void print_names(enum proposal kind)
+static int print_names(enum proposal kind, struct error *err)
 {
-	struct error err = { 0 };
 	struct names names;
+	int ret = proposals_find(kind, &names, err);
 	size_t i;
 
-	if (proposals_find(kind, &names, &err))
-		return;
-	for (i = 0; i < names.nr; i++)
+	for (i = 0; !ret && i < names.nr; i++)
 		print_name(names.list[i], kind);
 	names_free(&names);
+	return ret;
 }
 
 /* Prints the values of an option or of operands: fixed words, or the values of a kind. */
@@ -107,15 +106,15 @@ static void print_proposals(const struct opt *opt, const char *word, const char 
 	else
 		printf("%s %.*s\n", kinds[opt->value], lead, word);
 	if (opt->value == VALUE_PID || opt->value == VALUE_PIDS)
-		print_names(PROPOSE_PIDS);
+		print_names(PROPOSE_PIDS, NULL);
 	else if (opt->value == VALUE_NAME)
-		print_names(PROPOSE_NAMES);
+		print_names(PROPOSE_NAMES, NULL);
 	else if (opt->value == VALUE_CGROUP)
-		print_names(PROPOSE_CGROUPS);
+		print_names(PROPOSE_CGROUPS, NULL);
 	else if (opt->value == VALUE_CONTAINER)
-		print_names(PROPOSE_CONTAINERS);
+		print_names(PROPOSE_CONTAINERS, NULL);
 	else if (opt->value == VALUE_UNIT)
-		print_names(PROPOSE_UNITS);
+		print_names(PROPOSE_UNITS, NULL);
 }
 
 /* More letters may follow the first nr characters of the word. */
@@ -221,21 +220,13 @@ static const char *const scripts[] = { completion_bash, completion_zsh, completi
 
 static int print_values(enum proposal kind)
 {
-	struct error err = { 0 };
-	struct names names;
-	size_t i;
+	struct error err;
 
-	if (proposals_find(kind, &names, &err)) {
-		print_error(&err);
-		return EXIT_FAILURE;
-	}
 	stdout_begin();
-	for (i = 0; i < names.nr; i++)
-		/* As print_name() does. */
-		if (text_is_plain(names.list[i]))
-			puts(names.list[i]);
-	names_free(&names);
-	return stdout_end("completion: standard output");
+	if (!print_names(kind, &err))
+		return stdout_end("completion: standard output");
+	print_error(&err);
+	return EXIT_FAILURE;
 }
 
 static int print_script(const char *shell)

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/nearest.h"
 #include "calls/call_options.h"
 #include "option/command.h"
 #include "option/opts.h"
@@ -29,7 +28,7 @@ struct export_arguments {
 
 static int set_format(const struct opt *opt, const char *value, void *field, struct error *err)
 {
-	const char *words[FORMATS_MAX + 1] = { 0 }, *nearest;
+	const char *words[FORMATS_MAX + 1] = { 0 };
 	const struct export_format **format = field;
 	size_t i;
 
@@ -39,12 +38,7 @@ static int set_format(const struct opt *opt, const char *value, void *field, str
 	for (i = 0; i < FORMATS_MAX && export_formats[i].name; i++)
 		words[i] = export_formats[i].name;
 	opt_bad(opt, value, err, "no such format");
-	nearest = nearest_word(value, words);
-	if (meant_by_word(opt->name, value))
-		error_hint(err, "%s", meant_by_word(opt->name, value));
-	else if (nearest)
-		error_hint(err, "--%s %s", opt->name, nearest);
-	else
+	if (!opt_hint_word(opt, value, words, err))
 		error_hint(err, "bpfprofil export --help");
 	return -EINVAL;
 }

@@ -99,9 +99,17 @@ static const char *meant_by_option(const char *typed)
 	return find(meant_options, NULL, typed);
 }
 
-const char *meant_by_word(const char *option, const char *typed)
+bool opt_hint_word(const struct opt *opt, const char *typed, const char *const *words,
+		   struct error *err)
 {
-	return find(meant_words, option, typed);
+	const char *meant = find(meant_words, opt->name, typed);
+	const char *nearest = meant ? NULL : nearest_word(typed, words);
+
+	if (meant)
+		error_hint(err, "%s", meant);
+	else if (nearest)
+		error_hint(err, "--%s %s", opt->name, nearest);
+	return meant || nearest;
 }
 
 /* The setters that option tables share. */
@@ -158,7 +166,6 @@ static int opt_set_word(const struct opt *opt, const char *value, void *field, s
 {
 	unsigned int *choice = field, i;
 	char list[160];
-	const char *nearest;
 	size_t length = 0;
 
 	for (i = 0; opt->words[i]; i++) {
@@ -171,11 +178,7 @@ static int opt_set_word(const struct opt *opt, const char *value, void *field, s
 		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
 					   i ? ", " : "", opt->words[i]);
 	opt_bad(opt, value, err, "must be one of %s", list);
-	nearest = nearest_word(value, opt->words);
-	if (meant_by_word(opt->name, value))
-		error_hint(err, "%s", meant_by_word(opt->name, value));
-	else if (nearest)
-		error_hint(err, "--%s %s", opt->name, nearest);
+	opt_hint_word(opt, value, opt->words, err);
 	return -EINVAL;
 }
 

@@ -124,7 +124,11 @@ int opt_bad(const struct opt *opt, const char *value, struct error *err, const c
  */
 const char *meant_by_command(const char *typed);
 
-/* The same for a value of the option. */
-const char *meant_by_word(const char *option, const char *typed);
+/*
+ * Hints at the value that the user may have meant: that of another tool, or the nearest of words,
+ * which end with NULL. False: there is none.
+ */
+bool opt_hint_word(const struct opt *opt, const char *typed, const char *const *words,
+		   struct error *err);
 
 #endif
