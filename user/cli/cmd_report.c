@@ -27,25 +27,15 @@ struct words {
 };
 
 struct report_arguments {
-	unsigned int by; /* enum report_by */
-	bool inlined;
-	unsigned int format; /* enum report_format */
-	uint64_t limit;
+	struct report_options table; /* as typed; table_options() adds what follows from the rest */
 	bool wide;
 	struct words objects;
 	bool waits;
 	struct words classes;
 	struct words no_classes;
-	const char *comm;
-	const char *function;
-	uint64_t target;
 	const char *callers;
 	const char *callees;
 	bool tree;
-	double min;
-	uint64_t depth;
-	bool inclusive;
-	const char *symfs;
 	const char *annotate;
 	bool hot;
 	unsigned int syntax; /* enum disasm_syntax */
@@ -83,28 +73,28 @@ static const struct opt report_opts[] = {
 		  "for each FILE",
 	  .fallback = "functions",
 	  .words = report_by_words,
-	  .field = FIELD(by) },
+	  .field = FIELD(table.by) },
 	{ .name = "inline",
 	  .help = "functions as in the source, with rows for inlined functions; needs the binaries "
 		  "with debug information",
-	  .field = FIELD(inlined) },
+	  .field = FIELD(table.inlined) },
 	{ .name = "inclusive",
 	  .help = "sort by inclusive share, in a profile with callers",
 	  .fallback = "self",
-	  .field = FIELD(inclusive) },
+	  .field = FIELD(table.inclusive) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
 	  .help = "how to write the rows",
 	  .fallback = "text",
 	  .words = format_words,
-	  .field = FIELD(format) },
+	  .field = FIELD(table.format) },
 	{ .name = "limit",
 	  .arg = "N",
 	  .help = "show the N hottest rows, or annotate the N hottest functions of --html; 0 is all",
 	  .fallback = "40, but all for --by time, --min, csv and json",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
-	  .field = FIELD(limit) },
+	  .field = FIELD(table.limit) },
 	{ .name = "wide",
 	  .help = "do not shorten rows",
 	  .fallback = "rows as wide as the terminal, else 200 columns",
@@ -130,14 +120,14 @@ static const struct opt tree_opts[] = {
 	  .help = "leave out rows with a smaller share, of all or of FUNCTION",
 	  .fallback = "0.5",
 	  .set = opt_set_percent,
-	  .field = FIELD(min) },
+	  .field = FIELD(table.min) },
 	{ .name = "depth",
 	  .arg = "N",
 	  .help = "at most N levels; 0 shows all",
 	  .fallback = "0",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
-	  .field = FIELD(depth) },
+	  .field = FIELD(table.depth) },
 	{ 0 }
 };
 
@@ -175,27 +165,27 @@ static const struct opt filter_opts[] = {
 		  "from --split",
 	  .fallback = "all",
 	  .set = opt_set_string,
-	  .field = FIELD(comm) },
+	  .field = FIELD(table.comm) },
 	{ .name = "function",
 	  .arg = "PATTERN",
 	  .help = "only functions whose name matches PATTERN (*, ?, [])",
 	  .fallback = "all",
 	  .set = opt_set_string,
-	  .field = FIELD(function) },
+	  .field = FIELD(table.function) },
 	{ .name = "target",
 	  .arg = "ID",
 	  .help = "only the target with this number, as listed above the table",
 	  .fallback = "all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
-	  .field = FIELD(target) },
+	  .field = FIELD(table.target) },
 	{ .name = "symfs",
 	  .arg = "DIR",
 	  .value = VALUE_DIR,
 	  .help = "look for programs and libraries below DIR; use /proc/PID/root for a container",
 	  .fallback = "their own paths",
 	  .set = opt_set_string,
-	  .field = FIELD(symfs) },
+	  .field = FIELD(table.symfs) },
 	{ 0 }
 };
 
@@ -243,30 +233,18 @@ static enum report_tree tree_of(const struct report_arguments *arguments)
 
 static struct report_options table_options(const struct report_arguments *arguments)
 {
-	return (struct report_options){
-		.by = arguments->by,
-		.inlined = arguments->inlined,
-		.format = arguments->format,
-		.limit = arguments->limit,
-		.objects = arguments->objects.all,
-		.nr_objects = arguments->objects.nr,
-		.comm = arguments->comm,
-		.function = arguments->callers	       ?:
-				    arguments->callees ?:
-							 arguments->function,
-		.callers = true,
-		.tree = arguments->by == REPORT_TIME ? TREE_NONE : tree_of(arguments),
-		.min = arguments->min < 0 ? MIN_PERCENT : arguments->min,
-		.depth = arguments->depth,
-		.inclusive = arguments->inclusive,
-		.target = arguments->target,
-		.symfs = arguments->symfs,
-		.hints_symfs = !arguments->symfs,
-		.timeline = arguments->timeline,
-		.brief = terminal_attached(stdout),
-		.color = color_enabled(stdout),
-		.width = table_width(stdout, arguments->wide),
-	};
+	struct report_options options = arguments->table;
+
+	options.function = arguments->callers ?: arguments->callees ?: options.function;
+	options.callers = true;
+	options.tree = options.by == REPORT_TIME ? TREE_NONE : tree_of(arguments);
+	options.min = options.min < 0 ? MIN_PERCENT : options.min;
+	options.hints_symfs = !options.symfs;
+	options.timeline = arguments->timeline;
+	options.brief = terminal_attached(stdout);
+	options.color = color_enabled(stdout);
+	options.width = table_width(stdout, arguments->wide);
+	return options;
 }
 
 static int write_ticks(const struct profile *profile, const struct report_arguments *arguments,
@@ -335,22 +313,23 @@ static int write_waits(const struct profile *profile, const struct report_argume
 static int write_annotation(const struct profile *profile, const struct report_arguments *arguments,
 			    FILE *out, struct error *err)
 {
-	struct path_opener paths = { profile, arguments->symfs ? arguments->symfs : "" };
+	struct path_opener paths = { profile,
+				     arguments->table.symfs ? arguments->table.symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
 	const struct annotation_view view = {
-		.format = arguments->format,
+		.format = arguments->table.format,
 		.hot = arguments->hot,
-		.limit = arguments->limit,
+		.limit = arguments->table.limit,
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
 	const struct annotation_request request = {
 		.place = arguments->annotate,
-		.objects = arguments->objects.all,
-		.nr_objects = arguments->objects.nr,
-		.target = arguments->target,
+		.objects = arguments->table.objects,
+		.nr_objects = arguments->table.nr_objects,
+		.target = arguments->table.target,
 		.opener = &opener,
-		.look_in_roots = !arguments->symfs,
+		.look_in_roots = !arguments->table.symfs,
 		.source = arguments->source,
 		.syntax = arguments->syntax,
 		.lanes = view.width && view.width < 100 ? ANNOTATION_LANES / 2 : ANNOTATION_LANES,
@@ -382,10 +361,11 @@ static int write_html(const struct profile *profile, struct report_arguments *ar
 {
 	const struct report_page page = {
 		.profile = profile,
-		.options = { .functions = arguments->limit ? arguments->limit : UINT64_MAX,
-			     .inlined = arguments->inlined,
+		.options = { .functions = arguments->table.limit ? arguments->table.limit :
+								   UINT64_MAX,
+			     .inlined = arguments->table.inlined,
 			     .timeline = arguments->timeline,
-			     .symfs = arguments->symfs,
+			     .symfs = arguments->table.symfs,
 			     .source = arguments->source,
 			     .syntax = arguments->syntax },
 	};
@@ -407,81 +387,83 @@ static int write_report(const struct profile *profile, struct report_arguments *
 	return pager_end(&arguments->pager, out, ret, "report: standard output");
 }
 
-/* Refuse an option that has no effect, because the user expects one. */
+/*
+ * Refuses the first given option of a list, because it would have no effect with the option `with`,
+ * and the user expects one.
+ */
+static bool takes_none(const char *with, const struct opt_given *list, const char *hint)
+{
+	const char *option = opt_first_given(list);
+
+	if (option)
+		print_message(hint, "report: %s: takes no %s", with, option);
+	return !option;
+}
+
 static bool check_filters(const struct report_arguments *arguments)
 {
-	const struct opt_given not_of_place[] = { { "--function", arguments->function },
-						  { "--comm", arguments->comm },
+	const enum report_by by = arguments->table.by;
+	const struct opt_given not_of_place[] = { { "--function", arguments->table.function },
+						  { "--comm", arguments->table.comm },
 						  { 0 } };
 	const struct opt_given not_by_cpu[] = {
 		{ "--object", arguments->objects.nr },
-		{ "--target", arguments->target != REPORT_ALL_TARGETS },
-		{ "--comm", arguments->comm },
+		{ "--target", arguments->table.target != REPORT_ALL_TARGETS },
+		{ "--comm", arguments->table.comm },
 		{ 0 },
 	};
-	const char *option = opt_first_given(not_of_place);
 
-	if (arguments->annotate && option) {
-		print_message("leaving it out", "report: --annotate: takes no %s", option);
+	if (arguments->annotate && !takes_none("--annotate", not_of_place, "leaving it out"))
 		return false;
-	}
-	option = opt_first_given(not_by_cpu);
-	if (arguments->by == REPORT_CPUS && option) {
-		print_message("leaving it out", "report: --by cpu: takes no %s", option);
+	if (by == REPORT_CPUS && !takes_none("--by cpu", not_by_cpu, "leaving it out"))
 		return false;
-	}
-	if (!arguments->function || arguments->by == REPORT_FUNCTIONS ||
-	    arguments->by == REPORT_LINES || arguments->by == REPORT_BINS)
+	if (!arguments->table.function || by == REPORT_FUNCTIONS || by == REPORT_LINES ||
+	    by == REPORT_BINS)
 		return true;
 	print_message("leaving one of them out", "report: --function: not with --by %s",
-		      report_by_words[arguments->by]);
+		      report_by_words[by]);
 	return false;
 }
 
 /* Accept one tree at a time, of functions only. A table cannot be cut by shares. */
 static bool check_tree(const struct report_arguments *arguments)
 {
-	const struct opt_given trees[] = {
-		{ "--callers", arguments->callers },
-		{ "--callees", arguments->callees },
-		{ "--tree", arguments->tree },
-		{ "--annotate", arguments->annotate },
-		{ "--inclusive", arguments->inclusive },
-		{ "--function", arguments->function },
-		{ "--by", arguments->by && !(arguments->callers && arguments->by == REPORT_TIME) },
-		{ 0 }
-	};
+	const enum report_by by = arguments->table.by;
+	const struct opt_given trees[] = { { "--callers", arguments->callers },
+					   { "--callees", arguments->callees },
+					   { "--tree", arguments->tree },
+					   { "--annotate", arguments->annotate },
+					   { "--inclusive", arguments->table.inclusive },
+					   { "--function", arguments->table.function },
+					   { "--by",
+					     by && !(arguments->callers && by == REPORT_TIME) },
+					   { 0 } };
+	const struct opt_given of_trees[] = { { "--min", arguments->table.min >= 0 },
+					      { "--depth", arguments->table.depth },
+					      { 0 } };
 	const size_t at = tree_of(arguments) == TREE_ALL ? 2 : tree_of(arguments) - 1;
-	const char *option;
+	const char *option = opt_first_given(of_trees);
 
-	option = arguments->min >= 0 ? "--min" : arguments->depth ? "--depth" : NULL;
 	if (!tree_of(arguments) && option) {
 		print_message("--tree", "report: %s: only with --tree, --callers or --callees",
 			      option);
 		return false;
 	}
-	if (arguments->by == REPORT_TIME && option) {
-		print_message("leaving it out", "report: --by time: takes no %s", option);
+	if (by == REPORT_TIME && !takes_none("--by time", of_trees, "leaving it out"))
 		return false;
-	}
-	if (arguments->inclusive && (arguments->annotate || arguments->by > REPORT_LINES)) {
+	if (arguments->table.inclusive && (arguments->annotate || by > REPORT_LINES)) {
 		print_message("leaving it out",
 			      "report: --inclusive: only with --by functions, objects or lines");
 		return false;
 	}
-	if (!tree_of(arguments))
-		return true;
-	option = opt_first_given(&trees[at + 1]);
-	if (!option)
-		return true;
-	print_message("leaving one of them out", "report: %s: takes no %s", trees[at].name, option);
-	return false;
+	return !tree_of(arguments) ||
+	       takes_none(trees[at].name, &trees[at + 1], "leaving one of them out");
 }
 
 /* Waits have neither instructions nor CPUs, and only sums in time. */
 static bool check_waits(const struct report_arguments *arguments)
 {
-	const enum report_by by = arguments->by;
+	const enum report_by by = arguments->table.by;
 
 	if (!arguments->waits || !(arguments->annotate || by == REPORT_BINS || by >= REPORT_CPUS))
 		return true;
@@ -501,7 +483,8 @@ static bool check_arguments(const struct report_arguments *arguments)
 					      { 0 } };
 	const char *option = opt_first_given(of_place);
 
-	if (arguments->inlined && (arguments->annotate || arguments->by != REPORT_FUNCTIONS)) {
+	if (arguments->table.inlined &&
+	    (arguments->annotate || arguments->table.by != REPORT_FUNCTIONS)) {
 		print_message("--by lines, which has inlined functions too",
 			      "report: --inline: only with --by functions");
 		return false;
@@ -521,21 +504,21 @@ static bool check_page(const struct report_arguments *arguments)
 	const struct opt_given not_of_page[] = {
 		{ "--annotate", arguments->annotate },
 		{ "--hot", arguments->hot },
-		{ "--by", arguments->by },
-		{ "--format", arguments->format },
+		{ "--by", arguments->table.by },
+		{ "--format", arguments->table.format },
 		{ "--object", arguments->objects.nr },
-		{ "--comm", arguments->comm },
-		{ "--function", arguments->function },
-		{ "--target", arguments->target != REPORT_ALL_TARGETS },
+		{ "--comm", arguments->table.comm },
+		{ "--function", arguments->table.function },
+		{ "--target", arguments->table.target != REPORT_ALL_TARGETS },
 		{ 0 },
 	};
 	const struct opt_given of_callers[] = {
 		{ "--callers", arguments->callers },
 		{ "--callees", arguments->callees },
 		{ "--tree", arguments->tree },
-		{ "--min", arguments->min >= 0 },
-		{ "--depth", arguments->depth },
-		{ "--inclusive", arguments->inclusive },
+		{ "--min", arguments->table.min >= 0 },
+		{ "--depth", arguments->table.depth },
+		{ "--inclusive", arguments->table.inclusive },
 		{ "--waits, --class or --no-class", arguments->waits },
 		{ 0 },
 	};
@@ -553,32 +536,28 @@ static bool check_page(const struct report_arguments *arguments)
 
 static int report(struct report_arguments *arguments, int nr, char **operands)
 {
-	const enum report_tree tree = arguments->by == REPORT_TIME ? tree_of(arguments) : TREE_NONE;
-	const struct report_options filter = {
-		.objects = arguments->objects.all,
-		.nr_objects = arguments->objects.nr,
-		.comm = arguments->comm,
-		.function = tree ? arguments->callers : arguments->function,
-		.tree = tree,
-	};
+	struct report_options *table = &arguments->table;
+	const bool by_time = table->by == REPORT_TIME;
+	struct report_options filter;
 	struct timeline timeline = { .filter = &filter };
 	struct profile *profile;
 	int status;
 
+	table->objects = arguments->objects.all;
+	table->nr_objects = arguments->objects.nr;
 	arguments->waits |= arguments->classes.nr || arguments->no_classes.nr;
 	if (!page_check("report", &arguments->page) ||
 	    !(arguments->page.file ? check_page : check_arguments)(arguments))
 		return EXIT_USAGE;
-	if (arguments->limit == UINT64_MAX)
-		arguments->limit = arguments->format == REPORT_TEXT &&
-						   arguments->by != REPORT_TIME &&
-						   arguments->min < 0 ?
-					   TEXT_ROWS :
-					   0;
-	if (arguments->symfs)
-		profile_files_below(arguments->symfs);
-	profile = profile_of_operands(&command_report, nr, operands, arguments->by == REPORT_TIME,
-				      &timeline, &status);
+	filter = *table;
+	filter.tree = by_time ? tree_of(arguments) : TREE_NONE;
+	filter.function = filter.tree ? arguments->callers : table->function;
+	if (table->limit == UINT64_MAX)
+		table->limit =
+			table->format == REPORT_TEXT && !by_time && table->min < 0 ? TEXT_ROWS : 0;
+	if (table->symfs)
+		profile_files_below(table->symfs);
+	profile = profile_of_operands(&command_report, nr, operands, by_time, &timeline, &status);
 	if (profile) {
 		arguments->timeline = timeline.nr ? &timeline : NULL;
 		status = (arguments->page.file ? write_html : write_report)(profile, arguments);
@@ -590,9 +569,9 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 
 static int run(int argc, char **argv)
 {
-	struct report_arguments arguments = { .limit = UINT64_MAX,
-					      .target = REPORT_ALL_TARGETS,
-					      .min = -1 };
+	struct report_arguments arguments = {
+		.table = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS, .min = -1 }
+	};
 	int first, status;
 
 	if (command_parse(&command_report, argc, argv, &arguments, &first, &status))
