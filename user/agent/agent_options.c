@@ -23,15 +23,16 @@
 static int set_sink(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct agent_arguments *arguments = field;
-	struct sink_word word = { .where = value };
+	struct agent_options *agent = &arguments->agent;
+	struct sink_options sink = { .where = value };
 
-	while (strcmp(sink_names[word.kind], opt->name) != 0)
-		word.kind++;
+	while (strcmp(sink_names[sink.kind], opt->name) != 0)
+		sink.kind++;
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
-	if (GROW(arguments->words, arguments->room_words, arguments->nr_words + 1))
+	if (GROW(agent->sinks, arguments->room_sinks, agent->nr_sinks + 1))
 		return error_errno(err, -ENOMEM, "agent");
-	arguments->words[arguments->nr_words++] = word;
+	agent->sinks[agent->nr_sinks++] = sink;
 	return 0;
 }
 
@@ -49,6 +50,7 @@ static int set_timeout(const struct opt *opt, const char *value, void *field, st
 static int set_rule(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct agent_arguments *arguments = field;
+	struct agent_choice *choice = &arguments->agent.choice;
 	const char *equals = strchr(value, '=');
 	struct choice_rule rule = { .exclude = !strcmp(opt->name, "exclude") };
 	size_t length = equals ? (size_t)(equals - value) : 0;
@@ -61,9 +63,10 @@ static int set_rule(const struct opt *opt, const char *value, void *field, struc
 			       "must be namespace=, pod=, container=, unit= or cgroup= and a "
 			       "pattern, like 'namespace=shop-*'");
 	rule.glob = equals + 1;
-	if (GROW(arguments->rules, arguments->room_rules, arguments->nr_rules + 1))
+	if (GROW(arguments->rules, arguments->room_rules, choice->nr_rules + 1))
 		return error_errno(err, -ENOMEM, "agent");
-	arguments->rules[arguments->nr_rules++] = rule;
+	arguments->rules[choice->nr_rules++] = rule;
+	choice->rules = arguments->rules;
 	return 0;
 }
 
@@ -167,7 +170,7 @@ const struct opt agent_delivery_opts[] = {
 	  .help = "send places as address, line or function",
 	  .fallback = "function",
 	  .words = details,
-	  .field = FIELD(detail) },
+	  .field = FIELD(all.detail) },
 	{ .name = "pending",
 	  .arg = "SIZE",
 	  .help = "limit the queue of each sink in memory; beyond it the oldest profiles are merged",
@@ -176,14 +179,14 @@ const struct opt agent_delivery_opts[] = {
 	  .min = PENDING_MIN,
 	  .max = UINT64_C(1) << 40,
 	  .like = "8M",
-	  .field = FIELD(pending) },
+	  .field = FIELD(all.cap) },
 	{ .name = "spool",
 	  .arg = "DIR",
 	  .value = VALUE_DIR,
 	  .help = "keep the queue of each URL in this directory, for the next agent too",
 	  .fallback = "in memory",
 	  .set = opt_set_string,
-	  .field = FIELD(spool) },
+	  .field = FIELD(agent.spool) },
 	{ .name = "spool-size",
 	  .arg = "SIZE",
 	  .help = "limit the queue of each URL there",
@@ -192,50 +195,50 @@ const struct opt agent_delivery_opts[] = {
 	  .min = PENDING_MIN,
 	  .max = UINT64_C(1) << 40,
 	  .like = "8M",
-	  .field = FIELD(spool_size) },
+	  .field = FIELD(all.spool_cap) },
 	{ .name = "old-spools",
 	  .arg = "WHAT",
 	  .help = "keep, send or drop queued profiles of a sink that is no longer configured",
 	  .fallback = "keep",
 	  .words = old_spools_words,
-	  .field = FIELD(old_spools) },
+	  .field = FIELD(agent.old_spools) },
 	{ .name = "timeout",
 	  .arg = "T",
 	  .help = "give up a request after this time",
 	  .fallback = "30",
 	  .set = set_timeout,
-	  .field = FIELD(http.timeout_ms) },
+	  .field = FIELD(all.http.timeout_ms) },
 	{ .name = "headers-file",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
 	  .help = "additional headers, one \"Name: value\" a line; read for each request",
 	  .set = opt_set_string,
-	  .field = FIELD(http.headers_file) },
+	  .field = FIELD(all.http.headers_file) },
 	{ .name = "token-file",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
 	  .help = "bearer token; read for each request",
 	  .set = opt_set_string,
-	  .field = FIELD(http.token_file) },
+	  .field = FIELD(all.http.token_file) },
 	{ .name = "ca",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
 	  .help = "CA certificates to verify backends with",
 	  .fallback = "those of the host",
 	  .set = opt_set_string,
-	  .field = FIELD(http.ca) },
+	  .field = FIELD(all.http.ca) },
 	{ .name = "cert",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
 	  .help = "client certificate",
 	  .set = opt_set_string,
-	  .field = FIELD(http.certificate) },
+	  .field = FIELD(all.http.certificate) },
 	{ .name = "key",
 	  .arg = "FILE",
 	  .value = VALUE_FILE,
 	  .help = "client key",
 	  .set = opt_set_string,
-	  .field = FIELD(http.key) },
+	  .field = FIELD(all.http.key) },
 	{ 0 }
 };
 
@@ -317,15 +320,19 @@ void agent_arguments_init(struct agent_arguments *arguments)
 {
 	struct sampling_options *sampling = &arguments->agent.sampling;
 
-	*arguments = (struct agent_arguments){ .pending = PENDING,
-					       .spool_size = SPOOL,
-					       .detail = EXPORT_FUNCTION };
+	*arguments = (struct agent_arguments){ .all = { .http.timeout_ms = TIMEOUT_MS,
+							.detail = EXPORT_FUNCTION,
+							.cap = PENDING,
+							.spool_cap = SPOOL,
+							.retry_ns = RETRY_NS,
+							.retry_most_ns = RETRY_MOST_NS,
+							.retry_denied_ns = RETRY_DENIED_NS,
+							.unreadable_ns = UNREADABLE_NS } };
 	sampling_options_init(sampling);
 	sampling->interval_ns = INTERVAL_NS;
 	sampling->mode = MODE_KERNEL_APART;
 	sampling->split = SPLIT_CGROUP;
 	sampling->budget_percent = 0.1;
-	arguments->http.timeout_ms = TIMEOUT_MS;
 }
 
 void agent_arguments_free(struct agent_arguments *arguments)
@@ -336,7 +343,6 @@ void agent_arguments_free(struct agent_arguments *arguments)
 		free(arguments->kept[i]);
 	free(arguments->kept);
 	free(arguments->headers);
-	free(arguments->words);
 	free(arguments->rules);
 	free(arguments->agent.sinks);
 	sampling_options_free(&arguments->agent.sampling);
@@ -367,21 +373,14 @@ static void fill_in(const char **field, const char *name)
 		*field = variable(name, NULL);
 }
 
-static int hex_digit(char c)
-{
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 /* Values may be percent-encoded. */
 static void decode(char *text)
 {
 	char *to = text;
 
 	for (; *text; text++) {
-		if (*text == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0) {
-			*to++ = (char)(hex_digit(text[1]) << 4 | hex_digit(text[2]));
+		if (*text == '%' && hex_value(text[1]) >= 0 && hex_value(text[2]) >= 0) {
+			*to++ = (char)(hex_value(text[1]) << 4 | hex_value(text[2]));
 			text += 2;
 		} else {
 			*to++ = *text;
@@ -466,12 +465,12 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 	size_t i;
 	int ret;
 
-	fill_in(&arguments->http.ca, "CERTIFICATE");
-	fill_in(&arguments->http.certificate, "CLIENT_CERTIFICATE");
-	fill_in(&arguments->http.key, "CLIENT_KEY");
+	fill_in(&arguments->all.http.ca, "CERTIFICATE");
+	fill_in(&arguments->all.http.certificate, "CLIENT_CERTIFICATE");
+	fill_in(&arguments->all.http.key, "CLIENT_KEY");
 	ret = read_headers(arguments, err);
-	for (i = 0; i < arguments->nr_words; i++)
-		if (arguments->words[i].kind == SINK_OTLP)
+	for (i = 0; i < arguments->agent.nr_sinks; i++)
+		if (arguments->agent.sinks[i].kind == SINK_OTLP)
 			return ret;
 	return ret ? ret : read_endpoint(arguments, err);
 }
@@ -479,17 +478,13 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 /* --- all together --- */
 
 /* Rules match names of cgroups. Therefore they need --split cgroup. */
-static int settle_choice(struct agent_arguments *arguments, struct error *err)
+static int check_rules(const struct agent_options *agent, struct error *err)
 {
-	struct agent_choice *choice = &arguments->agent.choice;
-
-	choice->rules = arguments->rules;
-	choice->nr_rules = arguments->nr_rules;
-	if (!choice->nr_rules || arguments->agent.sampling.split == SPLIT_CGROUP)
+	if (!agent->choice.nr_rules || agent->sampling.split == SPLIT_CGROUP)
 		return 0;
 	return error_with_hint(err, -EINVAL, "leaving --split out",
 			       "agent: --%s: only cgroups can be chosen",
-			       choice->rules->exclude ? "exclude" : "include");
+			       agent->choice.rules->exclude ? "exclude" : "include");
 }
 
 static int check_url(const struct sink_options *sink, struct error *err)
@@ -507,38 +502,25 @@ static int check_url(const struct sink_options *sink, struct error *err)
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 {
 	struct agent_options *agent = &arguments->agent;
-	struct sink_options *sink;
 	size_t i;
 
-	agent->spool = arguments->spool;
-	agent->old_spools = (enum old_spools_choice)arguments->old_spools;
-	agent->listen.detail = (enum export_detail)arguments->detail;
-	if (!arguments->nr_words && !agent->listen.address) {
-		error_set(err, -EINVAL, "agent: no sink given");
-		error_hint(
-			err,
-			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464");
-		return -EINVAL;
-	}
-	if (settle_choice(arguments, err) ||
+	agent->listen.detail = arguments->all.detail;
+	arguments->all.spool = agent->spool;
+	if (!agent->nr_sinks && !agent->listen.address)
+		return error_with_hint(
+			err, -EINVAL,
+			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464",
+			"agent: no sink given");
+	if (check_rules(agent, err) ||
 	    (agent->listen.address && listener_check(&agent->listen, err)))
 		return -EINVAL;
-	agent->sinks = calloc(arguments->nr_words + 1, sizeof(*agent->sinks));
-	if (!agent->sinks)
-		return error_errno(err, -ENOMEM, "agent");
-	for (i = 0; i < arguments->nr_words; i++) {
-		sink = &agent->sinks[agent->nr_sinks++];
-		*sink = (struct sink_options){ .kind = arguments->words[i].kind,
-					       .where = arguments->words[i].where,
-					       .http = arguments->http,
-					       .detail = (enum export_detail)arguments->detail,
-					       .cap = arguments->pending,
-					       .spool = arguments->spool,
-					       .spool_cap = arguments->spool_size,
-					       .retry_ns = RETRY_NS,
-					       .retry_most_ns = RETRY_MOST_NS,
-					       .retry_denied_ns = RETRY_DENIED_NS,
-					       .unreadable_ns = UNREADABLE_NS };
+	for (i = 0; i < agent->nr_sinks; i++) {
+		const struct sink_options given = agent->sinks[i];
+		struct sink_options *sink = &agent->sinks[i];
+
+		*sink = arguments->all;
+		sink->kind = given.kind;
+		sink->where = given.where;
 		if (sink->kind == SINK_OTLP)
 			sink->http.headers = arguments->headers;
 		if (check_url(sink, err))
@@ -677,8 +659,8 @@ const char *agent_last_good(struct agent_arguments *arguments)
 {
 	char path[PATH_MAX];
 
-	if (!arguments->agent.config || !arguments->spool)
+	if (!arguments->agent.config || !arguments->agent.spool)
 		return NULL;
-	snprintf(path, sizeof(path), "%s/last-good.conf", arguments->spool);
+	snprintf(path, sizeof(path), "%s/last-good.conf", arguments->agent.spool);
 	return agent_keep(arguments, path);
 }

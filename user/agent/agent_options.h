@@ -5,28 +5,14 @@
 #include "agent/agent.h"
 #include "option/command.h"
 
-/* A sink as given on the command line or in the file. */
-struct sink_word {
-	enum sink_kind kind;
-	const char *where;
-};
-
 /* The options of `agent` from its file, the environment and the command line. */
 struct agent_arguments {
 	struct agent_options agent;
 	const char *config;
-	struct sink_word *words;
-	size_t nr_words;
-	size_t room_words;
+	size_t room_sinks; /* of agent.sinks */
+	struct sink_options all; /* of all sinks, but for kind and place */
 	struct choice_rule *rules;
-	size_t nr_rules;
 	size_t room_rules;
-	struct http_options http; /* for all sinks */
-	uint64_t pending; /* limit in bytes of pending profiles of each sink */
-	const char *spool;
-	uint64_t spool_size;
-	unsigned int old_spools; /* enum old_spools_choice */
-	unsigned int detail; /* enum export_detail */
 	char **kept; /* strings with no other owner: the file's lines, headers */
 	size_t nr_kept;
 	size_t room_kept;

@@ -43,9 +43,9 @@ struct sink_options {
 	const char *where; /* a folder or a URL */
 	struct http_options http;
 	enum export_detail detail;
-	size_t cap; /* limit for pending profiles in memory, in bytes */
+	uint64_t cap; /* limit for pending profiles in memory, in bytes */
 	const char *spool; /* a folder for pending profiles; NULL: none. Not for SINK_DIR */
-	size_t spool_cap;
+	uint64_t spool_cap;
 	uint64_t retry_ns; /* before the first retry */
 	uint64_t retry_most_ns;
 	uint64_t retry_denied_ns; /* while the backend denies access, as by 401 */
