@@ -33,10 +33,10 @@ struct journal {
 
 struct calls_options {
 	uint64_t memory; /* hard limit in bytes of kernel memory */
-	uint32_t max_calls; /* at the same time, of all users */
+	uint64_t max_calls; /* at the same time, of all users */
 	/* Limits for each user. Root is only bound by the limits for all. */
-	uint32_t user_calls;
-	uint32_t user_regions;
+	uint64_t user_calls;
+	uint64_t user_regions;
 	uint64_t user_memory;
 	bool restrict_fast; /* only root may use PROF_FAST */
 	bool record; /* keep counts for calls_finish() */

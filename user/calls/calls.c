@@ -76,7 +76,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	const struct call_engine_options call_engine_options = {
 		.period_ns = { PERIOD_NORMAL, PERIOD_FAST },
 		.memory = options->memory,
-		.calls = options->max_calls,
+		.calls = (uint32_t)options->max_calls,
 	};
 	struct calls *calls = calloc(1, sizeof(*calls));
 	int ret;
@@ -84,7 +84,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	if (!calls)
 		return error_set(err, -ENOMEM, "calls: out of memory");
 	/* Each caller has two descriptors. */
-	raise_file_limit(2 * (uint64_t)options->max_calls + 1024);
+	raise_file_limit(2 * options->max_calls + 1024);
 	calls->options = *options;
 	calls->clock = wall_clock_read();
 	calls->start_ns = monotonic_ns();

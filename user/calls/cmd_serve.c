@@ -42,6 +42,7 @@ struct supervised {
 	int fd;
 	pid_t pid;
 	int signal_fd;
+	/* A thread is blocked: nobody waits for the child's end, nor for its closed descriptors. */
 	bool leaves;
 };
 
@@ -64,15 +65,6 @@ static void block_ends(sigset_t *signals)
 	sigaddset(signals, SIGTERM);
 	sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, NULL);
-}
-
-/*
- * Call it if a thread is blocked: then nobody waits for the child's end, nor for its descriptors to
- * be closed.
- */
-static void supervised_leave(struct supervised *supervised)
-{
-	supervised->leaves = true;
 }
 
 static void keep_only(int fd, unsigned int from)
@@ -195,7 +187,6 @@ struct serve_arguments {
 	const char *socket;
 	const char *group;
 	const char *record;
-	uint64_t max_calls, user_calls, user_regions;
 	bool is_private;
 	uint64_t for_pid; /* 0: for the whole host */
 	uint64_t ready_fd; /* 0: none */
@@ -258,7 +249,7 @@ static const struct opt limit_opts[] = {
 	  .help = "allow this many processes with an active call at the same time",
 	  .fallback = "16384",
 	  .set = opt_set_u64,
-	  .field = FIELD(max_calls),
+	  .field = CALLS_FIELD(max_calls),
 	  .min = 1,
 	  .max = 1 << 22 },
 	{ .name = "user-calls",
@@ -266,7 +257,7 @@ static const struct opt limit_opts[] = {
 	  .help = "allow this many for each user, except root",
 	  .fallback = "1024",
 	  .set = opt_set_u64,
-	  .field = FIELD(user_calls),
+	  .field = CALLS_FIELD(user_calls),
 	  .min = 1,
 	  .max = 1 << 22 },
 	{ .name = "user-regions",
@@ -274,7 +265,7 @@ static const struct opt limit_opts[] = {
 	  .help = "allow this many regions of each user, except root",
 	  .fallback = "16384",
 	  .set = opt_set_u64,
-	  .field = FIELD(user_regions),
+	  .field = CALLS_FIELD(user_regions),
 	  .min = 1,
 	  .max = 1 << 30 },
 	{ .name = "user-memory",
@@ -378,11 +369,7 @@ static int open_signals(struct serve *serve, struct error *err)
 	sigset_t signals;
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	block_ends(&signals);
 	serve->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return serve->signal_fd < 0 ? error_errno(err, -errno, "signalfd") : 0;
 }
@@ -482,8 +469,7 @@ static void say_stuck(uid_t uid)
 static void close_all(struct serve *serve)
 {
 	server_close(serve->server);
-	if (!calls_close(serve->calls))
-		supervised_leave(serve->supervised);
+	serve->supervised->leaves = !calls_close(serve->calls);
 	close_fd(&serve->signal_fd);
 	close_fd(&serve->pid_fd);
 }
@@ -518,9 +504,6 @@ static int run(int argc, char **argv)
 	int first, status;
 
 	calls_options_init(&arguments.calls);
-	arguments.max_calls = arguments.calls.max_calls;
-	arguments.user_calls = arguments.calls.user_calls;
-	arguments.user_regions = arguments.calls.user_regions;
 	if (!command_parse(&command_serve, argc, argv, &arguments, &first, &status))
 		return status;
 	if (first < argc) {
@@ -528,9 +511,6 @@ static int run(int argc, char **argv)
 			      argv[first]);
 		return EXIT_USAGE;
 	}
-	arguments.calls.max_calls = (uint32_t)arguments.max_calls;
-	arguments.calls.user_calls = (uint32_t)arguments.user_calls;
-	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
 	arguments.calls.record = arguments.record != NULL;
 	arguments.calls.stuck = say_stuck;
 	/* systemd knows this process, not the child. */

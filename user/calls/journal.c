@@ -37,42 +37,27 @@ static int make_journal_room(struct journal *journal)
 	return 0;
 }
 
-static int add_lost_cause(struct profile_account *account, const char *cause, uint64_t ticks)
-{
-	struct profile_lost *lost = &account->lost[account->nr_lost];
-
-	lost->cause = strdup(cause);
-	if (!lost->cause)
-		return -ENOMEM;
-	lost->ticks = ticks;
-	account->nr_lost++;
-	return 0;
-}
-
 /* caller NULL: it is unknown what was copied. */
 static int fill_account(struct profile_account *account, const struct caller *caller,
 			const struct call *call)
 {
-	uint64_t unwritten;
-	int ret;
+	const uint64_t lost_before = call->no_memory + call->over_limit + call->in_exec;
+	const uint64_t copied = call->ticks - call->outside - call->filtered - lost_before;
+	struct profile_lost lost[] = {
+		{ .cause = (char *)"no_memory", .ticks = call->no_memory },
+		{ .cause = (char *)"over_limit", .ticks = call->over_limit },
+		{ .cause = (char *)"exec", .ticks = call->in_exec },
+		{ .cause = (char *)"unwritten", .ticks = caller ? caller->unwritten : copied },
+	};
+	const struct profile_account all = { .total = call->ticks,
+					     .binned = caller ? caller->binned : 0,
+					     .overflow = caller ? caller->overflow : 0,
+					     .outside = call->outside,
+					     .filtered = call->filtered,
+					     .lost = lost,
+					     .nr_lost = sizeof(lost) / sizeof(lost[0]) };
 
-	account->total = call->ticks;
-	account->binned = caller ? caller->binned : 0;
-	account->overflow = caller ? caller->overflow : 0;
-	account->outside = call->outside;
-	account->filtered = call->filtered;
-	unwritten = caller ? caller->unwritten :
-			     call->ticks - call->outside - call->filtered - call->no_memory -
-				     call->over_limit - call->in_exec;
-	account->lost = calloc(4, sizeof(*account->lost));
-	if (!account->lost)
-		return -ENOMEM;
-	ret = add_lost_cause(account, "no_memory", call->no_memory);
-	if (!ret)
-		ret = add_lost_cause(account, "over_limit", call->over_limit);
-	if (!ret)
-		ret = add_lost_cause(account, "exec", call->in_exec);
-	return ret ? ret : add_lost_cause(account, "unwritten", unwritten);
+	return profile_account_add(account, &all);
 }
 
 static int add_call_target(struct profile *profile, const struct caller *caller,

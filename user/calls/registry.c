@@ -193,7 +193,7 @@ int calls_owner(struct calls *calls, uint64_t charge)
 		return i;
 	calls->users[i] = (struct calls_user){ .charge = charge, .used = true };
 	calls->engine.owners[i] = (struct call_owner){
-		.call_limit = i == ROOT ? CALL_NO_LIMIT : options->user_calls,
+		.call_limit = i == ROOT ? CALL_NO_LIMIT : (uint32_t)options->user_calls,
 		.page_limit = i == ROOT ? CALL_NO_LIMIT : page_limit,
 	};
 	return i;
