@@ -171,6 +171,15 @@ LIVE_TEST(live_waits, with_callers)
 	assert_threads(live->doc, live->end.out);
 }
 
+/* What only sleeps has hardly a tick, and its summary says where it slept. */
+LIVE_TEST(live_waits, summary_without_ticks)
+{
+	live_run(live, ARGS("--waits", "-F", "1"), ARGS("sleep", "0.2"));
+	if (!doc_number(live->doc, "ticks.total"))
+		cr_expect(strstr(live->end.err, " clock_nanosleep  libc.so.6"), "%s",
+			  live->end.err);
+}
+
 /* Accounts and memory of many threads. */
 LIVE_TEST(live_waits, of_ten_thousand)
 {

@@ -531,6 +531,10 @@ void render_empty(const struct profile *profile, const struct report_options *op
 	else
 		fprintf(out, "No tick: less CPU time was used than one tick stands for, %.6g ms. ",
 			(double)period / 1e6);
-	fprintf(out, "Try %s or more work.\n",
-		source && !strcmp(source, "tick") ? "--source clock" : "a higher --frequency");
+	if (profile->waits)
+		fputs("report --waits shows where it waited.\n", out);
+	else
+		fprintf(out, "Try %s or more work.\n",
+			source && !strcmp(source, "tick") ? "--source clock" :
+							    "a higher --frequency");
 }

@@ -534,8 +534,9 @@ static void put_wait_table(const struct report *report, FILE *out)
 		render_table(report, out);
 }
 
-int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
-		 struct error *err)
+static int write_waits(const struct profile *profile, const struct report_options *options,
+		       void (*render)(const struct report *report, FILE *out), FILE *out,
+		       struct error *err)
 {
 	struct report_options of_waits = *options;
 	struct waits_view view;
@@ -544,9 +545,15 @@ int report_waits(const struct profile *profile, const struct report_options *opt
 	of_waits.waits = &view;
 	of_waits.callers = true;
 	ret = ret ? error_errno(err, ret, "report") :
-		    write_rows(&view.profile, &of_waits, put_wait_table, out, err);
+		    write_rows(&view.profile, &of_waits, render, out, err);
 	waits_view_close(&view);
 	return ret;
+}
+
+int report_waits(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err)
+{
+	return write_waits(profile, options, put_wait_table, out, err);
 }
 
 void report_account(const struct profile *profile, FILE *out)
@@ -583,9 +590,9 @@ static void put_summary(const struct report *report, FILE *out)
 	else
 		render_empty(report->profile, report->options, out);
 	if (more)
-		fprintf(out, "and %zu more function%s; bpfprofil report shows them\n", more,
-			more == 1 ? "" : "s");
-	if (report->profile->waits)
+		fprintf(out, "and %zu more function%s; bpfprofil report%s shows them\n", more,
+			more == 1 ? "" : "s", report->options->waits ? " --waits" : "");
+	if (report->profile->waits && !report->options->waits)
 		fputs("bpfprofil report --waits shows where it waited\n", out);
 }
 
@@ -606,5 +613,8 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	 */
 	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
 		render_targets(profile, REPORT_ALL_TARGETS, out);
+	/* What only slept is asked where. */
+	if (profile->waits && !profile->ticks.total)
+		return write_waits(profile, &options, put_summary, out, err);
 	return write_rows(profile, &options, put_summary, out, err);
 }
