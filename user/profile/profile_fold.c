@@ -133,8 +133,7 @@ static int combine(const struct folding *folding, bool *first)
 		end = i + 1;
 		while (end < nr && !first[end])
 			end++;
-		ret = folding->combine && end - i > 1 ? folding->combine(list + i * size, end - i) :
-							add_up(folding, list + i * size, end - i);
+		ret = add_up(folding, list + i * size, end - i);
 	}
 	return ret;
 }

@@ -20,8 +20,6 @@ struct folding {
 	 * elements are still valid.
 	 */
 	int (*add)(void *sum, void *part);
-	/* Instead: adds all others to the first element, and zeroes what it released. */
-	int (*combine)(void *first, size_t nr);
 };
 
 #define FOLD(owner, member, members_of, order, prefix, sum)                                        \
@@ -30,13 +28,6 @@ struct folding {
 		.list = &(owner)->member, .nr = &(owner)->nr_##member,                             \
 		.size = sizeof(*(owner)->member), .members = members_of, .compare = order,         \
 		.fill_key = prefix, .add = sum                                                     \
-	}
-
-#define FOLDING(owner, member, order, prefix, sum)                                                 \
-	{                                                                                          \
-		.list = &(owner)->member, .nr = &(owner)->nr_##member,                             \
-		.size = sizeof(*(owner)->member), .compare = order, .fill_key = prefix,            \
-		.combine = sum                                                                     \
 	}
 
 /*

@@ -148,7 +148,7 @@ static const struct profile_member callers_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member wait_class_members[] = {
+const struct profile_member profile_wait_class_members[] = {
 	VALUE(profile_wait_class, name, STRING),
 	VALUE(profile_wait_class, io, BOOL, .optional = true),
 	{ 0 },
@@ -161,7 +161,7 @@ static const struct profile_member wait_sum_members[] = {
 	{ 0 },
 };
 
-static const struct profile_member wait_account_members[] = {
+const struct profile_member profile_wait_account_members[] = {
 	VALUE(profile_wait_account, target, U32),
 	VALUE(profile_wait_account, pid, PID),
 	VALUE(profile_wait_account, process, STRING_OR_NULL, .optional = true),
@@ -189,7 +189,7 @@ static bool has_end(const void *object)
 	return root->end < WALK_END_COUNT;
 }
 
-static const struct profile_member wait_root_members[] = {
+const struct profile_member profile_wait_root_members[] = {
 	VALUE(profile_wait_root, target, U32),
 	VALUE(profile_wait_root, pid, PID),
 	VALUE(profile_wait_root, process, STRING_OR_NULL, .optional = true),
@@ -210,12 +210,12 @@ static const struct profile_member wait_node_members[] = {
 };
 
 static const struct profile_member waits_members[] = {
-	LIST(profile_waits, classes, OBJECT, .members = wait_class_members, .per_line = 16),
-	LIST(profile_waits, accounts, OBJECT, .members = wait_account_members, .on_new_line = true,
-	     .per_line = 1),
+	LIST(profile_waits, classes, OBJECT, .members = profile_wait_class_members, .per_line = 16),
+	LIST(profile_waits, accounts, OBJECT, .members = profile_wait_account_members,
+	     .on_new_line = true, .per_line = 1),
 	SITES(profile_waits, .on_new_line = true),
-	LIST(profile_waits, roots, OBJECT, .members = wait_root_members, .on_new_line = true,
-	     .per_line = 1),
+	LIST(profile_waits, roots, OBJECT, .members = profile_wait_root_members,
+	     .on_new_line = true, .per_line = 1),
 	LIST(profile_waits, nodes, TUPLE, .members = wait_node_members,
 	     .meaning = "a node of waits is [parent, site, ns, count]", .on_new_line = true,
 	     .per_line = 16),

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "profile/profile_fold.h"
+#include "profile/profile_members.h"
 #include "profile/waits.h"
 
 /* --- classes ------------------------------------------------------------------------------------ */
@@ -15,17 +16,6 @@ static int compare_classes(const void *left, const void *right)
 	const struct profile_wait_class *a = left, *b = right;
 
 	return strcmp(a->name, b->name) ?: a->io - b->io;
-}
-
-static int combine_classes(void *first, size_t nr)
-{
-	struct profile_wait_class *classes = first;
-
-	while (--nr) {
-		free(classes[nr].name);
-		classes[nr] = (struct profile_wait_class){ 0 };
-	}
-	return 0;
 }
 
 static void renumber_classes(struct profile_waits *waits, const uint32_t *ids)
@@ -86,30 +76,21 @@ static void add_account_figures(struct profile_wait_account *sum,
 	sum->unaccounted_ns = add_saturating(sum->unaccounted_ns, part->unaccounted_ns);
 }
 
-static int combine_accounts(void *first, size_t nr)
+static int add_account(void *sum, void *part)
 {
-	struct profile_wait_account *accounts = first;
-	struct profile_wait_sum *sums;
-	size_t i, all = 0;
+	struct profile_wait_account *account = sum;
+	const struct profile_wait_account *other = part;
+	struct profile_wait_sum *sums =
+		reallocarray(account->sums, account->nr_sums + other->nr_sums + 1, sizeof(*sums));
 
-	for (i = 0; i < nr; i++)
-		all += accounts[i].nr_sums;
-	sums = reallocarray(accounts->sums, all + 1, sizeof(*sums));
 	if (!sums)
 		return -ENOMEM;
-	accounts->sums = sums;
-	for (i = 1; i < nr; i++) {
-		add_account_figures(accounts, &accounts[i]);
-		if (accounts[i].nr_sums)
-			memcpy(sums + accounts->nr_sums, accounts[i].sums,
-			       accounts[i].nr_sums * sizeof(*sums));
-		accounts->nr_sums += accounts[i].nr_sums;
-		free(accounts[i].process);
-		free(accounts[i].cgroup);
-		free(accounts[i].sums);
-		accounts[i] = (struct profile_wait_account){ 0 };
-	}
-	join_sums(accounts);
+	account->sums = sums;
+	add_account_figures(account, other);
+	if (other->nr_sums)
+		memcpy(sums + account->nr_sums, other->sums, other->nr_sums * sizeof(*sums));
+	account->nr_sums += other->nr_sums;
+	join_sums(account);
 	return 0;
 }
 
@@ -125,17 +106,13 @@ static int compare_roots(const void *left, const void *right)
 	return order ?: compare_u64(a->class, b->class) ?: compare_u64(a->end, b->end);
 }
 
-static int combine_roots(void *first, size_t nr)
+static int add_root(void *sum, void *part)
 {
-	struct profile_wait_root *roots = first;
+	struct profile_wait_root *root = sum;
+	const struct profile_wait_root *other = part;
 
-	while (--nr) {
-		roots->ns = add_saturating(roots->ns, roots[nr].ns);
-		roots->count = add_saturating(roots->count, roots[nr].count);
-		free(roots[nr].process);
-		free(roots[nr].cgroup);
-		roots[nr] = (struct profile_wait_root){ 0 };
-	}
+	root->ns = add_saturating(root->ns, other->ns);
+	root->count = add_saturating(root->count, other->count);
 	return 0;
 }
 
@@ -188,10 +165,11 @@ static int fold_wait_nodes(struct profile_waits *waits, uint32_t *sites, uint32_
 int profile_waits_fold(struct profile_waits *waits)
 {
 	const struct folding classes =
-		FOLDING(waits, classes, compare_classes, NULL, combine_classes);
-	const struct folding accounts =
-		FOLDING(waits, accounts, compare_accounts, NULL, combine_accounts);
-	const struct folding roots = FOLDING(waits, roots, compare_roots, NULL, combine_roots);
+		FOLD(waits, classes, profile_wait_class_members, compare_classes, NULL, NULL);
+	const struct folding accounts = FOLD(waits, accounts, profile_wait_account_members,
+					     compare_accounts, NULL, add_account);
+	const struct folding roots =
+		FOLD(waits, roots, profile_wait_root_members, compare_roots, NULL, add_root);
 	cleanup_free uint32_t *class_ids = calloc(waits->nr_classes + 1, sizeof(*class_ids));
 	cleanup_free uint32_t *site_ids = calloc(waits->nr_sites + 1, sizeof(*site_ids));
 	cleanup_free uint32_t *root_ids = calloc(waits->nr_roots + 1, sizeof(*root_ids));
