@@ -240,7 +240,7 @@ static const struct command_example run_examples[] = {
 	  "sudo bpfprofil run --interval 60 --keep 1440 -o 'prof-%t.json.gz' -- ./server" },
 	{ "Ten seconds of a server, once it has started",
 	  "sudo bpfprofil run --delay 30 --duration 10 -- ./server" },
-	{ "Ticks of bpfprofil in the gmon.out of a program that was built with gcc -pg",
+	{ "bpfprofil's ticks in the gmon.out of a program built with gcc -pg",
 	  "sudo bpfprofil run --preload -- ./prog" },
 	{ NULL, NULL }
 };
