@@ -18,7 +18,7 @@ static const char *const format_words[] = { "text", "json", NULL };
 
 static const struct opt doctor_opts[] = { { .name = "format",
 					    .arg = "text|json",
-					    .help = "how to write the findings",
+					    .help = "write the findings in this format",
 					    .fallback = "text",
 					    .words = format_words,
 					    .field = offsetof(struct doctor_arguments, format) },

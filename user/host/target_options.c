@@ -97,8 +97,7 @@ const struct opt target_opts[] = {
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },
 	{ .name = "wait",
-	  .help = "wait for a container, unit, name or cgroup that does not exist yet; attach also "
-		  "waits again after it ends",
+	  .help = "wait for a container, unit, name or cgroup that does not exist yet",
 	  .field = offsetof(struct target_options, wait) },
 	{ 0 }
 };
