@@ -27,7 +27,7 @@ struct allowance {
 
 enum {
 	ALLOWANCE_NAMES = 10, /* seconds for the names of a profile */
-	ALLOWANCE_CODE = 2, /* of these, seconds for maps of just-in-time code */
+	ALLOWANCE_CODE = 2, /* beside these, seconds for maps of just-in-time code */
 	ALLOWANCE_LINES = 60, /* seconds for source lines, which the user requested */
 	ALLOWANCE_OWNERS = 6, /* the total is that of so many owners */
 };
