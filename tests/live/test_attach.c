@@ -443,6 +443,8 @@ LIVE_TEST(live_attach, second_interrupt_quits)
 	kill(child.pid, SIGINT);
 	cr_assert(eventually(is_blocked, &child));
 	cr_expect_neq(process_state(child.pid), 'Z');
+	/* So soon it would be the first one's copy, as timeout(1) sends it. */
+	usleep(400000);
 	kill(child.pid, SIGINT);
 	child_finish(&child, &live->end);
 	cr_expect_eq(live->end.status, 128 + SIGINT, "exit %d: %s", live->end.status,
