@@ -91,14 +91,17 @@ static void progress_update(struct progress *progress, bool paused)
 }
 
 /* Signals that end sampling. */
+enum { NR_ENDING = 3 };
+static const int ending[NR_ENDING] = { SIGINT, SIGTERM, SIGHUP };
+
 static sigset_t ending_signals(void)
 {
 	sigset_t signals;
+	size_t i;
 
 	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	for (i = 0; i < NR_ENDING; i++)
+		sigaddset(&signals, ending[i]);
 	return signals;
 }
 
@@ -149,11 +152,11 @@ void sample_let_signals_through(void (*handler)(int))
 	const struct sigaction action = { .sa_handler = handler ? handler : end_at_once,
 					  .sa_flags = SA_RESTART };
 	sigset_t signals = ending_signals();
+	size_t i;
 
 	let_through_ns = monotonic_ns();
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (i = 0; i < NR_ENDING; i++)
+		sigaction(ending[i], &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
