@@ -3,23 +3,30 @@
 #define BPFPROFIL_WAIT_MEMO_BPF_H
 
 /*
- * The last waits of each CPU. Threads mostly wait where they waited before, and with the same callers.
+ * The last waits of each CPU. Threads mostly wait where they waited before, and with the same
+ * callers.
  *
- * A memo holds all that a walk depends on: registers, the address space and its stamp, the epoch of texts and rules, and the
- * words of the stack that led to a caller. If these are the same, a walk would find the same chain again, and with the same root
- * and state the wait has the same node. Code is not compared: it does not change below a frame that is still active. To compare
- * the words costs less than a walk, and no credit (walk_credit.h), because a memo has few.
+ * A memo holds all that a walk depends on: registers, the address space and its stamp, the epoch of
+ * texts and rules, and the words of the stack that led to a caller. If these are the same, a walk
+ * would find the same chain again, and with the same root and state the wait has the same node.
+ * Code is not compared: it does not change below a frame that is still active. To compare the words
+ * costs less than a walk, and no credit (walk_credit.h), because a memo has few.
  */
 #include "map_kinds.bpf.h"
 #include "shared/waits_abi.h"
 
-/* By CPU: for ticks; with callers then for exits; with waits then for waits, and copies of chains. */
+/*
+ * By CPU: for ticks; with callers then for exits; with waits then for waits, and copies of chains.
+ */
 ARRAY(walks, struct walk, 1);
 
 /* MEMOS for each CPU. */
 ARRAY(wait_memos, struct wait_memo, 1);
 
-/* Notes a word on which a walk depends, in the memo of a slot. A memo of too many words is not used. */
+/*
+ * Notes a word on which a walk depends, in the memo of a slot. A memo of too many words is not
+ * used.
+ */
 __noinline int note_word(u32 slot, u64 at, u64 value)
 {
 	struct wait_memo *memo = bpf_map_lookup_elem(&wait_memos, &slot);
@@ -41,7 +48,10 @@ __noinline int note_word(u32 slot, u64 at, u64 value)
 /* The stack is read in pieces of so many words: a read takes as long as some ten comparisons. */
 enum { PIECE = 32 };
 
-/* Whether the words of a memo are as they were. It is global, so that the verifier checks the loop once. */
+/*
+ * Whether the words of a memo are as they were. It is global, so that the verifier checks the loop
+ * once.
+ */
 __noinline int words_hold(u32 slot, u32 walk_slot)
 {
 	struct wait_memo *memo = bpf_map_lookup_elem(&wait_memos, &slot);

@@ -3,13 +3,15 @@
 #define BPFPROFIL_WAITS_BPF_H
 
 /*
- * The wall time of threads, with --waits. Each change of a thread's state adds the time of the state that ends: running to
- * the thread's own sums, waits and runnable time to a node of the table, below the thread's root of waits.
+ * The wall time of threads, with --waits. Each change of a thread's state adds the time of the
+ * state that ends: running to the thread's own sums, waits and runnable time to a node of the
+ * table, below the thread's root of waits.
  *
- * The programs on sched_switch and sched_wakeup run while a run queue is locked. They look elements up, add to them and claim
- * nodes. They neither update nor delete elements of a hash, nor create storage, nor use the ring buffer: a lock that another
- * CPU holds would be waited for under the lock of the queue. Everything that these programs need is made at fork, at exec, or
- * by a walk over all threads.
+ * The programs on sched_switch and sched_wakeup run while a run queue is locked. They look elements
+ * up, add to them and claim nodes. They neither update nor delete elements of a hash, nor create
+ * storage, nor use the ring buffer: a lock that another CPU holds would be waited for under the
+ * lock of the queue. Everything that these programs need is made at fork, at exec, or by a walk
+ * over all threads.
  */
 #include "follow.bpf.h"
 #include "wait_memo.bpf.h"
@@ -57,7 +59,10 @@ enum {
 	NR_COMPAT_VFORK = 190,
 };
 
-/* The parent of a vfork waits until the child has replaced its image or ended. No other wait of a clone looks like it. */
+/*
+ * The parent of a vfork waits until the child has replaced its image or ended. No other wait of a
+ * clone looks like it.
+ */
 static __always_inline bool is_in_vfork(struct task_struct *task, s32 number, bool compat)
 {
 	const u32 states = TASK_STATE_WAKEKILL | TASK_STATE_FREEZABLE;
@@ -126,8 +131,8 @@ static __always_inline u32 blocked_state(struct task_struct *task, struct thread
 enum { CHANGE_TRIES = 4 };
 
 /*
- * Changes a thread's state at a time. Returns the former word; `ns` gets how long its state was. Beside the scheduler only a walk
- * writes the word, once, perhaps with a later time.
+ * Changes a thread's state at a time. Returns the former word; `ns` gets how long its state was.
+ * Beside the scheduler only a walk writes the word, once, perhaps with a later time.
  */
 static __always_inline u64 change_state(struct thread_waits *thread, u32 state, u64 now, u64 *ns)
 {
@@ -185,8 +190,9 @@ static __always_inline void add_time(struct thread_waits *thread, u32 state, u64
 }
 
 /*
- * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the scheduler says. If it was ready
- * before, it was ready for the rest of the time, else the rest is unaccounted.
+ * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the
+ * scheduler says. If it was ready before, it was ready for the rest of the time, else the rest is
+ * unaccounted.
  */
 static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u64 ns, u64 ran)
 {
@@ -265,7 +271,10 @@ static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits 
 	return true;
 }
 
-/* Returns the node of a class without a place, if need be without the split. Root is charged for it. */
+/*
+ * Returns the node of a class without a place, if need be without the split. Root is charged for
+ * it.
+ */
 static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
 {
 	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
@@ -300,7 +309,9 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	return node ?: node_of_class(thread, site);
 }
 
-/* Walks up from a place. Text that user space does not know ends the walk, and is announced later. */
+/*
+ * Walks up from a place. Text that user space does not know ends the walk, and is announced later.
+ */
 static __always_inline void walk_wait(u32 slot, struct walk *walk, struct thread_waits *thread,
 				      u32 memo, u32 state)
 {
@@ -330,7 +341,10 @@ static __always_inline void add_class(struct walk *walk, u32 state)
 	walk->nr++;
 }
 
-/* Counts a wait of the current task, which begins now. A function of its own, so that it is verified once. */
+/*
+ * Counts a wait of the current task, which begins now. A function of its own, so that it is
+ * verified once.
+ */
 __noinline int begin_wait(struct thread_waits *thread, u32 state)
 {
 	u32 slot = wait_walks + bpf_get_smp_processor_id(), memo, node = 0;
@@ -404,8 +418,8 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
 	/*
-	 * The kernel does not run a program that an interrupt finds running, so that the event of a wakeup may be missed.
-	 * The thread was blocked for nearly all of that time.
+	 * The kernel does not run a program that an interrupt finds running, so that the event of a
+	 * wakeup may be missed. The thread was blocked for nearly all of that time.
 	 */
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);
@@ -448,8 +462,8 @@ static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct
 }
 
 /*
- * Gives a thread a root in the half that waits are counted in. A walk that changes the half may pass by before the thread has a
- * record: so the half is read after the record was made.
+ * Gives a thread a root in the half that waits are counted in. A walk that changes the half may
+ * pass by before the thread has a record: so the half is read after the record was made.
  */
 static __noinline int set_root(struct thread_waits *thread, struct task_struct *task,
 			       const struct follow *follow)
@@ -466,8 +480,8 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 }
 
 /*
- * The runtime of a thread at this moment. The scheduler's account of a running one is up to a tick old; if this estimate
- * is too high, less is added later.
+ * The runtime of a thread at this moment. The scheduler's account of a running one is up to a tick
+ * old; if this estimate is too high, less is added later.
  */
 static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
 {
@@ -519,7 +533,9 @@ static __always_inline void start_state(struct thread_waits *thread, u32 state)
 		thread->word = wait_word(state, bpf_ktime_get_ns());
 }
 
-/* A child that is not in the run queue yet, and that no program on the scheduler's events has seen. */
+/*
+ * A child that is not in the run queue yet, and that no program on the scheduler's events has seen.
+ */
 static __always_inline void start_child(struct task_struct *child)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, child, NULL, 0) ?:
@@ -569,7 +585,10 @@ static __always_inline u32 scheduled_state(struct task_struct *task, struct thre
 	return task->on_cpu ? WAIT_RUNNING : WAIT_RUNNABLE;
 }
 
-/* The place of a task that is not the current one. Its text is announced if need be. 0: there is none. */
+/*
+ * The place of a task that is not the current one. Its text is announced if need be. 0: there is
+ * none.
+ */
 static __noinline u64 place_of(struct task_struct *task, u64 pc)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -639,7 +658,9 @@ static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 	return true;
 }
 
-/* Adds the site of a node to a walk, from the leaf on. Returns its parent; NO_NODE: there is none. */
+/*
+ * Adds the site of a node to a walk, from the leaf on. Returns its parent; NO_NODE: there is none.
+ */
 __noinline u32 copy_site(u32 slot, u32 node)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
@@ -671,7 +692,9 @@ static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
 	return walk->nr ? enter_wait(slot, walk, thread) : 0;
 }
 
-/* Moves an open wait to the other half. A wait that the thread begins meanwhile is there already. */
+/*
+ * Moves an open wait to the other half. A wait that the thread begins meanwhile is there already.
+ */
 static __always_inline void move_wait(struct thread_waits *thread)
 {
 	u32 node = *(volatile u32 *)&thread->node, fresh;
@@ -683,7 +706,10 @@ static __always_inline void move_wait(struct thread_waits *thread)
 	__sync_val_compare_and_swap(&thread->node, node, fresh);
 }
 
-/* Text that was unknown when the wait began is announced; if the wait lasts, it is counted at its place. */
+/*
+ * Text that was unknown when the wait began is announced; if the wait lasts, it is counted at its
+ * place.
+ */
 static __always_inline void place_wait(struct task_struct *task, struct thread_waits *thread)
 {
 	u32 node = *(volatile u32 *)&thread->node, fresh, state;

@@ -38,7 +38,10 @@ enum wait_state {
 /* A root of waits, beside END_FLAT. How a walk ended is in the site below it. */
 enum { END_WAIT = END_FLAT + 1 };
 
-/* The first site of each chain of waits: its class and how its walk ended, in a text of this number. */
+/*
+ * The first site of each chain of waits: its class and how its walk ended, in a text of this
+ * number.
+ */
 enum { WAIT_END_SHIFT = 16 };
 
 static inline __u64 wait_site(__u32 state, __u32 end)
@@ -112,12 +115,15 @@ struct thread_waits {
 };
 
 /*
- * A wait that began on this CPU, and its node. With callers, it also holds what the walk read from the stack: see
- * bpf/wait_memo.bpf.h.
+ * A wait that began on this CPU, and its node. With callers, it also holds what the walk read from
+ * the stack: see bpf/wait_memo.bpf.h.
  */
 enum { MEMOS_SHIFT = 5, MEMOS = 1 << MEMOS_SHIFT, MEMO_WORDS = 64 };
 
-/* Instead of the address of a word: a register that the walk began with, or a number that never changes. */
+/*
+ * Instead of the address of a word: a register that the walk began with, or a number that never
+ * changes.
+ */
 enum { FROM_FP = 1, FROM_SCRATCH = 2, FROM_NOWHERE = 4 };
 
 struct wait_memo {

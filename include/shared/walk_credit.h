@@ -3,11 +3,13 @@
 #define BPFPROFIL_WALK_CREDIT_H
 
 /*
- * Limits the cost of walks to the callers of waits. Ticks come at a fixed rate, but a user can make threads switch as often as
- * the CPU allows, each time with another stack, and a walk takes microseconds under the run queue's lock. Therefore walks need
- * credit: each CPU earns one percent of the time, and each owner half a percent of the time of all CPUs, so that no user spends
- * the credit of others. Without credit a wait is counted at its place alone. A thread whose last wait was long, or that has not
- * waited yet, may borrow: such waits are few and make up most of the time.
+ * Limits the cost of walks to the callers of waits. Ticks come at a fixed rate, but a user can make
+ * threads switch as often as the CPU allows, each time with another stack, and a walk takes
+ * microseconds under the run queue's lock. Therefore walks need credit: each CPU earns one percent
+ * of the time, and each owner half a percent of the time of all CPUs, so that no user spends the
+ * credit of others. Without credit a wait is counted at its place alone. A thread whose last wait
+ * was long, or that has not waited yet, may borrow: such waits are few and make up most of the
+ * time.
  */
 #include "shared/callers_abi.h"
 
@@ -37,7 +39,10 @@ static inline void credit_earn(struct walk_credit *credit, __u64 now, __u32 cpus
 		__sync_fetch_and_add(&credit->ns, earned);
 }
 
-/* Whether a walk may begin now, for an owner whose thread last waited so long (0: it has not waited). */
+/*
+ * Whether a walk may begin now, for an owner whose thread last waited so long (0: it has not
+ * waited).
+ */
 static inline __u32 credit_admits(struct walk_credit *cpu, struct walk_credit *owner, __u64 now,
 				  __u32 cpus, __u32 waited_us)
 {

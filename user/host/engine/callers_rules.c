@@ -2,17 +2,17 @@
 /*
  * Makes the tables by which BPF programs find the caller of a frame.
  *
- * A process announces a file at its first tick in it. Until the file has a table, callers end there. A thread of its own
- * reads one file after the other (reader/, in a confined process, because anybody may own the file) and writes into
- * maps that the programs read:
+ * A process announces a file at its first tick in it. Until the file has a table, callers end
+ * there. A thread of its own reads one file after the other (reader/, in a confined process,
+ * because anybody may own the file) and writes into maps that the programs read:
  *
  *     places  by number of a text: where its table is, and its state
  *     lines   the tables: for each granule of text the index of its first row, then the rows: address and rule
  *     rules   each distinct rule once, for all files (callers_interned.h)
  *
- * Lines and rules have a fixed size. An owner, that is a user or a container, may use what is free. If nothing is free,
- * an owner with less than an equal share takes it from the largest one: tables of that owner are marked as full, and
- * are freed once no program can be in them.
+ * Lines and rules have a fixed size. An owner, that is a user or a container, may use what is free.
+ * If nothing is free, an owner with less than an equal share takes it from the largest one: tables
+ * of that owner are marked as full, and are freed once no program can be in them.
  */
 #include "host/engine/callers_rules.h"
 
@@ -35,8 +35,8 @@
 #include "unwind/unwind_table.h"
 
 /*
- * The largest part of rules and lines for one file, which may be hostile. No file of a whole distribution has more
- * than 900 rules. libLLVM has 4 MiB of lines.
+ * The largest part of rules and lines for one file, which may be hostile. No file of a whole
+ * distribution has more than 900 rules. libLLVM has 4 MiB of lines.
  */
 enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 2 };
 
@@ -44,9 +44,9 @@ enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 2 };
 enum { SHORT_QUARTERS = 3 };
 
 /*
- * A program without a table loses its callers. Therefore root's files are read at a high priority: a compiler's take
- * some 25 ms, all others less. This is limited to some seconds and a part of the time, because the root of a container
- * owns files too.
+ * A program without a table loses its callers. Therefore root's files are read at a high priority:
+ * a compiler's take some 25 ms, all others less. This is limited to some seconds and a part of the
+ * time, because the root of a container owns files too.
  */
 enum { NICE = -15, HURRY_SHARE = 20 };
 #define HURRY_NS 5000000000ULL
@@ -128,8 +128,8 @@ static void set_state(struct rules_of_text *place, uint32_t state)
 }
 
 /*
- * An owner's part of all: the larger of its part of the words and its part of the rules. The share is the part if all
- * present owners, and one more, had equal parts.
+ * An owner's part of all: the larger of its part of the words and its part of the rules. The share
+ * is the part if all present owners, and one more, had equal parts.
  */
 enum { WHOLE = 1 << 20 };
 
@@ -200,8 +200,9 @@ static void begin_epoch(const struct callers_rules *rules)
 }
 
 /*
- * Frees tables of an owner, until the owner has no more than the share, or so many words are free. It marks them as
- * full first, and waits for walks that may use them. Such a walk remembers rules of the epoch in between.
+ * Frees tables of an owner, until the owner has no more than the share, or so many words are free.
+ * It marks them as full first, and waits for walks that may use them. Such a walk remembers rules
+ * of the epoch in between.
  */
 static bool evict(struct callers_rules *rules, uint32_t owner, uint64_t words)
 {
@@ -299,7 +300,10 @@ static void move_table(struct callers_rules *rules, const struct table_place *ta
 	place->index = to;
 }
 
-/* No walk may use the tables. The words below the first one are all in use, so that each one moves down. */
+/*
+ * No walk may use the tables. The words below the first one are all in use, so that each one moves
+ * down.
+ */
 static void move_together(struct callers_rules *rules, const struct table_place *list, uint32_t nr)
 {
 	uint32_t i;
@@ -312,8 +316,8 @@ static void move_together(struct callers_rules *rules, const struct table_place 
 }
 
 /*
- * Many files that come and go leave holes, each too small for a large table. This makes one hole of them all. False: there
- * was none, or the last time was too short ago.
+ * Many files that come and go leave holes, each too small for a large table. This makes one hole of
+ * them all. False: there was none, or the last time was too short ago.
  */
 static bool join_holes(struct callers_rules *rules)
 {
@@ -370,7 +374,9 @@ static void release_all(struct callers_rules *rules, uint32_t owner, const uint1
 			interned_release(&rules->interned, owner, numbers[nr]);
 }
 
-/* Gives the rules of a table their numbers for all files; false: there is no room for one of them. */
+/*
+ * Gives the rules of a table their numbers for all files; false: there is no room for one of them.
+ */
 static bool intern_all(struct callers_rules *rules, uint32_t owner,
 		       const struct unwind_table *table, uint16_t *numbers)
 {
@@ -406,8 +412,8 @@ static int64_t alloc_table(struct callers_rules *rules, uint32_t owner,
 }
 
 /*
- * Copies a file's table. The index comes first. It has one word more than granules, which ends the rows of the last
- * one.
+ * Copies a file's table. The index comes first. It has one word more than granules, which ends the
+ * rows of the last one.
  */
 static uint32_t write_table(struct callers_rules *rules, const struct unwind_table *table,
 			    struct rules_of_text *place)
@@ -540,7 +546,10 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	struct rules_of_text *place = place_of(rules, wanted->text);
 	uint32_t state;
 
-	/* A text that is announced again may have its table. If it found no room, there may be some now. */
+	/*
+	 * A text that is announced again may have its table. If it found no room, there may be some
+	 * now.
+	 */
 	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
 		return;
 	if (wanted->text == TEXT_VDSO)
@@ -550,7 +559,10 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	set_state(place, state);
 }
 
-/* Waits for the next text, with the lock held. Texts whose owners have used up their time stay in the queue. */
+/*
+ * Waits for the next text, with the lock held. Texts whose owners have used up their time stay in
+ * the queue.
+ */
 static bool await_wanted(struct callers_rules *rules, struct wanted_rules *result)
 {
 	struct timespec until;

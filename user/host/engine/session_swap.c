@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Swaps the halves of the kernel's table, and moves the ticks of the closed half to the session's
- * own table. Divides
- * --memory among both tables.
+ * own table. Divides --memory among both tables.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

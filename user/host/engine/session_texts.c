@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The numbers of texts. The programs number a text when they first see it. If numbers run short, those of texts
- * without ticks are freed here.
+ * The numbers of texts. The programs number a text when they first see it. If numbers run short,
+ * those of texts without ticks are freed here.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,12 +19,16 @@
 #include "shared/callers_abi.h"
 
 /*
- * With callers a number takes some 200 bytes. One for each KiB of --memory is more than a host has files, but too
- * few for all programs that are compiled and run in a day. Without callers only text with ticks needs a number.
+ * With callers a number takes some 200 bytes. One for each KiB of --memory is more than a host has
+ * files, but too few for all programs that are compiled and run in a day. Without callers only text
+ * with ticks needs a number.
  */
 enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
 
-/* A number is freed if so large a part is in use, and no half has had ticks of it for so many swaps. */
+/*
+ * A number is freed if so large a part is in use, and no half has had ticks of it for so many
+ * swaps.
+ */
 enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
 /* After so many swaps at most, a file that had no room is read again. */
@@ -160,7 +164,10 @@ static int make_room(struct session_texts *texts, uint32_t nr)
 	return 0;
 }
 
-/* A number that its text has lost is no longer in the map, but perhaps in a half. Therefore it stays in the list. */
+/*
+ * A number that its text has lost is no longer in the map, but perhaps in a half. Therefore it
+ * stays in the list.
+ */
 int session_read_texts(struct session *session)
 {
 	struct session_texts *texts = &session->texts;
@@ -333,8 +340,8 @@ bool session_texts_are_short(const struct session *session)
 }
 
 /*
- * Takes the number from its text. The next program that sees the text announces it as new. A process that runs keeps
- * its text.
+ * Takes the number from its text. The next program that sees the text announces it as new. A
+ * process that runs keeps its text.
  */
 static bool unlink_text(struct session *session, uint32_t number)
 {
@@ -383,8 +390,8 @@ static bool has_no_room(const struct session *session, uint32_t number)
 }
 
 /*
- * Reads a file again that has ticks and had no room for its table: soon, and then ever more rarely, as it may be too large
- * for any room.
+ * Reads a file again that has ticks and had no room for its table: soon, and then ever more rarely,
+ * as it may be too large for any room.
  */
 static void retry(struct session *session, uint32_t number)
 {
@@ -403,9 +410,9 @@ static void retry(struct session *session, uint32_t number)
 }
 
 /*
- * From how many swaps without ticks on a text loses its number. If numbers or tables are short, those do that had ticks
- * half as long ago as the last of them, or longer: what is used again and again stays as far as that makes enough room,
- * which shows once their numbers are free.
+ * From how many swaps without ticks on a text loses its number. If numbers or tables are short,
+ * those do that had ticks half as long ago as the last of them, or longer: what is used again and
+ * again stays as far as that makes enough room, which shows once their numbers are free.
  */
 static uint32_t age_limit(const struct session *session)
 {

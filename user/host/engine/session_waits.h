@@ -21,9 +21,8 @@ int session_begin_waits(struct session *session, bool has_threads, struct error 
 int session_end_waits(struct session *session, struct error *err);
 
 /*
- * In a swap: before the halves change, threads begin to count in the other half. After it, the waits
- * that last move there.
- * The rest is added to the session's own waits.
+ * In a swap: before the halves change, threads begin to count in the other half. After it, the
+ * waits that last move there. The rest is added to the session's own waits.
  */
 int session_cut_waits(struct session *session, struct error *err);
 int session_move_waits(struct session *session, struct error *err);
@@ -31,7 +30,10 @@ int session_add_waits(struct session *session, const struct closed_half *ticks, 
 
 void session_poll_waits(struct session *session);
 
-/* The memory of the session's own waits; joins them like store_sum_splits(); makes them smaller than a limit. */
+/*
+ * The memory of the session's own waits; joins them like store_sum_splits(); makes them smaller
+ * than a limit.
+ */
 uint64_t session_waits_bytes(const struct session *session);
 int session_sum_waits(struct session *session,
 		      uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split));

@@ -367,7 +367,9 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 		node->place |= coarse;
 }
 
-/* The parent for chains of a root that have lost frames. Ticks without callers have no such root. */
+/*
+ * The parent for chains of a root that have lost frames. Ticks without callers have no such root.
+ */
 static uint32_t full_root(struct store *store, uint32_t root)
 {
 	struct table_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
@@ -470,7 +472,10 @@ static int add_half(struct adding *adding)
 	schedule_half(adding);
 	for (i = 0; i < half->nr_roots; i++)
 		nr_roots += half->roots[i].key.target != NO_TARGET;
-	/* A root becomes up to two for each owner (its end, and END_FULL), and one for its own ticks. */
+	/*
+	 * A root becomes up to two for each owner (its end, and END_FULL), and one for its own
+	 * ticks.
+	 */
 	nr_roots += 2 * min_size(adding->nr, nr_roots * adding->nr_owners);
 	if (store_reserve(adding->store, adding->nr, nr_roots, min_size(TEXTS_MAX, adding->nr)))
 		return -ENOMEM;

@@ -76,8 +76,8 @@ static unsigned int heat_of(uint64_t count)
 }
 
 /*
- * Whether a node is hot enough for its owner. Of those at the owner's limit the first nr_at_limit are
- * not; each is subtracted.
+ * Whether a node is hot enough for its owner. Of those at the owner's limit the first nr_at_limit
+ * are not; each is subtracted.
  */
 static bool is_hot(struct store_change *change, size_t i)
 {
@@ -236,7 +236,10 @@ static void move_kept(struct store_change *change, size_t i)
 	change->moved[i] = put_moved(change, change->folds[root], &node);
 }
 
-/* The ticks go to the same place below what stays of the chain, or to a wider place without callers. */
+/*
+ * The ticks go to the same place below what stays of the chain, or to a wider place without
+ * callers.
+ */
 static void move_folded(struct store_change *change, size_t i)
 {
 	const uint32_t root = change->root_of[i];
@@ -299,7 +302,10 @@ static int begin_lists(struct store_change *change, const struct store *former)
 	store->texts = NULL;
 	store->nr_roots = store->root_room = store->nr_texts = store->text_room = 0;
 	store->root_index = store->text_index = (struct hash_index){ 0 };
-	/* Each root may get another one of END_FULL. One text may be new: that of unknown processes. */
+	/*
+	 * Each root may get another one of END_FULL. One text may be new: that of unknown
+	 * processes.
+	 */
 	if (!store_reserve(store, 0, 2 * former->nr_roots, former->nr_texts + 1))
 		return 0;
 	store_free_roots_and_texts(store);
@@ -483,7 +489,10 @@ static uint64_t count_foldable(const struct store_change *change, uint32_t (*pla
 	return all;
 }
 
-/* How many wanted places an owner gives: what it has beyond the share, or without one in proportion. */
+/*
+ * How many wanted places an owner gives: what it has beyond the share, or without one in
+ * proportion.
+ */
 static uint64_t part_of(const struct store_change *change, const struct owner_places *owner,
 			uint64_t wanted, uint64_t share)
 {
@@ -542,7 +551,8 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 
 /*
  * Folds in one way until the store is small enough. What is folded may save more than itself, as a
- * chain does, or nothing, as a cold place that is alone in its wider bin. Therefore each try folds more.
+ * chain does, or nothing, as a cold place that is alone in its wider bin. Therefore each try folds
+ * more.
  */
 static int fold_by(struct store *store, const struct fold_step *step)
 {

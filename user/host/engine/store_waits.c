@@ -11,9 +11,9 @@
 #include "profile/profile_fold.h"
 
 /*
- * In the store, below a root, the first node of a chain is its class. In the profile the class and the end are the root's,
- * and nodes with runnable time are also in a tree below a root of the class runnable. All lists are made as they come, and
- * folded at the end.
+ * In the store, below a root, the first node of a chain is its class. In the profile the class and
+ * the end are the root's, and nodes with runnable time are also in a tree below a root of the class
+ * runnable. All lists are made as they come, and folded at the end.
  */
 enum { STATES = 1 << WAIT_STATE_BITS };
 
@@ -95,7 +95,10 @@ static int add_node(struct wait_build *build, const struct store_node *node, int
 	return 0;
 }
 
-/* Finds the parent of a node's children in the profile. Chains with a gap hang from a root of END_FULL. -ENOMEM. */
+/*
+ * Finds the parent of a node's children in the profile. Chains with a gap hang from a root of
+ * END_FULL. -ENOMEM.
+ */
 static int place_node(struct wait_build *build, size_t i, enum kind kind)
 {
 	const struct filling *filling = build->filling;
@@ -207,8 +210,8 @@ static int add_unplaced(struct wait_build *build, const struct waits_accounts *a
 /* --- accounts ------------------------------------------------------------------------------------ */
 
 /*
- * The scheduler's account of a running thread may be ahead of the clock by what it had not settled at the start: then
- * the CPU time is the clock's.
+ * The scheduler's account of a running thread may be ahead of the clock by what it had not settled
+ * at the start: then the CPU time is the clock's.
  */
 static int add_spent(const struct wait_build *build, const struct waits_account *from,
 		     struct profile_wait_account *to)
@@ -254,7 +257,10 @@ static void add_sum(struct profile_wait_account *account, uint64_t ns, uint64_t 
 	account->sums->count += count;
 }
 
-/* Each root's waits, and below the same names what was spent beside waits. Each target has an account without a split. */
+/*
+ * Each root's waits, and below the same names what was spent beside waits. Each target has an
+ * account without a split.
+ */
 static int add_accounts(struct wait_build *build, const struct waits_accounts *accounts)
 {
 	const size_t nr_targets = build->filling->profile->nr_targets;

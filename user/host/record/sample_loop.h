@@ -66,8 +66,8 @@ int sample_open_signals(struct error *err);
 int sample_open_phase_signals(struct error *err);
 
 /*
- * Call it at the end: another signal then ends the process at once, even while files are written, or
- * calls the handler. NULL: none.
+ * Call it at the end: another signal then ends the process at once, even while files are written,
+ * or calls the handler. NULL: none.
  */
 void sample_let_signals_through(void (*handler)(int));
 
