@@ -2,9 +2,17 @@
 #
 # Converts Markdown with tables to mdoc. A table that is too wide for a page is divided into
 # several, each of which begins with the columns that identify a row: all those before the first
-# figure, which may have its range in brackets.
+# figure. To keep the page short, it has medians without their ranges. Some tables and columns are
+# omitted, and rows that have figures in less than a third of the columns.
 
-BEGIN { FS = " *[|] *"; page = 96 }
+BEGIN {
+	FS = " *[|] *"
+	page = 96
+	titles = "own CPU, sampling, %|without a name, %|maps and buffers, MiB|anonymous, MiB|no name, %"
+	nr = split(titles, name, "|")
+	while (nr)
+		omitted[name[nr--]]
+}
 
 function escaped(text) {
 	gsub(/\\/, "\\e", text)
@@ -22,16 +30,16 @@ function row(nr, from, to,   text, i) {
 	print escaped(text)
 }
 
-function says_nothing(nr, from, to,   i) {
-	for (i = from; i <= to && cell[nr, i] == "-"; i++)
-		;
-	return i > to
+function says_little(nr, from, to,   i, figures) {
+	for (i = from; i <= to; i++)
+		figures += cell[nr, i] != "-"
+	return 3 * figures < to - from + 1
 }
 
 function part(from, to,   nr) {
 	print ".Bd -literal"
 	for (nr = 1; nr <= rows; nr++)
-		if (!says_nothing(nr, from, to))
+		if (!says_little(nr, from, to))
 			row(nr, from, to)
 	print ".Ed"
 }
@@ -68,14 +76,21 @@ function flush_table(   from, to, used, left, i) {
 /^[|] *-/ { next }
 
 /^[|]/ {
-	rows++
-	columns = NF - 2
-	for (i = 1; i <= columns; i++) {
-		cell[rows, i] = $(i + 1)
-		if (length($(i + 1)) > width[i])
-			width[i] = length($(i + 1))
-		if (rows > 1 && $(i + 1) ~ /^-?[0-9.]+( [(].*)?$/ && (!leading || i <= leading))
-			leading = i - 1
+	if (!rows++)
+		hidden = $2 in omitted
+	columns = 0
+	for (i = 2; i < NF; i++) {
+		if (rows == 1)
+			left_out[i] = hidden || $i in omitted
+		if (left_out[i])
+			continue
+		columns++
+		sub(/ [(].* to .*[)]$/, "", $i)
+		cell[rows, columns] = $i
+		if (length($i) > width[columns])
+			width[columns] = length($i)
+		if (rows > 1 && $i ~ /^-?[0-9.]+$/ && (!leading || columns <= leading))
+			leading = columns - 1
 	}
 	next
 }
@@ -85,6 +100,7 @@ function flush_table(   from, to, used, left, i) {
 {
 	print ".Pp"
 	sub(/^- /, "")
+	sub(/median [(]min to max[)]/, "medians")
 	text(escaped($0))
 }
 END { flush_table() }

@@ -98,7 +98,7 @@ def found(_, row):
 # Whether to print the range. Sizes and times after the run hardly differ.
 FIGURES = (
     ("handler, ns", Rows.net, True),
-    ("the load's CPU time, % more", Rows.slower, True),
+    ("load's CPU time, +%", Rows.slower, True),
     ("from ^C to names, s", plain("end"), False),
     ("ticks found, %", found, False),
     ("without a name, %", share("nameless", "found"), False),
@@ -141,7 +141,7 @@ def start_table(rows):
 
 
 def agent_table(rows, told):
-    table = [["load", "agent", "own CPU, %", "BPF, %", "start, s of CPU", "anonymous, MiB", "RSS, MiB", "kernel, MiB", "sent a minute, KiB", "no name, %"]]
+    table = [["load", "agent", "own CPU, %", "BPF, %", "start, s", "anonymous, MiB", "RSS, MiB", "kernel, MiB", "sent a minute, KiB", "no name, %"]]
     phases = rows.of("agent")
     for name in dict.fromkeys(row["load"] for row in phases):
         for tool in dict.fromkeys(row["tool"] for row in phases):
