@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "host/top/ui.h"
+#include "host/top/key.h"
 #include "report/annotate.h"
 #include "report/annotate_write.h"
 

@@ -6,26 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/top/key.h"
 #include "host/top/list.h"
 #include "host/top/model.h"
 #include "host/top/page.h"
-
-/* A key that was pressed: a character, or one of these. */
-enum top_key {
-	TOP_KEY_ENTER = '\n',
-	TOP_KEY_ESCAPE = 0x1b,
-	TOP_KEY_BACKSPACE = 0x7f,
-	TOP_KEY_UP = 0x110000, /* above all characters */
-	TOP_KEY_DOWN,
-	TOP_KEY_PAGE_UP,
-	TOP_KEY_PAGE_DOWN,
-	TOP_KEY_HOME,
-	TOP_KEY_END,
-	TOP_KEY_BACK_TAB,
-	TOP_KEY_HELP,
-	TOP_KEY_QUIT,
-	TOP_KEY_OTHER
-};
 
 /*
  * The choices of a live view's user, and the part of the list that the screen shows. It draws
@@ -63,8 +47,5 @@ const struct top_row *top_ui_row(const struct top_ui *ui);
  * first, the selection follows the row. Returns 0 or -ENOMEM.
  */
 int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows);
-
-/* The position to which a key moves in a list, by `page` rows or less, up to the last one. */
-size_t top_moved(size_t at, uint32_t key, size_t page, size_t last);
 
 #endif
