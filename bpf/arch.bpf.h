@@ -255,7 +255,7 @@ static __always_inline s32 arch_syscall(struct task_struct *task)
 	return number < 0 ? number : number & ~X86_X32_BIT;
 }
 
-/* Whether its number is of the table for 32-bit programs. */
+/* Whether the task makes the system calls of a 32-bit program. */
 static __always_inline bool arch_is_compat(struct task_struct *task)
 {
 	return task->thread_info.status & X86_TS_COMPAT;
@@ -270,10 +270,8 @@ static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 }
 
 /*
- * The same for any task; 0: it has no address space. For each pointer that a program loads from a
- * task, and on each path to it, the verifier searches the kernel's BTF to find out whether the
- * pointer is trusted, which takes a millisecond. Therefore only the way of a hit loads it like
- * that.
+ * The same for any task; 0: it has no address space. Only the path of a hit loads pointers
+ * directly: each such load makes the verifier search the kernel's BTF for a millisecond.
  */
 static __always_inline u64 arch_task_mm_id(struct task_struct *task)
 {
@@ -299,8 +297,8 @@ static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
 
 /*
  * The two words that a frame pointer points to may be anywhere in the frame. After a step by frame
- * pointer the caller's stack pointer is therefore unknown, except that it is at least so much above
- * them. An odd stack pointer marks this.
+ * pointer, only a lower limit of the caller's stack pointer is known. An odd stack pointer marks
+ * this.
  */
 enum { SP_UNSURE = 1, ABOVE_POINTER = 16 | SP_UNSURE };
 
@@ -311,7 +309,7 @@ static __always_inline u64 arch_above_pointer_of_go(const struct unwind_rule *ru
 }
 
 enum {
-	PSR_MODE_MASK = 15, /* 0: the user's, of 64 bits or 32 */
+	PSR_MODE_MASK = 15, /* 0: user mode, of 64 bits or 32 */
 	PSR_MODE32_BIT = 16,
 	ARM64_FP = 29,
 	ARM64_LR = 30,
@@ -412,7 +410,7 @@ enum {
 	ARM64_BR_X17 = 0xd61f0220, /* ends an entry of the PLT */
 	ARM64_SIGRETURN = 0xd2801168, /* mov x8, #139; svc #0 */
 	ARM64_SVC = 0xd4000001,
-	ARM64_CODE = 4, /* an entry of the PLT has as many instructions, after a bti */
+	ARM64_CODE = 4, /* instructions of an entry of the PLT, after a bti */
 };
 
 static __always_inline bool arch_returns(u32 code)
@@ -429,7 +427,7 @@ static __always_inline struct epilogue arch_epilogue(u64 pc, bool in_call)
 	u32 code[ARM64_CODE];
 	u32 next;
 
-	/* The words behind may not be mapped. */
+	/* The next words may not be mapped. */
 	if (bpf_probe_read_user(code, sizeof(code), (void *)pc)) {
 		code[1] = code[2] = code[3] = 0;
 		if (bpf_probe_read_user(code, sizeof(u64), (void *)pc) &&
@@ -481,11 +479,10 @@ static __always_inline bool arch_is_compat(struct task_struct *task)
 enum { NR_RESTART_SYSCALL = 128, NR_CLONE = 220, NR_VFORK = -1, NR_CLONE3 = 435 };
 
 /*
- * The kernel does not number address spaces: context.id is 0 before the first run, and changes when
- * ASIDs are given out anew. We use a process and the count of its execs. The time when the process
- * began, in nanoseconds, distinguishes it from others with its pid. The result is a hash of these:
- * of n address spaces, one has another's number with a probability of n^2 / 2^65. Processes that
- * share an address space have different numbers.
+ * The kernel does not number address spaces: context.id is 0 before the first run, and changes with
+ * new ASIDs. This is a hash of the process (its pid and the time of its start) and the count of its
+ * execs. Of n address spaces, two have the same number with a probability of n^2 / 2^65. Processes
+ * that share an address space have different numbers.
  */
 static __always_inline u64 arch_task_mm_id(struct task_struct *task)
 {
@@ -511,8 +508,8 @@ static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 }
 
 /*
- * The kernel does not count these flushes here. Therefore before 6.4 no range is current, and each
- * tick looks up its mapping.
+ * The kernel does not count these flushes here. Therefore before 6.4 each tick looks up its
+ * mapping.
  */
 static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
 {

@@ -2,10 +2,7 @@
 #ifndef BPFPROFIL_CALL_COUNT_BPF_H
 #define BPFPROFIL_CALL_COUNT_BPF_H
 
-/*
- * What a tick does to a call: it finds the counter, adds to it, and ends the call if its rules say
- * so.
- */
+/* Counts a tick of a call: finds the counter, adds to it, and ends the call if its rules say so. */
 #include "call_pages.bpf.h"
 #include "shared/call_stop.h"
 #include "shared/dialect.h"
@@ -40,9 +37,8 @@ static __always_inline void stop(struct call *call, u32 why, u32 region, u64 cou
 }
 
 /*
- * Under solaris' rules a counter that reaches the limit keeps that count and ends the call. A
- * counter above the limit, which only the program can have written, ends the call too and keeps its
- * value.
+ * Under solaris' rules, a counter that reaches the limit keeps that count and ends the call. A
+ * counter that the program itself set above the limit ends the call too, and keeps its value.
  */
 static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin,
 					   u32 n)
@@ -59,8 +55,7 @@ static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 
 }
 
 /*
- * The region that a pc is in. Most ticks are where the last one was, and reading one line shows
- * that.
+ * The region of a pc. Most ticks are in the region of the last one, and one cache line shows that.
  */
 static __always_inline const struct call_region *find_region(struct call *call, u64 pc)
 {
@@ -148,7 +143,7 @@ static __always_inline void store_pcs(struct call *call, u32 slot, u64 pc, u32 n
 	bpf_loop(WEIGHT_MAX, store_another, &pcs, 0);
 }
 
-/* A run that began long before the call counts from the call on, as exactly as that is known. */
+/* If a run began long before the call, only its part since the call counts. */
 static __always_inline void begin_weight(struct call_weight *weight, const struct call_ref *ref,
 					 struct task_struct *task, u64 period)
 {

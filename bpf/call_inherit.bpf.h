@@ -3,9 +3,9 @@
 #define BPFPROFIL_CALL_INHERIT_BPF_H
 
 /*
- * What the child of a fork inherits: the parent's counts that were not yet in the parent's buffer
- * when the fork copied it. They belong in the child's copy, as if they had been written before the
- * fork. Therefore they go only to those parts of the buffer that the child has a private copy of.
+ * The child of a fork inherits the parent's counts that were not yet in the parent's buffer when
+ * the fork copied it. They belong in the child's copy, as if they had been written before the fork.
+ * Therefore only those parts of the buffer get them that are private copies of the child.
  */
 #include <bpf/bpf_core_read.h>
 

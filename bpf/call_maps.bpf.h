@@ -15,9 +15,8 @@ MAPPED_ARRAY(calls, struct call, 1);
 FREE_NUMBERS(free_calls, 1);
 
 /*
- * The call of a process, stored at its first thread. There it holds for all threads, including
- * those that ran before; no later process with the same pid can get it; and it goes away with the
- * process.
+ * The call of a process, stored at its first thread. All threads use it, including older ones. A
+ * later process with the same pid does not get it, because it ends with the process.
  */
 TASK_STORAGE(call_refs, struct call_ref);
 

@@ -65,9 +65,8 @@ static __always_inline void request_growth(void)
 }
 
 /*
- * A page that no call has: one that was given back, or else the next one. It is tested first
- * whether the next one is there, so that numbers never go beyond the memory. NO_PAGE: there is
- * none.
+ * An unused page: one that was given back, or else the next one. First the next one is tested, so
+ * that numbers never exceed the memory. NO_PAGE: there is none.
  */
 static __always_inline u32 unused_page(void)
 {

@@ -83,9 +83,9 @@ static __always_inline u64 leaf_of(const struct walk *walk)
 }
 
 /*
- * Enters the leaf of a chain that had no room below the node that it reached, with a mark that the
- * frames between them are missing. If there is no room for that either, another leaf may have left
- * such a node further up.
+ * Enters the leaf of a chain below the last node that had room, and marks that frames between them
+ * are missing. If there is no room for that either, uses such a node further up that another leaf
+ * has left.
  */
 __noinline u32 enter_leaf(u32 cpu)
 {
@@ -95,7 +95,7 @@ __noinline u32 enter_leaf(u32 cpu)
 
 	if (!walk)
 		return 0;
-	/* What the kernel does for a frame belongs to that frame. */
+	/* The kernel's work for a frame belongs to that frame. */
 	leaf = leaf_of(walk);
 	if (!leaf)
 		return walk->base;

@@ -13,13 +13,13 @@
  * The counters are in the kernel, 1,024 to a page. After a tick, the server gets a record, and
  * within 50 ms it adds the counts to the caller's buffer and clears them (user/calls/caller.c). A
  * call that counts up to a limit, and pcsample(), end at the very tick that fills a counter or the
- * buffer; for these, the counters here are absolute values and not increments.
+ * buffer. For these, the counters here are absolute values and not increments.
  *
  * Slots of `calls` are reused. Therefore a reference has the slot and a serial number. A reference
  * with another serial is dead, and its process no longer has a call.
  *
- * The server may switch a call off at any moment. It must not free its lines and pages while
- * a tick still uses them: see tick().
+ * The server may switch a call off at any moment. It must not free its lines and pages while a tick
+ * still uses them: see tick().
  */
 #include "vmlinux.h"
 
@@ -61,8 +61,7 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 		return;
 	__sync_fetch_and_add(&call->ticks, n);
 	/*
-	 * The pc may already be the new program's, and the call ends only when the kernel reports
-	 * the exec.
+	 * The pc may be the new program's, and the call ends only when the kernel reports the exec.
 	 */
 	if (amid_exec(task)) {
 		__sync_fetch_and_add(&call->in_exec, n);
@@ -81,9 +80,8 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 }
 
 /*
- * When user space has switched a call off, it waits until no handler that may have seen it is
- * still inside. The atomic add is a full barrier. Therefore a handler counts as entered before it
- * looks up the call.
+ * Counts as entered before it looks up the call; the atomic add is a full barrier. When user space
+ * has switched a call off, it waits until no handler that may have seen it is still inside.
  */
 static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
 {
@@ -223,7 +221,10 @@ static __always_inline bool claim_slot(const struct call *parent, u32 *slot)
 	return false;
 }
 
-/* Whether counts were on their way to the parent's buffer while the child's copy of it was made. */
+/*
+ * Whether counts were between the kernel and the parent's buffer while the child's copy of it was
+ * made.
+ */
 static __always_inline bool is_behind(const volatile struct call *parent, u64 now)
 {
 	/* The order matters: user space sets each of these before it clears the one to its left. */

@@ -12,8 +12,8 @@
 #include "maps.bpf.h"
 
 /*
- * No lock is needed: the cgroups of a css_set never change, a task that moves gets another set, RCU
- * frees the old set, and BPF programs run inside an RCU read section.
+ * BPF programs run inside an RCU read section, and therefore no lock is needed. The cgroups of a
+ * css_set never change: a task that moves gets another set, and RCU frees the old one.
  */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {

@@ -59,8 +59,8 @@ struct kernfs_node___rcu {
 #pragma clang attribute pop
 
 /*
- * True from before the old address space goes until after the new program's first pc is known.
- * Meanwhile it is unknown which program a pc belongs to.
+ * True from the end of the old address space until the new program's first pc is known. Meanwhile a
+ * pc may belong to either program.
  */
 static __always_inline bool amid_exec(struct task_struct *task)
 {
@@ -69,7 +69,7 @@ static __always_inline bool amid_exec(struct task_struct *task)
 
 /*
  * Whether a task that leaves its CPU has left the run queue too. Since "sched/fair: Implement
- * delayed dequeue", 6.12, one that sleeps may be left in the queue for a while, marked as such.
+ * delayed dequeue", 6.12, a sleeping task can stay in the queue for a while with a mark.
  */
 static __always_inline bool has_left_queue(struct task_struct *task)
 {
@@ -103,8 +103,8 @@ static __always_inline u32 mm_stamp(struct mm_struct *mm)
 }
 
 /*
- * Whether the stamp changes with every mapping. Where it does not, a part of a mapping in which
- * nothing has run yet may be replaced unnoticed.
+ * Whether the stamp changes with every mapping. If it does not, a part of a mapping in which
+ * nothing has run yet can be replaced unnoticed.
  */
 static __always_inline bool stamps_ranges(void)
 {
@@ -134,10 +134,10 @@ static __always_inline bool vma_detached(struct vm_area_struct *vma)
 }
 
 /*
- * mm_lock_seq as it was when the mapping was last changed. Every change begins by writing it,
- * including the removal, commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control
- * it", 6.4). 0: the kernel does not have it, the mapping may be changing now, or it was never
- * changed, like those of a child.
+ * mm_lock_seq at the last change of the mapping. Every change begins by writing it, and so does the
+ * removal, commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4). 0:
+ * the kernel does not have it, the mapping may be changing now, or it was never changed, like those
+ * of a child.
  */
 static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_struct *mm)
 {
@@ -159,11 +159,11 @@ static __always_inline u32 vma_changed(struct vm_area_struct *vma, struct mm_str
 }
 
 /*
- * The path by which a file was opened. Where a file system is stacked on another, a mapping's file
- * is the one below it. Since commit def3ae83da02 ("fs: store real path instead of fake path in
- * backing file f_path", 6.7) its path is that of the lower file, and the opened path is behind it.
- * The flag of such files differs between kernels; but behind another file there is no mount and
- * name of one file system.
+ * The path by which a file was opened. If one file system is stacked on another, the file of a
+ * mapping is the lower one. Since commit def3ae83da02 ("fs: store real path instead of fake path in
+ * backing file f_path", 6.7) its f_path is that of the lower file, and the opened path follows the
+ * struct. The flag of such files differs between kernels. Therefore this tests whether the mount
+ * and the name there belong to one file system.
  */
 static __always_inline const struct path *opened_path(struct file *file)
 {

@@ -60,9 +60,8 @@ const volatile __u64 code_mask = ~0ULL;
 
 /*
  * The distance in bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and
- * from there to the pointer to the registers that an interrupt saved (__irq_regs). They are per-CPU
- * variables, and BTF shows how far apart they are. Their addresses are known only with
- * CONFIG_KALLSYMS_ALL.
+ * from there to the pointer to the registers that an interrupt saved (__irq_regs). Both are per-CPU
+ * variables, whose distance BTF shows. Their addresses are known only with CONFIG_KALLSYMS_ALL.
  */
 const volatile __s64 tick_distance = 0;
 const volatile __s64 regs_distance = 0;
@@ -70,9 +69,9 @@ const volatile __s64 regs_distance = 0;
 /* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
 const volatile __s32 cgroup_controller = -1;
 
-const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
-const volatile __u32 wait_walks = 0; /* and those of waits, */
-const volatile __u32 wait_copies = 0; /* and so many further those of waits that are moved */
+const volatile __u32 exit_walks = 0; /* index in `walks` of the first walk for exits */
+const volatile __u32 wait_walks = 0; /* index of the first one for waits, */
+const volatile __u32 wait_copies = 0; /* and how much further those of moved waits begin */
 const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_EXIT_BPF_H
 #define BPFPROFIL_EXIT_BPF_H
 
-/* What happens when a thread begins to exit, while it still has its address space. */
+/* A thread begins to exit, and still has its address space. */
 #include "callers.bpf.h"
 #include "follow.bpf.h"
 
@@ -37,9 +37,9 @@ static __noinline int remember_exit_place(struct follow *follow)
 }
 
 /*
- * Notes the callers of that place too. If each process has chains of its own, the chains of all
- * ended processes would fill the table, most of them without a tick. Then a tick of an exit has its
- * place alone.
+ * Notes the callers of that place too. If each process has chains of its own, those of all ended
+ * processes would fill the table, most of them without a tick. Then a tick of an exit has only its
+ * place.
  */
 static __noinline int remember_exit_chain(struct follow *follow)
 {

@@ -19,7 +19,7 @@ static __always_inline bool without_text(struct task_struct *task)
 
 /*
  * The record of a task, or else of its process: the kernel starts io_uring's workers without the
- * fork tracepoint, and therefore they have no record of their own.
+ * fork tracepoint.
  */
 static __always_inline struct follow *follow_of(struct task_struct *task)
 {
@@ -84,7 +84,7 @@ static __noinline struct follow *make_follow(struct task_struct *task)
 	return bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Moves a thread to another target. What it ran before counts for the old one. */
+/* Moves a thread to another target. Its runtime until now counts for the old one. */
 static __noinline int move_to(struct task_struct *task, struct follow *follow, u32 target)
 {
 	u64 split_now = task_split(task);
@@ -118,8 +118,7 @@ static __always_inline void update_target(struct task_struct *task, struct follo
 
 /*
  * The record for a tick; NULL: the tick is in no target. If there is no memory for the thread's own
- * record, its process's is used. That one has another runtime, and therefore the sample is one
- * tick.
+ * record, this is its process's, whose runtime is another one. Therefore such a sample is one tick.
  */
 static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 						     struct follow *follow, struct tick *tick)
@@ -205,9 +204,9 @@ static __noinline int count_late(struct pending_ticks *slot, u64 site, u32 end)
 }
 
 /*
- * Counts deferred ticks in a range that a later tick found. They could not look up their own: the
- * lock that bpf_find_vma took is released only when the interrupt returns, and a second call in the
- * same interrupt always fails.
+ * Counts deferred ticks in a range that a later tick found. They could not look up their own
+ * mapping, because bpf_find_vma fails a second time in one interrupt: it releases its lock only
+ * when the interrupt returns.
  */
 static __always_inline void settle_within(struct pending_ticks *slot,
 					  const struct text_range *range)
@@ -218,7 +217,7 @@ static __always_inline void settle_within(struct pending_ticks *slot,
 }
 
 /*
- * Counts what a slot holds as if it fell at pc. `end` says why there are no callers. Interrupts
+ * Counts the ticks of a slot as if they fell at pc. `end` says why there are no callers. Interrupts
  * must not call this.
  */
 __noinline int settle(struct pending_ticks *slot, u64 pc, u32 end)

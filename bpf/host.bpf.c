@@ -14,10 +14,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
  * A tail call that is never made, and that the verifier removes. Since 6.13, each function of a
- * program on a perf event that uses 64 bytes of stack or more has its stack in memory of its own on
- * each CPU: one more page that no tick finds in the caches. In a program with a tail call, the
- * functions stay on the kernel's stack, as in all kernels before. Other types of programs must not
- * call this, because all programs that share the map must be of one type.
+ * program on a perf event with 64 bytes of stack or more has its stack in memory of its own on each
+ * CPU: one more page that is not in the caches. In a program with a tail call, the functions stay
+ * on the kernel's stack, as before. Other types of programs must not call this, because all
+ * programs that share the map must be of one type.
  */
 static __always_inline void keep_stack(void *ctx)
 {
@@ -37,8 +37,8 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Serves targets or splits by cgroup, and splits by thread. There are two programs, because a knob
- * would cost each hit the cache line that the knob is in.
+ * The program for targets or splits by cgroup, and splits by thread. There are two programs,
+ * because a knob would cost each hit the cache line of the knob.
  */
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
@@ -100,7 +100,7 @@ static __always_inline void walk_from_exit(struct walk *walk, struct task_struct
 		walk->base = follow->exit_chain.node;
 }
 
-/* Whether an exec has not replaced the image yet to which the registers belong. */
+/* Whether an exec has not yet replaced the image of these registers. */
 static __always_inline bool has_old_image(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
@@ -138,7 +138,7 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 		begin_walk(walk, task, mm, target);
 		walk_up(cpu);
 	}
-	/* The tick counts at its place, whatever the walk has found. */
+	/* The tick counts at its place, whatever the walk finds. */
 	if (!tick->pc_is_kernel && tick->site && !walk->base && walk->nr == nr) {
 		walk->sites[nr & (WALK_FRAMES - 1)] = tick->site;
 		walk->nr = nr + 1;
@@ -146,8 +146,8 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 }
 
 /*
- * Counts the chain of a tick for which on_tick() returned a target. The registers of the frame that
- * it fell in are in the walk.
+ * Counts the chain of a tick for which on_tick() returned a target. The walk has the registers of
+ * its frame.
  */
 static __noinline int count_callers(void *ctx, const struct tick *tick, u32 target)
 {
@@ -164,7 +164,7 @@ static __noinline int count_callers(void *ctx, const struct tick *tick, u32 targ
 	return count_chain(cpu, target, tick->n);
 }
 
-/* The tick is in the walk, because the stack has no room for more than a hit needs. */
+/* The tick is in the walk, because the stack has room only for a hit. */
 static __always_inline struct tick *tick_of(struct walk *walk)
 {
 	_Static_assert(sizeof(walk->tick) == sizeof(struct tick), "struct tick");
@@ -301,8 +301,8 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /*
- * Whether to follow a running thread, and as what: its process is a target, or a child of a
- * followed one.
+ * Whether to follow a running thread, and how: its process is a target, or a child of a followed
+ * one.
  */
 static __always_inline bool wanted(struct task_struct *task, struct attached *result)
 {
@@ -324,10 +324,9 @@ static __always_inline bool wanted(struct task_struct *task, struct attached *re
 }
 
 /*
- * Follows running processes that are targets, and what they forked before, with all their threads,
- * as if each had just begun. The iterator may show a child before its parent, and processes that
- * are not followed yet continue to fork. Therefore user space repeats this until a pass finds
- * nothing new.
+ * Follows running processes that are targets, and their descendants, with all their threads, as if
+ * each had just begun. The iterator may show a child before its parent, and processes that are not
+ * followed yet continue to fork. Therefore user space repeats this until a pass finds nothing new.
  */
 SEC("?iter/task")
 int profil_attach(struct bpf_iter__task *ctx)
@@ -343,8 +342,9 @@ int profil_attach(struct bpf_iter__task *ctx)
 		return 0;
 	fresh.mm = settled_mm(task);
 	/*
-	 * There may be no record, for want of memory or because another program makes the task's
-	 * first one on another CPU. User space walks again, and then checks whether it is there.
+	 * There may be no record, because there is no memory or because another program makes the
+	 * task's first one on another CPU. User space walks again, and then checks whether it is
+	 * there.
 	 */
 	cpu_time.attached++;
 	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -391,9 +391,8 @@ int profil_walk(struct bpf_iter__task *ctx)
 }
 
 /*
- * What a thread runs from here on belongs to the cgroup to which it was moved. The kernel reports
- * only the first thread of a process. The others are recognised by the time of the move: see
- * make_follow().
+ * The thread's runtime from here on belongs to its new cgroup. The kernel reports only the first
+ * thread of a process. The others are recognised by the time of the move: see make_follow().
  */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
@@ -411,7 +410,8 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 	follow->moved_ns = bpf_ktime_get_ns();
 	/*
 	 * The thread had no tick, and its cgroup until now is unknown. If that may be outside all
-	 * targets, its time is not this target's; else it is, so that no time is missing.
+	 * targets, its time does not count for this target. Otherwise it does, so that no time is
+	 * missing.
 	 */
 	if (system_target == NO_TARGET) {
 		follow->spent = task->se.sum_exec_runtime;
@@ -430,8 +430,8 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 
 /*
  * Announces a new image's file and its interpreter, whose first instructions may have a tick. Most
- * files that are executed have no tick. Therefore an owner who has no number left for another file
- * must wait until one has a tick.
+ * executed files have no tick. Therefore an owner without a number for another file must wait until
+ * the file has a tick.
  */
 static __noinline int announce_image(struct task_struct *task)
 {

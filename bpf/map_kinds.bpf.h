@@ -53,8 +53,9 @@
 	} name SEC(".maps")
 
 /*
- * A map of arrays that user space maps and adds while the programs run. Key and value of these are
- * given by size and not by type, because 6.1 treats a map with BTF and one without as different.
+ * A map of arrays that user space maps and adds while the programs run. Key and value of the arrays
+ * are declared by size and not by type, because 6.1 does not accept a map with BTF in place of one
+ * without.
  */
 #define ADDED_ARRAYS(name, array, flags, value_type, array_entries, entries)                       \
 	struct array {                                                                             \

@@ -4,12 +4,12 @@
 
 /*
  * Finds the mapping around a pc without the mmap lock. bpf_find_vma fails while a writer holds the
- * lock, as the interrupted thread often does in mmap, brk and exec. And from an interrupt it takes
- * 5 us where a self-interrupt must drop the lock again.
+ * lock, and the interrupted thread often holds it itself, in mmap, brk and exec. From an interrupt
+ * it takes 5 us if a self-interrupt must drop the lock.
  *
- * Here, each read may hit memory that is being changed or freed. Therefore a result counts only if
- * the mapping itself says that it belongs to this address space and covers the pc. On a kernel with
- * another layout of the tree this finds nothing, and bpf_find_vma is used.
+ * Each read here may hit memory that is being changed or freed. Therefore a result counts only if
+ * the mapping itself belongs to this address space and covers the pc. On a kernel with another
+ * layout of the tree this finds nothing, and bpf_find_vma is used.
  */
 #include "compat.bpf.h"
 #include "shared/abi.h"
@@ -28,9 +28,8 @@ enum {
 
 /*
  * The slot of a node that leads to pc: the first one whose pivot is not below pc. A binary search
- * reads four pivots. Reading all of them at once would need 120 bytes of stack, and before 6.13 all
- * calls together have 512. The verifier checks a global function once, and not on each way from one
- * level to the next, which took it 22 ms.
+ * reads four pivots, because reading all of them at once would need 120 bytes of stack. It is a
+ * global function, so that the verifier checks it once and not at each level, which took 22 ms.
  */
 __noinline u64 maple_step(u64 node, u32 type, u64 pc)
 {
@@ -85,10 +84,10 @@ static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *m
 
 /*
  * Whether text is still mapped as it was: [first, end), at an offset in a file that is its address
- * + delta. If inode is 0 it was in no file, and its place in the space does not depend on the
+ * + delta. If inode is 0, it was in no file, and its place in the space does not depend on the
  * mapping.
  *
- * Nothing is locked, and any read may be of freed memory. That is safe: a removed mapping is marked
+ * Nothing is locked, and any read may be of freed memory. This is safe: a removed mapping is marked
  * until its memory is reused, and then it has another address space, range or file. `seen` is the
  * mapping's last change before the text was found in place, or 0. If there was no change since, the
  * mapping's first cache line is enough.

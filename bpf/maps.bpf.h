@@ -33,8 +33,8 @@ HASH(attached, u32, struct attached, 1);
 HASH(cgroup_targets, u64, u32, 1);
 
 /*
- * What the walk up from a cgroup found. The result stays valid, because a cgroup never moves to
- * another parent and its id is never reused.
+ * The result of the walk up from a cgroup. It stays valid, because a cgroup never gets another
+ * parent and its id is never reused.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -56,9 +56,9 @@ struct {
 const struct record *records_hold;
 
 /*
- * Begins to load what a tick needs later. At 99 Hz hardly any of it is in the caches. The first
- * line of a page takes some 0.35 us in a guest, but those of four pages that are loaded at once
- * take less than 0.1 us more.
+ * Begins to load data that a tick needs later. At 99 Hz hardly any of it is in the caches. In a
+ * guest, the first line of a page takes some 0.35 us, but four pages that are loaded at once take
+ * less than 0.1 us more.
  */
 static __always_inline void touch(const volatile void *data)
 {

@@ -6,8 +6,8 @@
  * The one table in which all ticks are counted, with their callers or without.
  *
  * A tick is counted in a node. A node is one frame of a chain of callers: a site, and the parent
- * below which it is. The first frame of a chain hangs below a root, which names the target, the
- * split and how the walk ended. A tick without callers is a chain of one frame below the root of
+ * below which it is. The first frame of a chain is below a root, which names the target, the split
+ * and how the walk ended. A tick without callers is a chain of one frame below the root of
  * END_FLAT.
  *
  *     root (target 0, split 4711, complete)
@@ -16,16 +16,15 @@
  *           parse + 0x12          count 97
  *         parse + 0x80            count 3
  *
- * The table is a hash. From a parent and a site comes a hash, and from the hash up to NODE_LINES
- * cache lines with four nodes each in which the node may be. A new node is claimed by
- * compare-and-swap of its site, and no node is freed by itself. Therefore nothing is locked. If two
- * CPUs enter the same new site at the same moment, they may make two nodes of it, and the reader
- * adds them up.
+ * The table is a hash. The hash of a parent and a site selects up to NODE_LINES cache lines with
+ * four nodes each. A new node is claimed by compare-and-swap of its site, and no single node is
+ * freed. Therefore nothing is locked. If two CPUs enter the same new site at the same moment, they
+ * may make two nodes of it, and the reader adds them up.
  *
  * The table has two halves. Ticks are counted in one half while user space reads and clears the
- * other. User space swaps them at each cut, and as soon as a half is a quarter full: the rest must
- * last until the other half is clear. A half has roots of its own. A tick that finds no node is
- * counted in bins of 64 KiB, then with its target alone, and if even that has no node, as lost.
+ * other. User space swaps them at each cut, and when a half is a quarter full: the rest must last
+ * until the other half is clear. Each half has its own roots. A tick that finds no node is counted
+ * in bins of 64 KiB, then with its target alone, and if there is no node for that either, as lost.
  */
 #include "owner.bpf.h"
 #include "room.bpf.h"
@@ -38,9 +37,9 @@
 HASH(carries, u64, u64, 1024);
 
 /*
- * Small halves are parts of this map, because the kernel reads four more cache lines to find an
- * element of a map of maps. The first base_nodes are the first half's, and the next base_nodes are
- * the second's. The size is set before load.
+ * Small halves are parts of this map, because an element of a map of maps costs the kernel four
+ * more cache lines. The first base_nodes are the first half's, and the next base_nodes the
+ * second's. The size is set before load.
  */
 MAPPED_ARRAY(nodes, struct node_line, 1);
 
@@ -77,8 +76,8 @@ static __always_inline u32 new_root_number(const struct table_root_key *key)
 }
 
 /*
- * Returns the root of a target, the current split and an end of walks, as a parent. If the split
- * has no room for a root or for its account, it returns the root of split 0.
+ * Returns the root of a target, the current split and an end of walks, as a parent. If there is no
+ * room for the split's root or account, returns the root of split 0.
  */
 __noinline u32 root_parent(u32 target, u32 end)
 {
@@ -118,8 +117,8 @@ __noinline int count_rootless(u32 target, u32 end, u32 n)
 }
 
 /*
- * Sites of a parent that are close together share a line, because a loop's or a function's ticks
- * are found together then.
+ * Sites of a parent that are close together share a line, because the ticks of a loop or a function
+ * follow each other.
  */
 enum { SITES_OF_LINE_SHIFT = 4 };
 
@@ -135,7 +134,7 @@ static __always_inline u32 node_mask(u32 half)
 }
 
 /*
- * The i-th line in which a site below a parent may be. The lines are not adjacent: otherwise lines
+ * The i-th line in which a site below a parent may be. The lines are not adjacent. Otherwise lines
  * would fill up in clusters while the table still has room, and chains that start in a cluster
  * would be lost.
  */
@@ -212,7 +211,7 @@ __noinline int claim_node(struct table_node *node, u64 site, u32 parent, u32 own
 
 /*
  * Returns the reference of a site's node below a parent, and makes the node for its owner. NO_NODE:
- * there is no room, or the owner may not have one more. With NO_OWNER none is made.
+ * there is no room, or the owner may not have one more. With NO_OWNER no node is made.
  */
 __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 {

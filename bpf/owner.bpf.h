@@ -3,9 +3,8 @@
 #define BPFPROFIL_OWNER_BPF_H
 
 /*
- * The owner of a process or a file, who is charged for what it takes: see struct owner. The owner
- * is looked up only for something new (a text, a node, a text's number). A tick whose chain is
- * known costs nothing.
+ * The owner of a process or a file, who is charged for its elements: see struct owner. Only a new
+ * text, node or number of a text needs an owner. A tick with a known chain does not look it up.
  */
 #include "cgroup.bpf.h"
 #include "compat.bpf.h"
@@ -114,9 +113,9 @@ __noinline u32 owner_number(u64 key)
 }
 
 /*
- * The owner of a file, or, without a file, of a process. A process belongs to its real uid, because
- * a program that sets its user is charged to the user who runs it. The uid of a file in FUSE is
- * chosen by its server; therefore such a file is charged to the process that maps it.
+ * The owner of a file, or, without a file, of a process. A process belongs to its real uid, so that
+ * set-user-ID programs are charged to the user who runs them. The server of a FUSE file chooses its
+ * uid. Therefore such a file is charged to the process that maps it.
  */
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 {
@@ -173,9 +172,9 @@ static __noinline int note_place(struct record *record, struct file *file, struc
 }
 
 /*
- * Notes the owner of a text. A far text is charged to the user who can delay its opening. For a
- * namespace that root made this is the cgroup, because the namespace's root can make any number of
- * namespaces.
+ * Notes the owner of a text. If opening the text can be delayed, this is the user who can delay it.
+ * For a namespace that root made it is the cgroup, because the namespace's root can make any number
+ * of namespaces.
  */
 static __always_inline void note_owner(struct record *record, struct file *file,
 				       struct task_struct *task)

@@ -5,25 +5,24 @@
 /*
  * The cache of mappings: which text is at a pc.
  *
- * From a pc to its text the way is long: the mapping in the maple tree, the mapping's file, its
- * inode, the number of the text. A range keeps the result for one CPU. It is one cache line that
- * only this CPU writes, and with it a tick gets from its pc to its site by one addition (to_site).
+ * Without it, each pc needs the mapping in the maple tree, the mapping's file, its inode, and the
+ * number of the text. A range keeps the result for one CPU. It is one cache line that only this CPU
+ * writes, and it gives a tick its site by one addition (to_site).
  *
  * A range is looked up by 16 MiB of the address space ("far"). If another range is in use there, it
  * is put by 16 KiB ("near").
  *
- * A range can become wrong, because the process unmaps its text or maps other text there. Therefore
- * it has a stamp, which is the kernel's count of changes of the address space (mm_lock_seq) when
- * the range was made. A tick with another stamp compares the range with the mapping that it was
- * made from (range_renew()); most changes do not concern text. The kernel's text has a constant
- * stamp.
+ * A range becomes wrong if the process unmaps its text or maps other text there. Therefore it has a
+ * stamp, the kernel's count of changes of the address space (mm_lock_seq) when the range was made.
+ * A tick with another stamp compares the range with its mapping (range_renew()); most changes do
+ * not concern text. The kernel's text has a constant stamp.
  *
- * A range can also refer to a text's number that has been given to another text since, or to a root
- * of the half that was swapped out. Therefore it also has the epoch, which is counted up at each
- * such event. Ranges of older epochs are looked up again.
+ * A range can also refer to a text's number that another text has now, or to a root of the other
+ * half. Therefore it also has the epoch, which is counted up at each such event. Ranges of older
+ * epochs are looked up again.
  *
  * bpf_find_vma, which finds a mapping too, is only the last resort: from a timer's interrupt it
- * takes 5.4 us where the mmap lock must be dropped by a self-interrupt.
+ * takes 5.4 us if a self-interrupt must drop the mmap lock.
  */
 #include "texts.bpf.h"
 
@@ -34,9 +33,8 @@ MAPPED_ARRAY(ranges, struct text_range, 1);
 ARRAY(known_files, struct known_file, 1);
 
 /*
- * log2 of the address space in which ranges share a slot. Small mappings lie close together: with
- * 64 KiB three libraries shared one slot, and 17 % of the ticks of a program with 64 such objects
- * missed.
+ * log2 of the address space in which ranges share a slot. Small mappings are close together: with
+ * 64 KiB instead of 16, 17 % of the ticks of a program with 64 small libraries missed.
  */
 enum { RANGE_NEAR = 14, RANGE_FAR = 24 };
 
@@ -53,9 +51,9 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 }
 
 /*
- * Adds the thread and its cgroup: a process may move between cgroups, and its threads may be in
- * several ones or be separated by --split. It is a function of its own, because the programs have
- * no stack left for what it reads.
+ * Adds the thread and its cgroup: a process can move between cgroups, and its threads can be in
+ * several or be separated by --split. It is a function of its own, because the programs have no
+ * stack left for its reads.
  */
 __noinline u32 thread_who(u32 who)
 {
@@ -64,7 +62,7 @@ __noinline u32 thread_who(u32 who)
 	return who ^ (u32)current_cgroup_id() * 0x85ebca6bU;
 }
 
-/* What is known of a tick so far. */
+/* The data of a tick so far. */
 struct tick {
 	u64 pc;
 	u64 mm; /* number of the address space; 0: there is none */
@@ -73,8 +71,8 @@ struct tick {
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
 	bool pc_is_kernel;
-	bool fell_in_kernel; /* whichever pc it counts for */
-	bool unclassified; /* user space has not decided yet whether its cgroup is wanted */
+	bool fell_in_kernel; /* even if it counts for a user's pc */
+	bool unclassified; /* user space has not decided yet whether the cgroup is filtered */
 	u16 owner; /* of the process; NO_OWNER: not looked up yet */
 };
 
@@ -143,7 +141,7 @@ static __always_inline struct text_range *range_find(u32 cpu, u32 who, u64 pc, u
 	return range && range_holds(range, who, pc, stamp) ? range : NULL;
 }
 
-/* Where to put the range of a pc that has none. */
+/* Where to put a new range of a pc. */
 static __always_inline struct text_range *range_place_for(u32 cpu, u32 who, u64 pc)
 {
 	struct text_range *far = range_at(cpu, who, pc, RANGE_FAR);
@@ -210,7 +208,7 @@ static __always_inline void range_of_text(const struct mapping *mapping, u32 tex
 	range->seen = 0;
 }
 
-/* The same of any mapping; false: it is no text. */
+/* Does the same for any mapping; false: it is no text. */
 static __always_inline bool range_of_mapping(const struct mapping *mapping, u32 epoch,
 					     struct text_range *range)
 {

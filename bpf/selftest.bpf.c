@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The parts of a tick as programs that `prog run` can start, which it cannot do with programs on
- * perf events. Tests load this with maps of their own; the product never loads it.
+ * The parts of a tick as programs for `prog run`, which cannot run programs on perf events. Tests
+ * load this with maps of their own; the product never loads it.
  */
 #include "vmlinux.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The arithmetic of calls as programs that `prog run` can start, a batch of cases at a time,
- * because starting a run costs more than a thousand cases. Tests load this; the product never loads
- * it.
+ * The arithmetic of calls as programs for `prog run`, a batch of cases at a time, because starting
+ * a run costs more than a thousand cases. Tests load this; the product never loads it.
  */
 #include "vmlinux.h"
 

@@ -3,7 +3,7 @@
 #define BPFPROFIL_SOURCE_BPF_H
 
 /*
- * What a scheduler's tick interrupted. perf's clock passes the registers to its program. The
+ * The registers that a scheduler's tick interrupted. perf's clock passes them to its program. The
  * scheduler's tick does not, but every interrupt saves them in __irq_regs (lib/irq_regs.c), for
  * user and kernel mode alike.
  */
@@ -23,10 +23,10 @@ static __always_inline bool is_tickless(u32 cpu)
 }
 
 /*
- * Whether this CPU skips a tick, because --duty wants only a part of them. The distance to the next
- * one that counts is random, between half a gap and one and a half. Therefore each tick is as
- * likely to count as any other, whatever beat the work has, and a thread that runs for two gaps is
- * seen.
+ * Whether this CPU skips a tick, because --duty counts only a part of them. The distance to the
+ * next one that counts is random, between half a gap and one and a half. Therefore each tick is
+ * equally likely to count, whatever the rhythm of the work is, and a thread that runs for two gaps
+ * is seen.
  */
 static __always_inline bool is_passed_over(void)
 {

@@ -3,8 +3,8 @@
 #define BPFPROFIL_SPACE_BPF_H
 
 /*
- * Which text is at a pc: the mapping, the file or other space that it belongs to, and the record
- * that announces this to user space.
+ * The text at a pc: the mapping, its file or other space, and the record that announces it to user
+ * space.
  */
 #include "arch.bpf.h"
 #include "config.bpf.h"
@@ -30,8 +30,8 @@ struct mapping {
 
 /*
  * Appends a name to a record's path. False: there is none, or no room. The length is in the record
- * and not on the stack: before 6.7 the verifier checks a callback of bpf_loop once. It may then
- * believe that what is on the stack never changes, and delete a test of it.
+ * and not on the stack: before 6.7 the verifier checks a callback of bpf_loop once, may believe
+ * that values on the stack never change, and delete tests of them.
  */
 static __always_inline bool add_name(struct record *record, const void *name)
 {
@@ -100,8 +100,8 @@ static __always_inline bool mark_announced(const struct space *space)
 }
 
 /*
- * Whether a space was announced. If user space could not open a file, the next tick in it announces
- * it again, perhaps in another process.
+ * Whether a space was announced. If user space could not open a file, the next tick in the file
+ * announces it again, perhaps in another process.
  */
 static __always_inline bool is_announced(const struct space *space)
 {
@@ -197,7 +197,7 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 	space->b = task->tgid;
 }
 
-/* Reads a mapping, but of one that is no text only where it is. Returns its file. */
+/* Reads a mapping and returns its file. If it is no text, reads only where it is. */
 static __always_inline struct file *
 read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping *mapping)
 {
@@ -229,9 +229,9 @@ static __always_inline void announce_mapping(struct task_struct *task, struct vm
 }
 
 /*
- * Only returns which mapping it is. Reading the mapping needs stack, and this is the deepest
- * function of all. An interrupt holds the mmap lock until it returns. Elsewhere the mapping may be
- * gone by then, and is read like one that maple_find_vma() has found.
+ * Only returns which mapping it is, because reading it needs stack, and this is the deepest
+ * function of all. In an interrupt the mmap lock is held until the interrupt returns. Elsewhere the
+ * mapping may be gone by then, and is read like one from maple_find_vma().
  */
 static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
 {

@@ -4,8 +4,8 @@
 
 /*
  * The CPU time that the scheduler gave to targets, from its own account of each thread
- * (sum_exec_runtime). It is read when a thread ends, when a thread moves from one target to
- * another, and by a walk over all threads before a profile is made. It costs nothing at a tick.
+ * (sum_exec_runtime). It is read when a thread ends or moves to another target, and by a walk over
+ * all threads before a profile is made. It costs nothing at a tick.
  */
 #include "room.bpf.h"
 #include "split.bpf.h"
@@ -44,8 +44,8 @@ __noinline int note_unbinned(u32 target, u32 n)
 }
 
 /*
- * The split of a tick of the current task. 0: there is none, or no memory for its account. Ticks of
- * a split without an account would be shown as no time at all.
+ * The split of a tick of the current task. 0: there is none, or no memory for its account. Without
+ * an account the ticks of a split would have no time at all.
  */
 __noinline u64 tick_split(u32 target)
 {
@@ -60,9 +60,10 @@ __noinline u64 tick_split(u32 target)
 }
 
 /*
- * Threads are named after they have started, some of them by other threads, and exec renames a
- * process. The kernel calls this just before it sets the name. The account is made here even if
- * nothing was counted yet: otherwise a tick between the two would note the old name.
+ * A split gets the new name of its thread or process. Threads are named after they have started,
+ * sometimes by other threads, and exec renames a process. The kernel calls this just before it sets
+ * the name. The account is made here even if nothing was counted yet: otherwise a tick between the
+ * two would note the old name.
  */
 static __always_inline void rename_split(struct task_struct *task, const char *name,
 					 struct follow *follow)
@@ -80,8 +81,8 @@ enum { BILL_TRIES = 4 };
 
 /*
  * Returns how much a sum of a thread has grown since the last call. Another CPU may call this at
- * the same time. The CPU that read the older sum must not set it back, because after the thread's
- * end nobody would count the rest again.
+ * the same time. If it read an older sum it must not set the value back: after the thread's end the
+ * rest would never be counted.
  */
 static __always_inline u64 bill(u64 *billed, u64 now)
 {
@@ -111,8 +112,8 @@ static __always_inline void settle_kernel(struct follow *follow, u32 target)
 }
 
 /*
- * Adds a thread's runtime since the last call to the accounts. Meanwhile the thread may run, and
- * another CPU may do the same. Each adds what is new to it, and therefore the sum is right.
+ * Adds a thread's runtime since the last call to the accounts. The thread may run meanwhile, and
+ * another CPU may do the same: each adds only its difference, and the sum is right.
  */
 static __noinline int settle_runtime(struct task_struct *task, struct follow *follow)
 {
@@ -148,7 +149,9 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	return 0;
 }
 
-/* The runtime from which a thread counts when it is first seen; 0 if it began after the session. */
+/*
+ * The runtime before a thread is first seen, which does not count; 0 if it began after the session.
+ */
 static __always_inline u64 runtime_before(struct task_struct *task)
 {
 	return task->start_time < cpu_time.since_ns ? task->se.sum_exec_runtime : 0;

@@ -4,8 +4,8 @@
 
 /*
  * Numbers of texts. A site has few bits for its text. Therefore each file, and each process with
- * anonymous text, gets a number when it is first seen. User space gives a number back once no node
- * names it.
+ * anonymous text, gets a number when it is first seen. User space frees the number once no node
+ * uses it.
  */
 #include "owner.bpf.h"
 #include "space.bpf.h"
@@ -59,7 +59,7 @@ __noinline u32 charge_text(u32 number)
 	return text;
 }
 
-/* User space does the same for numbers that it frees: see text_numbers_give(). */
+/* text_numbers_give() does the same for numbers that user space frees. */
 __noinline int free_text(u32 text, u32 number)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
@@ -100,8 +100,8 @@ static __always_inline u32 known_text(const struct space *space)
 }
 
 /*
- * Numbers a text that got no number when it was announced. The next tick announces it again,
- * because otherwise user space would never read its rules.
+ * Numbers a text that got no number when it was announced. The next tick announces it again.
+ * Otherwise user space would never read its rules.
  */
 static __always_inline u32 number_late(const struct space *space)
 {

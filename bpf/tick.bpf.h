@@ -3,10 +3,10 @@
 #define BPFPROFIL_TICK_BPF_H
 
 /*
- * What happens at a tick, from its pc to its node.
+ * A tick, from its pc to its node.
  *
  * This runs in an interrupt. At 99 Hz hardly anything that it needs is in the CPU's caches, and the
- * cache lines that it reads cost more than its instructions. There are two ways:
+ * cache lines that it reads cost more than its instructions. There are two paths:
  *
  *     on_tick()
  *       read_tick()            whose pc counts: the user's or the kernel's
@@ -18,8 +18,8 @@
  *
  * A hit uses these lines: the thread's record (struct follow), the range, the node, and some global
  * data that all ticks share. A miss may also end without a place: the thread is in no target, it is
- * in the middle of an exec or past its exit, or its mapping cannot be read now. In the last case
- * the tick waits in the thread's record until a later tick finds the mapping (follow.bpf.h).
+ * in an exec or past its exit, or its mapping cannot be read now. In the last case the tick waits
+ * in the thread's record until a later tick finds the mapping (follow.bpf.h).
  *
  * With callers, a hit does not count in a node. It leaves its site in struct tick, and the walk up
  * the stack begins there (host.bpf.c).
@@ -29,7 +29,7 @@
 #include "source.bpf.h"
 #include "weight.bpf.h"
 
-/* What became of a tick, instead of the number of the target that it counts for. */
+/* The result of a tick, in place of the number of its target. */
 enum tick_result {
 	TICK_MISSED = TARGETS_MAX, /* its text is not in the cache: see slow_tick() */
 	TICK_UNPLACED, /* it is in no target, filtered, deferred or lost */
@@ -82,7 +82,7 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 	mapping->exec = MAPPING_EXEC | MAPPING_ANNOUNCED;
 }
 
-/* Whether the task is still in the tick's cgroup. Another CPU may move it at any moment. */
+/* Whether the task is still in the tick's cgroup. Another CPU can move it at any moment. */
 static __noinline bool is_in_cgroup_of(const struct tick *tick, struct task_struct *task)
 {
 	if (split != SPLIT_CGROUP && !cgroup_wanted)
@@ -119,9 +119,9 @@ static __always_inline void remember_file(const struct space *space, const struc
 }
 
 /*
- * Makes a range of the mapping around a pc if its file is one that this CPU's ticks have seen. Most
- * new processes run such files, and then neither the file's state nor its number is looked up.
- * False: the file is another one.
+ * Makes a range of the mapping around a pc if this CPU's ticks have seen its file. Most new
+ * processes run such files, and then neither the file's state nor its number is looked up. False:
+ * the file is another one.
  */
 static __noinline bool range_of_known_file(u64 pc, u32 epoch, struct text_range *range)
 {
@@ -183,7 +183,7 @@ static __always_inline void count_outside(struct target_account *account, u32 ta
 }
 
 /*
- * Returns the site of a tick in a task whose address space is gone. Its last user pc was translated
+ * Returns the site of a tick in a task without an address space: its last user pc was translated
  * when its exit began. 0: the tick is lost.
  */
 static __always_inline u64 exit_site(struct follow *follow, struct target_account *account, u32 n)
@@ -238,7 +238,7 @@ static __always_inline struct node_line *first_line(u32 root, u64 site)
 
 /*
  * Counts n ticks at a site of a range. False: they are lost. It is global, so that the verifier
- * checks its loop once and not for each way to it.
+ * checks its loop once and not for each caller.
  */
 __noinline int count_at(struct text_range *range, u64 site, u32 n)
 {
@@ -315,7 +315,7 @@ static __always_inline bool update_image(struct follow *follow, struct task_stru
 /*
  * Handles a tick that is not in the cache. Returns its target if the tick has a place or is outside
  * of all text, else TICK_UNPLACED. This function and count_hit() are global, so that the verifier
- * checks each of them once and not for every path that leads there.
+ * checks each of them once and not for every path to it.
  */
 __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool filtered)
 {
@@ -359,7 +359,7 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool filtered
 /*
  * Sets the pc that the tick counts for: the user's, or with --mode split the kernel's for a tick in
  * the kernel. The stamp is read before the mapping: if the mapping changes in between, the range
- * only has an old stamp and is checked again.
+ * has an old stamp and is checked again.
  */
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
 				      bool user, bool by_thread, struct tick *tick)
@@ -414,7 +414,7 @@ __noinline u32 count_hit(struct tick *tick, struct follow *follow)
 	return range->target;
 }
 
-/* What user space has decided about the current task's cgroup. */
+/* User space's decision about the current task's cgroup. */
 static __noinline enum space_state cgroup_state(void)
 {
 	struct space space;

@@ -9,14 +9,15 @@
  * A memo holds all that a walk depends on: registers, the address space and its stamp, the epoch of
  * texts and rules, and the words of the stack that led to a caller. If these are the same, a walk
  * would find the same chain again, and with the same root and state the wait has the same node.
- * Code is not compared: it does not change below a frame that is still active. To compare the words
- * costs less than a walk, and no credit (walk_credit.h), because a memo has few.
+ * Code is not compared, because it does not change below an active frame. Comparing the words costs
+ * less than a walk and needs no credit (walk_credit.h), because a memo has few of them.
  */
 #include "map_kinds.bpf.h"
 #include "shared/waits_abi.h"
 
 /*
- * By CPU: for ticks; with callers then for exits; with waits then for waits, and copies of chains.
+ * By CPU: first the walks for ticks. With callers, those for exits follow, and with waits those for
+ * waits and for copies of chains.
  */
 ARRAY(walks, struct walk, 1);
 
@@ -24,7 +25,7 @@ ARRAY(walks, struct walk, 1);
 ARRAY(wait_memos, struct wait_memo, 1);
 
 /*
- * Notes a word on which a walk depends, in the memo of a slot. A memo of too many words is not
+ * Notes a word on which a walk depends in the memo of a slot. A memo with too many words is not
  * used.
  */
 __noinline int note_word(u32 slot, u64 at, u64 value)
@@ -45,11 +46,11 @@ __noinline int note_word(u32 slot, u64 at, u64 value)
 	return 0;
 }
 
-/* The stack is read in pieces of so many words: a read takes as long as some ten comparisons. */
+/* The stack is read in pieces of this many words: a read takes as long as some ten comparisons. */
 enum { PIECE = 32 };
 
 /*
- * Whether the words of a memo are as they were. It is global, so that the verifier checks the loop
+ * Whether the words of a memo have not changed. It is global, so that the verifier checks the loop
  * once.
  */
 __noinline int words_hold(u32 slot, u32 walk_slot)

@@ -4,14 +4,13 @@
 
 /*
  * The wall time of threads, with --waits. Each change of a thread's state adds the time of the
- * state that ends: running to the thread's own sums, waits and runnable time to a node of the
- * table, below the thread's root of waits.
+ * state that ends. Running time is added to the thread's own sums. Waits and runnable time are
+ * added to a node of the table, below the thread's root of waits.
  *
  * The programs on sched_switch and sched_wakeup run while a run queue is locked. They look elements
  * up, add to them and claim nodes. They neither update nor delete elements of a hash, nor create
- * storage, nor use the ring buffer: a lock that another CPU holds would be waited for under the
- * lock of the queue. Everything that these programs need is made at fork, at exec, or by a walk
- * over all threads.
+ * storage, nor use the ring buffer, because these wait for locks that another CPU may hold.
+ * Everything that these programs need is made at fork, at exec, or by a walk over all threads.
  */
 #include "follow.bpf.h"
 #include "wait_memo.bpf.h"
@@ -53,15 +52,15 @@ enum {
 	TASK_STATE_FREEZABLE = 0x2000,
 	TASK_STATE_FROZEN = 0x8000,
 	TASK_IO_WORKER = 0x10, /* PF_IO_WORKER */
-	/* Of 32-bit programs, on x86 and arm64. */
+	/* The numbers in 32-bit programs, on x86 and arm64. */
 	NR_COMPAT_RESTART = 0,
 	NR_COMPAT_CLONE = 120,
 	NR_COMPAT_VFORK = 190,
 };
 
 /*
- * The parent of a vfork waits until the child has replaced its image or ended. No other wait of a
- * clone looks like it.
+ * The parent of a vfork waits until the child has executed another program or ended. No other wait
+ * of a clone looks like this.
  */
 static __always_inline bool is_in_vfork(struct task_struct *task, s32 number, bool compat)
 {
@@ -109,7 +108,7 @@ static __always_inline u32 class_of(struct task_struct *task, struct thread_wait
 		return WAIT_CORE_DUMP;
 	if (is_in_vfork(task, number, compat))
 		return WAIT_VFORK;
-	/* By its cgroup. The kernel also marks what is stopped, traced or in a vfork. */
+	/* By its cgroup. The kernel also marks tasks that are stopped, traced or in a vfork. */
 	if (BPF_CORE_READ_BITFIELD(task, frozen))
 		return WAIT_FROZEN;
 	return syscall_class(thread, number, compat);
@@ -131,8 +130,9 @@ static __always_inline u32 blocked_state(struct task_struct *task, struct thread
 enum { CHANGE_TRIES = 4 };
 
 /*
- * Changes a thread's state at a time. Returns the former word; `ns` gets how long its state was.
- * Beside the scheduler only a walk writes the word, once, perhaps with a later time.
+ * Changes a thread's state at a time, and returns the former word. `ns` gets the duration of the
+ * former state. Outside of the scheduler's events only a walk writes the word, once, perhaps with a
+ * later time.
  */
 static __always_inline u64 change_state(struct thread_waits *thread, u32 state, u64 now, u64 *ns)
 {
@@ -191,8 +191,8 @@ static __always_inline void add_time(struct thread_waits *thread, u32 state, u64
 
 /*
  * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the
- * scheduler says. If it was ready before, it was ready for the rest of the time, else the rest is
- * unaccounted.
+ * scheduler's account shows. If it was ready before, it was ready for the rest of the time, else
+ * the rest is unaccounted.
  */
 static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u64 ns, u64 ran)
 {
@@ -232,7 +232,7 @@ static __always_inline void walk_to_place(u32 slot, struct walk *walk)
 	walk->nr = 1;
 }
 
-/* Walks up to the callers if there is credit for it, else no further than the place. */
+/* Walks up to the callers if there is credit for it, else only to the place. */
 static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct thread_waits *thread,
 					   u32 memo, u32 state)
 {
@@ -272,8 +272,8 @@ static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits 
 }
 
 /*
- * Returns the node of a class without a place, if need be without the split. Root is charged for
- * it.
+ * Returns the node of a class without a place, and without the split if that has no room. Root is
+ * charged for it.
  */
 static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
 {
@@ -342,7 +342,7 @@ static __always_inline void add_class(struct walk *walk, u32 state)
 }
 
 /*
- * Counts a wait of the current task, which begins now. A function of its own, so that it is
+ * Counts a wait of the current task, which begins now. It is a function of its own, so that it is
  * verified once.
  */
 __noinline int begin_wait(struct thread_waits *thread, u32 state)
@@ -418,8 +418,8 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
 	/*
-	 * The kernel does not run a program that an interrupt finds running, so that the event of a
-	 * wakeup may be missed. The thread was blocked for nearly all of that time.
+	 * The kernel does not run a program inside another one on the same CPU, so that the event
+	 * of a wakeup can be missed. The thread was blocked for nearly all of that time.
 	 */
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);
@@ -442,7 +442,7 @@ static __always_inline void wake(struct task_struct *task)
 
 /* --- records, outside of the lock of a run queue ------------------------------------------------- */
 
-/* The root of a target's and split's waits in a half, as a parent; made if there is none. */
+/* The root of a target's and split's waits in a half, as a parent. If there is none, it is made. */
 static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct *task, u32 half)
 {
 	struct table_root_key key = { .target = target, .end = END_WAIT, .half = half };
@@ -462,8 +462,8 @@ static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct
 }
 
 /*
- * Gives a thread a root in the half that waits are counted in. A walk that changes the half may
- * pass by before the thread has a record: so the half is read after the record was made.
+ * Gives a thread a root in the half in which waits are counted. The half is read after the record
+ * was made, because a walk that changes the half does not see threads without a record.
  */
 static __noinline int set_root(struct thread_waits *thread, struct task_struct *task,
 			       const struct follow *follow)
@@ -480,8 +480,8 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 }
 
 /*
- * The runtime of a thread at this moment. The scheduler's account of a running one is up to a tick
- * old; if this estimate is too high, less is added later.
+ * The runtime of a thread at this moment. The scheduler's account of a running thread is up to a
+ * tick old. If this estimate is too high, less is added later.
  */
 static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
 {
@@ -493,7 +493,7 @@ static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_
 	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
 }
 
-/* Adds what is new of a thread's sums to its root's in a half, in which there may be none yet. */
+/* Adds the growth of a thread's sums to those of its root in a half. There may be no root yet. */
 static __noinline int bill_waits(struct thread_waits *thread, struct task_struct *task, u32 half)
 {
 	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
@@ -533,9 +533,7 @@ static __always_inline void start_state(struct thread_waits *thread, u32 state)
 		thread->word = wait_word(state, bpf_ktime_get_ns());
 }
 
-/*
- * A child that is not in the run queue yet, and that no program on the scheduler's events has seen.
- */
+/* A child that is not in the run queue yet. No program on the scheduler's events has seen it. */
 static __always_inline void start_child(struct task_struct *child)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, child, NULL, 0) ?:
@@ -586,8 +584,8 @@ static __always_inline u32 scheduled_state(struct task_struct *task, struct thre
 }
 
 /*
- * The place of a task that is not the current one. Its text is announced if need be. 0: there is
- * none.
+ * The place of a task other than the current one. If its text is unknown, it is announced. 0: there
+ * is none.
  */
 static __noinline u64 place_of(struct task_struct *task, u64 pc)
 {
@@ -616,7 +614,7 @@ static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 
 	return node ?: class;
 }
 
-/* The thread's state is what the scheduler says, unless one of its events is seen meanwhile. */
+/* Sets the thread's state to the scheduler's, unless an event has set it meanwhile. */
 static __always_inline void begin_waits(struct task_struct *task, struct follow *follow)
 {
 	struct thread_waits *thread = new_waits(task);
@@ -637,7 +635,7 @@ static __always_inline void begin_waits(struct task_struct *task, struct follow 
 		count_wait(thread);
 }
 
-/* Divides the time of the state at this moment; true: it lasts. */
+/* Divides the time of the current state at this moment. True: the state lasts. */
 static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 {
 	u64 before = *(volatile u64 *)&thread->word, ns = 0;
@@ -693,7 +691,8 @@ static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
 }
 
 /*
- * Moves an open wait to the other half. A wait that the thread begins meanwhile is there already.
+ * Moves an open wait to the other half. If the thread begins a wait meanwhile, that wait is there
+ * already.
  */
 static __always_inline void move_wait(struct thread_waits *thread)
 {
@@ -707,7 +706,7 @@ static __always_inline void move_wait(struct thread_waits *thread)
 }
 
 /*
- * Text that was unknown when the wait began is announced; if the wait lasts, it is counted at its
+ * Announces text that was unknown when the wait began. If the wait lasts, it is counted at its
  * place.
  */
 static __always_inline void place_wait(struct task_struct *task, struct thread_waits *thread)

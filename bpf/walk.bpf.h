@@ -6,19 +6,19 @@
  * The walk from a tick's frame up to its first frame.
  *
  * Each step goes from a frame to its caller's. A frame is a pc, a stack pointer and a frame pointer
- * (struct frame). From the pc comes a text and an offset in it (ranges.bpf.h), and from these the
- * rule that user space made of the file's call-frame information (shared/unwind.h). The rule says
- * where the return address and the caller's frame pointer are stored:
+ * (struct frame). The pc gives a text and an offset in it (ranges.bpf.h), and these give the rule
+ * that user space made of the file's call-frame information (shared/unwind.h). The rule says where
+ * the return address and the caller's frame pointer are stored:
  *
  *     text + offset ── rules_of_texts ── lines ── rules
  *     pc ── site        its table         a row    CFA = SP + 48, return address at CFA - 8
  *
- * Where there is no rule, the walk tries in turn: code that is about to return
- * (step_by_epilogue()), a frame of the kernel for a signal handler, and the frame pointer
- * (step_by_pointer()). A frame pointer without a rule may be any number. Then the walk counts as
- * guessed, but it must still lead to text.
+ * Without a rule, the walk tries in turn: code that is about to return (step_by_epilogue()), a
+ * frame of the kernel for a signal handler, and the frame pointer (step_by_pointer()). A frame
+ * pointer without a rule may be any number. Then the walk counts as guessed, but it must still lead
+ * to text.
  *
- * The walk's state is in a map and not on the stack, which has 512 bytes. Each step is a global
+ * The walk's state is in a map, because the stack has only 512 bytes. Each step is a global
  * function of scalars in a plain loop: the verifier checks a global function once, but a static one
  * at each call. bpf_loop does not work here: before 6.7, the verifier checks its callback only with
  * the values that the stack has before the first round, and removes branches that they exclude.
@@ -81,7 +81,10 @@ static __always_inline u32 find_row(const struct rules_of_text *table, u64 offse
 	return unwind_row_rule(row);
 }
 
-/* Instead of a rule's number. The last one: a caller in Go's text, which has a frame pointer. */
+/*
+ * Values in place of a rule's number. The last one is for callers in Go's text with a frame
+ * pointer.
+ */
 enum { RULE_NONE = 0, RULE_LATE = -1, RULE_FULL = -2, RULE_GO_FRAME_POINTER = -3 };
 
 /*
@@ -104,10 +107,10 @@ __noinline int lookup_rule(u32 text, u64 offset, bool in_call)
 }
 
 /*
- * Does the same from what the CPU's walks have looked up before. Only callers are kept, because
- * leaves hardly ever come again, and only those with a rule, because others may still get one. An
- * entry has the epoch in which the walk looked up the text's number: if the number is freed during
- * the walk, no later walk finds the entry.
+ * Does the same, from the results of earlier walks on this CPU. Only callers are kept, because
+ * leaves hardly ever repeat, and only those with a rule, because others may still get one. An entry
+ * has the epoch in which the walk looked up the text's number: if the number is freed during the
+ * walk, no later walk finds the entry.
  */
 __noinline int find_rule(u32 cpu, u32 text, u32 epoch, u64 offset, bool in_call)
 {
@@ -200,9 +203,7 @@ __noinline int find_text(u32 cpu)
 
 	if (!walk)
 		return false;
-	/*
-	 * It is read before the number. What is looked up by an old number then has an old epoch.
-	 */
+	/* It is read before the number, so that results of an old number have an old epoch. */
 	walk->epoch = *(volatile u32 *)&table_state.epoch;
 	range = range_find(cpu, walk->who, walk->at.pc, walk->stamp);
 	if (!range) {
@@ -224,7 +225,7 @@ static __always_inline int end_walk(struct walk *walk, u32 end)
 	return true;
 }
 
-/* Ends it at the first frame, however that was reached. */
+/* Ends the walk at the first frame. */
 static __always_inline int end_at_first(struct walk *walk)
 {
 	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);
@@ -254,7 +255,7 @@ static __always_inline void set_fp(struct walk *walk, u64 fp, u64 at)
 		walk->fp_at = at;
 }
 
-/* Continues at the caller. A caller that is the frame itself would never end. */
+/* Continues at the caller. If the caller is the frame itself, the walk would never end. */
 static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp)
 {
 	pc &= code_mask;
@@ -269,16 +270,16 @@ static __always_inline int continue_at(struct walk *walk, u64 pc, u64 sp)
 }
 
 /*
- * Whether a frame pointer leads to the caller. GUESSED: it may be any number. SKIPS_FRAME: it is
- * the frame pointer of the caller's caller, perhaps on another stack; one frame is missing.
+ * How far a frame pointer can be trusted. GUESSED: it may be any number. SKIPS_FRAME: it is the
+ * frame pointer of the caller's caller, perhaps on another stack; one frame is missing.
  */
 enum trust { FP_GUESSED, FP_SKIPS_FRAME, FP_SURE };
 
 /*
  * Steps to the caller by the frame pointer, which must point into the stack above. If the words
- * there are not a frame, the next step ends the walk, unless the return address is in text. `above`
- * is how far the caller's stack pointer is above what the frame pointer points to. It is a function
- * of its own to save walk_step()'s stack.
+ * there are not a frame, the next step ends the walk, unless the return address is in text. The
+ * caller's stack pointer is `above` bytes above the words. It is a function of its own to save
+ * walk_step()'s stack.
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
@@ -401,7 +402,7 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 	return true;
 }
 
-/* An unknown frame pointer: not 0, which marks the first frame, and not readable. */
+/* An unknown frame pointer. It is not 0, which marks the first frame, and not readable. */
 enum { FP_UNKNOWN = 1 };
 
 /* Finds the caller's frame pointer. False: it cannot be read. */
@@ -504,8 +505,7 @@ __noinline int walk_step(u32 cpu)
 	if (walk->text == TEXT_OTHER)
 		return end_walk(walk, END_FULL);
 	/*
-	 * A call may be its function's last instruction, so that the return address is in the next
-	 * function.
+	 * If a call is its function's last instruction, the return address is in the next function.
 	 */
 	site = walk->at.pc + walk->to_site - !!walk->in_call;
 	put_site(walk, nr, site);

@@ -4,7 +4,7 @@
 
 /*
  * The programs' own cost, by their own clock. The kernel's statistics of programs need
- * CAP_SYS_ADMIN, which the agent's service lacks. Then the programs that take most of the time
+ * CAP_SYS_ADMIN, which the agent's service lacks. Therefore the programs that take most of the time
  * measure themselves.
  */
 #include "maps.bpf.h"

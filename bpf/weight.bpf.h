@@ -6,18 +6,18 @@
  * How many ticks a sample stands for, so that a thread's ticks add up to its runtime.
  *
  * A thread that keeps its CPU is sampled once a period, and each sample is one tick. A thread that
- * runs in short bursts is sampled less often than it runs, for two reasons. The interrupt that
- * samples also serves the timer that wakes a sleeper, which therefore runs just after the sample.
- * And while the kernel programs a timer to put the thread to sleep, no interrupt samples it. If a
- * hypervisor takes the CPU away, the opposite happens: the clock runs and the thread does not.
+ * runs in short bursts is sampled less often, for two reasons. The interrupt that samples also
+ * serves the timer that wakes a sleeper, which therefore runs just after the sample. And while the
+ * kernel programs a timer to put the thread to sleep, no interrupt samples it. If a hypervisor uses
+ * the CPU for others, the opposite happens: the clock runs and the thread does not.
  *
  * The scheduler's account of the thread (sum_exec_runtime) shows all of this. When a run has ended,
  * its samples are compared with it:
  *
- *     due += what the thread ran - samples * period
+ *     due += the run's time - samples * period
  *
- * What is due is spread over the next samples: each adds `step` to `accrued`, and when that reaches
- * a period, the sample counts as one tick more (or, below zero, as none).
+ * The due time is spread over the next samples. Each adds `step` to `accrued`, and when that
+ * reaches a period, the sample counts as one tick more (or, below zero, as none).
  *
  * sum_exec_runtime is exact for the moment when the thread last got a CPU. Within a run it is as
  * old as the scheduler's last tick: the true runtime is at least that, and at most one or two such
@@ -45,8 +45,8 @@ static __always_inline u64 run_began(struct task_struct *task)
 }
 
 /*
- * Returns the part of `due` that is not chance. A run ends anywhere within a period, so that up to
- * a period is always left over. Samples that made up for that too would count short programs too
+ * Returns the part of `due` that is not chance. A run ends anywhere within a period, and up to a
+ * period is always left over. If samples made up for that too, short programs would count too
  * often. The part that may be chance shrinks as the thread's ticks add up.
  */
 static __always_inline s64 proven_due(const struct weight *weight, s64 due, u64 period)
@@ -59,11 +59,11 @@ static __always_inline s64 proven_due(const struct weight *weight, s64 due, u64 
 }
 
 /*
- * `due` arose in a run of n samples: spreads it over the next n. If one sample made up for all of
- * it, it would fall on the text that runs when a thread gets its CPU back, which may be the same
- * text each time. For a thread that is sampled more than once a run, `due` is what the clock missed
- * or counted too much, under a hypervisor perhaps a second. No text is to blame for that, and
- * therefore no sample makes up for more than a quarter of a period.
+ * Spreads `due`, from a run of n samples, over the next n. If one sample made up for all of it, the
+ * text that runs when a thread gets its CPU back would get it, perhaps the same text each time. For
+ * a thread that is sampled more than once a run, `due` is an error of the clock, under a hypervisor
+ * perhaps a second, which no text has caused. Therefore no sample makes up for more than a quarter
+ * of a period.
  */
 static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
 {
@@ -86,7 +86,7 @@ static __always_inline void begin_run(struct weight *weight, u64 run, u64 period
 	weight->samples = 0;
 }
 
-/* Within a run something is due only if the account proves that the thread ran more, or less. */
+/* Within a run, time is due only if the account proves that the thread ran more, or less. */
 static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period, u64 lag)
 {
 	s64 more = (s64)(runtime - weight->base) - (s64)(weight->samples * period);
@@ -164,8 +164,8 @@ static __always_inline u64 average_age(u64 lag)
 }
 
 /*
- * Is called when ticks stop, and when they start again. Runtime from before the stop stays due;
- * runtime during it is not due.
+ * Is called when ticks stop, and when they start again. Runtime from before the stop stays due, and
+ * runtime during it does not.
  */
 static __always_inline void weigh_ticks_off(struct weight *weight, struct task_struct *task,
 					    u64 period, u64 lag, bool off)
