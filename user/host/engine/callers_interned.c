@@ -54,7 +54,7 @@ static uint32_t number_rule(struct interned *interned, const struct unwind_rule 
 	return number;
 }
 
-/* Moves later rules of the same run up, as far as they can still be found. */
+/* Moves later rules of the same run up if lookups still find them there. */
 static void remove_rule(struct interned *interned, uint32_t number)
 {
 	uint32_t gap = find_slot(interned, &interned->all[number]), slot = gap, home;

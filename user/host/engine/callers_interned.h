@@ -11,8 +11,8 @@ enum { RULE_SLOTS = 2 * RULES_MAX };
 /*
  * The rules of all files, each once, and the owners that have them. An owner is charged once for a
  * rule, even if several of its files have it. If several owners have a rule, each is charged.
- * Therefore nobody can pass a rule on to another's account. The number of a rule that no file has
- * any more is used again.
+ * Therefore nobody can shift a rule to another's account. When no file has a rule any more, its
+ * number is free.
  */
 struct interned {
 	struct unwind_rule *all; /* by number; the kernel's map */

@@ -40,7 +40,7 @@
  */
 enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 2 };
 
-/* Texts without ticks lose their tables if so many quarters of the lines are in use. */
+/* Texts without ticks lose their tables if this many quarters of the lines are in use. */
 enum { SHORT_QUARTERS = 3 };
 
 /*
@@ -93,7 +93,7 @@ static uint32_t get_word(const struct callers_rules *rules, uint32_t at)
 	return line ? line->word[unwind_word_of(at)] : at;
 }
 
-/* Makes memory for a word and all before it; false: there is none. */
+/* Allocates memory up to and including a word; false: there is none. */
 static bool make_room(struct callers_rules *rules, uint64_t last)
 {
 	struct error ignored;
@@ -128,8 +128,8 @@ static void set_state(struct rules_of_text *place, uint32_t state)
 }
 
 /*
- * An owner's part of all: the larger of its part of the words and its part of the rules. The share
- * is the part if all present owners, and one more, had equal parts.
+ * An owner's part of all, in 1/WHOLE: the larger of its part of the words and its part of the
+ * rules. The share is the part of each owner if all present owners, and one more, had equal parts.
  */
 enum { WHOLE = 1 << 20 };
 
@@ -193,14 +193,14 @@ static void free_table(struct callers_rules *rules, struct rules_of_text *place)
 	__atomic_store_n(&rules->refused, false, __ATOMIC_RELAXED);
 }
 
-/* Walks from now on do not use rules that they remember. */
+/* Makes later walks ignore rules that they remember. */
 static void begin_epoch(const struct callers_rules *rules)
 {
 	__atomic_fetch_add(&rules->maps.texts.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
 /*
- * Frees tables of an owner, until the owner has no more than the share, or so many words are free.
+ * Frees tables of an owner, until the owner has no more than the share, or enough words are free.
  * It marks them as full first, and waits for walks that may use them. Such a walk remembers rules
  * of the epoch in between.
  */
@@ -251,7 +251,7 @@ static bool evict_for(struct callers_rules *rules, uint32_t owner, const struct 
 
 /* --- moving tables together ---------------------------------------------------------------------- */
 
-/* At most 1/REST_SHARE of the time, ticks lack callers for it. */
+/* Ticks lack callers because of this for at most 1/REST_SHARE of the time. */
 enum { REST_SHARE = 100 };
 
 struct table_place {
@@ -286,7 +286,7 @@ static uint32_t list_tables(const struct callers_rules *rules, struct table_plac
 	return nr;
 }
 
-/* Words of the index are places of rows, which move as well. */
+/* Words of the index are places of rows, and move too. */
 static void move_table(struct callers_rules *rules, const struct table_place *table, uint32_t to)
 {
 	struct rules_of_text *place = place_of(rules, table->text);
@@ -300,10 +300,7 @@ static void move_table(struct callers_rules *rules, const struct table_place *ta
 	place->index = to;
 }
 
-/*
- * No walk may use the tables. The words below the first one are all in use, so that each one moves
- * down.
- */
+/* Moves tables to close the holes between them. No walk may use them. */
 static void move_together(struct callers_rules *rules, const struct table_place *list, uint32_t nr)
 {
 	uint32_t i;
@@ -317,7 +314,7 @@ static void move_together(struct callers_rules *rules, const struct table_place 
 
 /*
  * Many files that come and go leave holes, each too small for a large table. This makes one hole of
- * them all. False: there was none, or the last time was too short ago.
+ * them all. False: there was none, or the last time was too recent.
  */
 static bool join_holes(struct callers_rules *rules)
 {
@@ -344,7 +341,7 @@ static bool join_holes(struct callers_rules *rules)
 
 /* --- a file's table ------------------------------------------------------------------------------ */
 
-/* Allocates so many words. Returns their index, or a negative errno without room or memory. */
+/* Allocates words. Returns their index, or a negative errno without room or memory. */
 static int64_t alloc_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)
 {
 	int64_t at;
@@ -412,7 +409,7 @@ static int64_t alloc_table(struct callers_rules *rules, uint32_t owner,
 }
 
 /*
- * Copies a file's table. The index comes first. It has one word more than granules, which ends the
+ * Copies a file's table. The index comes first, with one word more than granules, which ends the
  * rows of the last one.
  */
 static uint32_t write_table(struct callers_rules *rules, const struct unwind_table *table,
@@ -471,7 +468,7 @@ static uint32_t write_read(struct callers_rules *rules, int code, struct unwind_
 	return state;
 }
 
-/* The kernel's vDSO is the same for all 64-bit processes, so also our own. */
+/* The kernel's vDSO is the same in all 64-bit processes. Therefore our own is read. */
 static uint32_t write_vdso(struct callers_rules *rules, struct rules_of_text *place)
 {
 	const struct unwind_go none = { 0 };
@@ -512,7 +509,7 @@ static uint32_t write_file(struct callers_rules *rules, int fd, struct rules_of_
 	return write_read(rules, reader_rules(fd, &table, &go, &ignored), &table, &go, place);
 }
 
-/* For a far file, the time counts in which its owner makes us wait. */
+/* For a far file, the time that its owner makes us wait counts. */
 static uint32_t write_wanted(struct callers_rules *rules, const struct wanted_rules *wanted,
 			     struct rules_of_text *place)
 {
@@ -547,8 +544,8 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	uint32_t state;
 
 	/*
-	 * A text that is announced again may have its table. If it found no room, there may be some
-	 * now.
+	 * A text that is announced again may still have its table. If it found no room, it is tried
+	 * again.
 	 */
 	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
 		return;
@@ -559,10 +556,7 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	set_state(place, state);
 }
 
-/*
- * Waits for the next text, with the lock held. Texts whose owners have used up their time stay in
- * the queue.
- */
+/* Waits for the next text, with the lock held. Texts of owners without time stay in the queue. */
 static bool await_wanted(struct callers_rules *rules, struct wanted_rules *result)
 {
 	struct timespec until;
@@ -736,7 +730,7 @@ void callers_rules_end(struct callers_rules *rules)
 	rules->ending = true;
 	pthread_cond_broadcast(&rules->changed);
 	pthread_mutex_unlock(&rules->lock);
-	/* The table in hand is not wanted any more. */
+	/* The current table is not needed any more. */
 	rules->until_ns = monotonic_ns();
 	pthread_join(rules->thread, NULL);
 	free_rules(rules);

@@ -12,7 +12,7 @@
 
 struct callers_rules;
 
-/* The maps that tables are written into. The caller keeps all but `rules`. */
+/* The maps for the tables. The caller keeps all but `rules`. */
 struct callers_rules_maps {
 	int lines_fd; /* the first lines; more come in chunks */
 	int line_chunks_fd;
@@ -49,7 +49,7 @@ bool callers_rules_are_short(const struct callers_rules *rules);
 /* The number of texts that have no table yet. Each may have a descriptor. */
 size_t callers_rules_waiting(struct callers_rules *rules);
 
-/* Waits until the thread has nothing to do, at most so long. */
+/* Waits until the thread has nothing to do, or this time is over. */
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);
 
 /* Bytes of kernel memory in use. */

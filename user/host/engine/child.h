@@ -17,7 +17,7 @@ struct child {
 	int pid_fd; /* readable when the child has ended */
 	int go_fd;
 	int failed_fd;
-	uint64_t cpu_ns; /* set by child_wait: CPU time of it and of children it waited for */
+	uint64_t cpu_ns; /* CPU time of it and of its waited-for children; set by child_wait */
 };
 
 /* user NULL: do not change the user. argv ends with NULL. */

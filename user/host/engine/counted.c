@@ -3,10 +3,9 @@
  * The account: total = binned + outside + filtered + lost, for each target.
  *
  * The programs count a tick twice, on different paths: in the total of its target
- * (target_account.ticks, or first in the range that it fell in), and in one of the parts: a node of
- * the table of ticks, or a counter here. At the end of sampling the total must be the sum of the
- * parts. While sampling runs the two cannot be read at one moment, so that the total of a profile
- * is the sum.
+ * (target_account.ticks, or first in its range), and in one of the parts: a node of the table of
+ * ticks, or a counter here. At the end of sampling the total must be the sum of the parts. While
+ * sampling runs the two cannot be read at the same moment, and the total of a profile is the sum.
  *
  * To read a counter is to exchange it with 0 in one step. Therefore a tick that falls meanwhile is
  * in this profile or in the next one, never in both or in neither.

@@ -56,7 +56,7 @@ struct counted {
 	size_t nr_cpus;
 	struct target_account *targets;
 	size_t nr_targets;
-	bool callers; /* ticks outside of all text are in the table of ticks */
+	bool callers; /* the table of ticks includes ticks outside of all text */
 	bool take; /* clear the counters; otherwise only read them */
 	struct tally *tallies; /* for each target: what was read since this was set up */
 };
@@ -65,12 +65,12 @@ struct counted {
 void counted_account(const struct counted *counted, uint32_t target);
 
 /*
- * Counts delayed ticks that are not filed yet as lost. Call it at the end, when no program can file
+ * Counts delayed ticks that were never filed as lost. Call it at the end, when no program can file
  * them.
  */
 void counted_pending(const struct counted *counted, uint32_t target);
 
-/* All ticks of a target since the start, with those that the ranges still hold. */
+/* All ticks of a target since the start, including those still in ranges. */
 uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 
 /* All ticks of a CPU. While sampling runs, the result may be slightly less than the last. */

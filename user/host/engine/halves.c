@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The kernel's table of ticks has two halves, so that one can be read and cleared while programs
- * count in the other:
+ * The kernel's table of ticks has two halves. One is read and cleared while programs count in the
+ * other:
  *
  *     1. halves_flip(): new ticks go to the other half.
  *     2. A grace period: programs that began before the flip end.
@@ -9,7 +9,7 @@
  *     4. halves_grow(): if the half filled up quickly, the empty one becomes larger before it is used next.
  *
  * A half is an open-addressing hash with a power of two of nodes. The kernel allocates the whole of
- * it, and charges it to our cgroup. Therefore both halves are small at first. They lie in one map
+ * it, and charges it to our cgroup. Therefore both halves are small at first. They are in one map
  * that is made at load; a larger half is a map of its own.
  */
 #include "host/engine/halves.h"
@@ -22,13 +22,13 @@
 
 #include "base/util.h"
 
-/* A half begins with 1 MiB, or more if some seconds may need it. */
+/* A half begins with 1 MiB, or more if the first seconds may need it. */
 enum { FIRST_NODES = (1 << 20) / sizeof(struct table_node), FIRST_SECONDS = 2 };
 
 /* No half has fewer nodes. */
 enum { NODES_MIN = 1024 };
 
-/* After a half that filled up so quickly, the other one becomes so many times larger. */
+/* If a half filled up that quickly, the other one becomes GROWTH times larger. */
 enum { GROWTH = 4 };
 #define QUICK_NS (2 * SECOND_NS)
 
@@ -180,7 +180,7 @@ void halves_grow(struct halves *halves, uint64_t filled_ns)
 	fd = make_half(wanted);
 	if (fd < 0)
 		return;
-	/* Waits of more nodes than there are harm nobody. */
+	/* Waits of more nodes than there are do no harm. */
 	if (!make_waits_half(halves, half, wanted) ||
 	    bpf_map_update_elem(halves->outer_fd, &half, &fd, BPF_ANY)) {
 		close(fd);

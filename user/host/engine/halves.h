@@ -29,7 +29,7 @@ void halves_init(struct halves *halves);
 /* Before load: the most bytes of a half, and how many nodes may be needed in a second. */
 void halves_plan(struct halves *halves, uint64_t bytes, double per_second);
 
-/* Bytes of kernel memory that the two may come to. */
+/* The most kernel memory of both, in bytes. */
 uint64_t halves_most(const struct halves *halves);
 
 /* After load, when base_fd, outer_fd and state are set. */
@@ -49,8 +49,8 @@ int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_a
 		     struct node_waits **waits);
 
 /*
- * Makes the half that is not in use larger, if the other one filled up in so short a time. It must
- * be empty, and unused by programs. Without memory it keeps its size.
+ * If the half in use filled up in less than this time, makes the other one larger. That one must be
+ * empty, and unused by programs. Without memory it keeps its size.
  */
 void halves_grow(struct halves *halves, uint64_t filled_ns);
 

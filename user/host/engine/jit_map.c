@@ -16,7 +16,7 @@
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U
 
-/* Entries of the tree do not overlap, because a new one removes all that it overlaps. */
+/* Entries of the tree do not overlap: a new one removes all that it overlaps. */
 struct jit_map {
 	int fd;
 	bool blind; /* it was too large, or is no longer a dump */

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Reads a perf map, or a dump of just-in-time code, while the process writes it, to find the code
- * that is at an address now. The process may write anything at any rate. Therefore the bytes of a
- * reading and the remembered functions are limited.
+ * Reads a perf map, or a dump of just-in-time code, while the process writes it, to find the
+ * current code at an address. The process may write anything at any rate. Therefore the bytes of
+ * one reading and the remembered functions are limited.
  */
 struct jit_map;
 
@@ -28,7 +28,7 @@ enum {
 	JIT_CODE_MAX = 16 << 20, /* bytes of a function: a larger one is a region of functions */
 };
 
-/* The map owns fd, except if it is NULL: out of memory. */
+/* The map owns fd, unless the result is NULL: out of memory. */
 struct jit_map *jit_map_new(int fd);
 
 /* Reads the same file by another descriptor, which the map owns. */
@@ -36,7 +36,7 @@ void jit_map_renew(struct jit_map *map, int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
 /*
- * Called each time other code replaces a code; time is by CLOCK_MONOTONIC, or 0 if the file has no
+ * Called when other code replaces a code. time is by CLOCK_MONOTONIC, or 0 if the file has no
  * times. Returns nonzero if out of memory.
  */
 typedef int (*jit_replaced)(void *ctx, const struct jit_code *code, uint64_t time);

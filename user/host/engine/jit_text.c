@@ -11,7 +11,10 @@
 
 #include "base/util.h"
 
-/* A place keeps the code's offset modulo this, so that bins of any width divide it alike. */
+/*
+ * A place keeps the code's offset modulo this. Therefore bins of any width divide it in the same
+ * way.
+ */
 #define PLACE_ALIGN 65536ULL
 
 struct jit_text *jit_text_new(void)

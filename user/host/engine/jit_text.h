@@ -10,7 +10,7 @@
 
 /*
  * The just-in-time text of a process: its perf map, and code that other code has replaced. Replaced
- * code gets a place of its own, where no process has text: from JIT_PLACES on, or, if some of its
+ * code gets a place of its own, where no process has text: from JIT_PLACES on or, if some of its
  * ticks may be the next code's, from JIT_DOUBTFUL on.
  */
 #define JIT_PLACES (1ULL << 52)
@@ -18,8 +18,7 @@
 
 /*
  * Code that had ticks when other code replaced it. Ticks are counted by address alone. Therefore
- * the number of the text was changed then: ticks with an older number belong to code of an earlier
- * version.
+ * the text got a new number then: ticks with an older number belong to code of an earlier version.
  */
 struct jit_former {
 	uint64_t start;
@@ -41,7 +40,7 @@ struct jit_text {
 	uint64_t device; /* device of the map's file */
 	uint64_t inode;
 	int watch; /* inotify watch; -1: none */
-	int asked; /* for far text: where the next copy of the map comes from; -1: nowhere */
+	int asked; /* for far text: the source of the next copy of the map; -1: none */
 	bool sought; /* a dump was looked for, because there is no map */
 	bool is_read; /* the map was read to its end at least once */
 	bool too_large;
@@ -60,7 +59,7 @@ void jit_text_free(struct jit_text *text, size_t *room); /* NULL is fine */
 int jit_text_add_former(struct jit_text *text, const struct jit_code *code, char *name,
 			bool doubtful);
 
-/* Where the code is now that was at an address in a version: still there, or in a place. */
+/* The place of the code that was at an address in a version: still there, or elsewhere. */
 uint64_t jit_text_find_former(const struct jit_text *text, uint32_t version, uint64_t address);
 
 /* Removes code of earlier versions than this one. */

@@ -14,7 +14,7 @@ struct kernel_btf {
 	int fork_tracepoint; /* type id of the tracepoint's prototype; or a negative errno */
 	int exit_arguments; /* of sched_process_exit with its context; 0: no such tracepoint */
 	int exit_mm_release; /* type id of the function; or a negative errno */
-	bool can_walk; /* it has the tree of mappings, and an iterator over them */
+	bool can_walk; /* the tree of mappings, and an iterator over them, exist */
 
 	/* Offsets in a CPU's data, and of a member of struct tick_sched; -1: there is none. */
 	int64_t tick_cpu_sched, hrtimer_bases, irq_regs;
@@ -49,10 +49,10 @@ void kernel_btf_know(const struct kernel_types *types);
 int kernel_can_walk(struct error *err);
 
 /*
- * Where an exiting thread can be seen while it still has its address space. The tracepoint
+ * How a thread is seen that exits and still has its address space. The tracepoint
  * sched_process_exit comes before exit_mm since "exit: move and extend sched_process_exit()
  * tracepoint" (6.16), which also added the argument that we recognise it by. On older kernels it is
- * the entry of exit_mm_release; where the kernel cannot trace functions, there is no such place.
+ * the entry of exit_mm_release. If the kernel cannot trace functions, there is no way.
  */
 enum exit_hook {
 	EXIT_HOOK_TRACEPOINT,

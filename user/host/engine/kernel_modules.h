@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* The kernel's modules, so that what ran in one is listed under its name. */
+/* The kernel's modules. Ticks in a module are listed under its name. */
 struct kernel_module {
 	char *name;
 	uint64_t start;

@@ -74,7 +74,7 @@ static int enter_names(struct scan *scan, const char *names, size_t size)
 	return 0;
 }
 
-/* Mapped and not allocated, because the heap would keep memory of this size from then on. */
+/* The memory is mapped, because the heap would keep this size. */
 static int read_part(int fd, uint64_t from, uint32_t size, struct part *part)
 {
 	ssize_t got;
@@ -145,10 +145,10 @@ static const struct btf_type *type_at(const struct scan *scan, uint32_t id)
 
 /*
  * The 32-bit words of each kind of type, as letters: the word of struct btf_type that is a size or
- * a type, the words behind it, and those of each element behind these.
+ * a type, the words after it, and those of each element.
  *
  *     n   a name
- *     m   a member's name: the element is left out if the name is not wanted
+ *     m   a member's name: the element is left out if the name is not needed
  *     t   a type, which is needed too
  *     p   the same, but only if it is a function's prototype
  *     v   a variable: the element is left out if nothing needs it
@@ -282,7 +282,9 @@ static int find_needed(struct scan *scan)
 			ret = need(scan, id);
 	while (!ret && scan->nr_waiting)
 		ret = need_references(scan, type_at(scan, scan->waiting[--scan->nr_waiting]));
-	/* In the kernel's order, so that of several with one name libbpf finds the same one first. */
+	/*
+	 * In the kernel's order: if several types have one name, libbpf finds the same one first.
+	 */
 	for (id = 1; id < scan->nr; id++)
 		if (scan->numbers[id])
 			scan->numbers[id] = ++scan->nr_needed;

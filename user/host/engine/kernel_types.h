@@ -12,7 +12,7 @@
 
 /*
  * The types of the kernel's BTF that have certain names, as a BTF of their own. It has some 8 KiB,
- * where libbpf would need two copies of 5 MiB. A structure has only the members with these names,
+ * while libbpf would need two copies of 5 MiB. A structure has only the members with these names,
  * and a pointer points to nothing, or to a function's prototype.
  */
 struct kernel_types {
@@ -21,9 +21,9 @@ struct kernel_types {
 };
 
 /*
- * Reads a file of BTF without ELF. If its form is not known here, libbpf reads all of it. The
- * names, of so many bytes, are one after the other, each with its NUL. Returns 0 or a negative
- * errno. Free the types in any case.
+ * Reads a file of BTF without ELF. If its form is not known here, libbpf reads all of it. `names`
+ * has `size` bytes, each name with its NUL. Returns 0 or a negative errno. Free the types in any
+ * case.
  */
 int kernel_types_read(const char *path, const char *names, size_t size, struct kernel_types *result,
 		      struct error *err);

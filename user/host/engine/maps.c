@@ -59,7 +59,9 @@ void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t si
 	if (whole > UINT32_MAX - 2 * chunk - array->base)
 		whole = (UINT32_MAX - 2 * chunk - array->base) / chunk * chunk;
 	array->limit = array->base + whole;
-	/* Chunks that would be added at once, each after a grace period, are in the base instead. */
+	/*
+	 * Chunks that would be added at once, each after a grace period, are in the base instead.
+	 */
 	while (array->base <= array->ahead && array->base < array->limit)
 		array->base += chunk;
 }
@@ -72,8 +74,8 @@ static size_t array_bytes(const struct chunked_array *array, uint32_t elements)
 }
 
 /*
- * Allocates slots for all maps that there may be, so that looking up an element need not wait for
- * another thread that adds some.
+ * Allocates slots for all possible maps. Therefore looking up an element does not wait for a thread
+ * that adds some.
  */
 static int make_slots(struct chunked_array *array, struct error *err)
 {

@@ -27,9 +27,9 @@ int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *
 void mapped_array_close(struct mapped_array *array);
 
 /*
- * An array that BPF programs and user space share, and that can grow: elements of `element_size`
- * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
- * added to an array of maps. It is mapped for reading and writing.
+ * An array that BPF programs and user space share, and that can grow. It has elements of
+ * `element_size` bytes: the first `base` of them are in a map that is made at load, the others in
+ * chunks that are added to an array of maps. It is mapped for reading and writing.
  */
 struct chunked_array {
 	uint32_t element_size;
@@ -44,7 +44,7 @@ struct chunked_array {
 	size_t nr_maps;
 };
 
-/* Divides bytes, before load. `ahead` elements are to exist before they are needed. */
+/* Divides bytes, before load. The next `ahead` elements shall always exist. */
 void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
 			uint32_t chunk, double ahead);
 
@@ -60,23 +60,24 @@ uint32_t chunked_array_low(const struct chunked_array *array);
 /* An element in place, or NULL. Another thread may be adding elements meanwhile. */
 void *chunked_array_at(const struct chunked_array *array, uint32_t number);
 
-/* Afterwards no element is in place, and the kernel's memory is freed with the array as before. */
+/*
+ * Afterwards elements cannot be accessed; the kernel's memory is freed with the array, as before.
+ */
 void chunked_array_unmap(struct chunked_array *array);
 void chunked_array_free(struct chunked_array *array);
 
 /*
- * Sets what a map of type BPF_MAP_TYPE_TASK_STORAGE holds for the task of a pidfd. The kernel
- * refuses that with EAGAIN at the moment when another program, be it of another profiler, makes the
- * task's first record or deletes its last one; then this tries again. Returns 0 or a negative
- * errno.
+ * Sets the element of a map of type BPF_MAP_TYPE_TASK_STORAGE for the task of a pidfd. The kernel
+ * returns EAGAIN while another program, even of another profiler, makes the task's first record or
+ * deletes its last one. Then this tries again. Returns 0 or a negative errno.
  */
 int task_storage_set(int map_fd, int pid_fd, const void *value);
 
 /*
- * Waits until every BPF program that is running now has ended. The kernel waits for running
- * programs before it releases an inner map, and so before an update of the outer map returns
- * (commit 1ae80cf31938, "bpf: wait for running BPF programs when updating map-in-map", 4.20).
- * membarrier() would also do, but not with nohz_full CPUs.
+ * Waits until every BPF program that runs now has ended. The kernel waits for running programs
+ * before an update of an outer map returns (commit 1ae80cf31938, "bpf: wait for running BPF
+ * programs when updating map-in-map", 4.20). membarrier() would do the same, but not with nohz_full
+ * CPUs.
  */
 struct grace_period {
 	int fd; /* a map whose updates wait; -1: not made yet */

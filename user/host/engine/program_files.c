@@ -23,7 +23,7 @@ struct program_file {
 	void *text;
 };
 
-/* One file whose libraries are looked for, and the folders that it names for that. */
+/* One file whose libraries are looked for, and its list of folders. */
 struct needing {
 	struct program_files *files;
 	const char *origin; /* its own folder */
@@ -42,7 +42,7 @@ static bool is_known(const struct program_files *files, const struct stat *stat)
 	return false;
 }
 
-/* The first DIR/NAME that there is, of folders in a list like PATH. */
+/* The first existing DIR/NAME, with the folders of a list like PATH. */
 static bool search(const char *dirs, const char *origin, const char *name, char path[PATH_MAX])
 {
 	static const char word[] = "$ORIGIN";
@@ -178,7 +178,7 @@ static void add_program(struct program_files *files, const char *path)
 	struct program_file file;
 	struct stat stat;
 
-	/* The programs of others may name any file as their library. */
+	/* Programs of other users may name any file as their library. */
 	if (fd < 0 || fstat(fd, &stat) || is_known(files, &stat) || files->nr >= FILES_MAX ||
 	    GROW(files->list, files->room, files->nr + 1))
 		return;

@@ -12,8 +12,8 @@ struct program_files {
 };
 
 /*
- * Maps COMMAND's program or a script's interpreter, its loader and its libraries, as far as they
- * are found where the loader looks first. Others are announced at their first tick.
+ * Maps COMMAND's program or a script's interpreter, its loader and its libraries, if they are where
+ * the loader looks first. Others are announced at their first tick.
  */
 void program_files_map(struct program_files *files, const char *command);
 void program_files_free(struct program_files *files);

@@ -92,7 +92,7 @@ void programs_close(struct programs_file *file)
 	close_fd(&file->fd);
 }
 
-/* For libbpf a name with "___" also means the part before it. */
+/* libbpf also uses the part of a name before "___". */
 static void write_name(FILE *to, const char *name)
 {
 	const char *flavor = *name ? strstr(name + 1, "___") : NULL;
@@ -102,7 +102,7 @@ static void write_name(FILE *to, const char *name)
 		fprintf(to, "%.*s%c", (int)(flavor - name), name, 0);
 }
 
-/* All texts in the object's own BTF, and what its programs attach to. */
+/* All texts in the object's own BTF, and the attach points of its programs. */
 static int write_names(const struct bpf_object *object, FILE *to)
 {
 	const struct bpf_program *program = NULL;
@@ -174,7 +174,7 @@ int programs_load(const struct programs_file *file, struct bpf_object_skeleton *
 	return ret == -EINVAL ? -EOPNOTSUPP : ret;
 }
 
-/* Clocks and iterators are begun when they are used. */
+/* Clocks and iterators are started when they are used. */
 static bool is_attached(const struct bpf_program *program)
 {
 	enum bpf_attach_type type = bpf_program__expected_attach_type(program);

@@ -9,8 +9,8 @@
 #include "host/engine/kernel_types.h"
 
 /*
- * How an object of BPF programs is loaded without all of the kernel's BTF: libbpf gets the types
- * that the object refers to (kernel_types.h), and what its programs attach to is looked up here.
+ * Loads an object of BPF programs without all of the kernel's BTF. libbpf gets only the types that
+ * the object refers to (kernel_types.h), and the attach points of its programs are looked up here.
  *
  *     ret = programs_open(&file, err);
  *     skel = NAME_bpf__open_opts(&file.opts);

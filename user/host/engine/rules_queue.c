@@ -33,7 +33,7 @@ void rules_queue_drop(struct rules_queue *queue, uint32_t text)
 	}
 }
 
-/* The time that an owner has spent, less the refill since. */
+/* The time that an owner has spent, less its refill since then. */
 static uint64_t spent(const struct rules_queue *queue, uint32_t number, uint64_t now_ns)
 {
 	uint64_t back = (now_ns - queue->owners[number].at_ns) / QUEUE_REFILL;

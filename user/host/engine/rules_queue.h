@@ -9,10 +9,9 @@
 #include "shared/callers_abi.h"
 
 /*
- * Texts that wait for their tables. Root's come first. Within root's and the others', one text of
- * each owner is next, so that nobody waits for all files of another one. An owner other than root
- * and us has some seconds of reading time, which are refilled slowly; without time, that owner's
- * texts wait.
+ * Texts that wait for their tables. Root's come first. Otherwise owners take turns with one text
+ * each, so that nobody waits for all files of another one. An owner other than root and us has some
+ * seconds of reading time, which are refilled slowly. Texts of an owner without time wait.
  */
 enum { QUEUE_SECONDS = 10, QUEUE_REFILL = 60 /* a second in so many */ };
 

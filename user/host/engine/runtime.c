@@ -9,7 +9,7 @@
 #include "host/engine/split_names.h"
 #include "shared/callers_abi.h"
 
-/* Of 16 bytes each. For each name, all are compared. */
+/* Each has 16 bytes, and all are compared for each name. */
 enum { SUM_NAMES_MAX = 4096 };
 
 /* By target, then by split. */
@@ -93,7 +93,7 @@ static int delete_entry(int map_fd, const struct spent_key *key, struct table_st
 	return ret;
 }
 
-/* The part of the deleted entry is read first, because no later reading has it. */
+/* The part of the deleted entry is read first, because it is read only once. */
 static void mark_taken(struct runtime_split *split)
 {
 	uint64_t unbinned = split->unbinned < split->gone_unbinned ? split->unbinned :
@@ -155,7 +155,7 @@ void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state 
 
 /*
  * The number of a name. Programs may choose any name. Therefore, after some thousands of names or
- * without memory, the number is that of the empty name.
+ * without memory, the result is the number of the empty name.
  */
 static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BYTES])
 {

@@ -13,9 +13,9 @@ struct table_state;
 
 /*
  * The CPU time of the processes, threads or cgroups that targets are split into. The programs add
- * it up in a map. What was already taken of an entry is kept here, because an entry cannot be read
- * and cleared in one step. An entry whose threads have all ended is deleted once all of it is in a
- * profile.
+ * it up in a map. The part of an entry that earlier profiles have is kept here, because an entry
+ * cannot be read and cleared in one step. An entry whose threads have all ended is deleted once all
+ * of it is in a profile.
  */
 enum { SPLIT_NAME_BYTES = 16 };
 
@@ -28,7 +28,7 @@ struct runtime_split {
 	uint64_t taken_unbinned;
 	uint32_t pass; /* the last pass that found a thread of it */
 	bool gone; /* it is no longer in the map, because all its threads have ended */
-	uint64_t gone_ns; /* what it had when it was deleted there, and no take has taken */
+	uint64_t gone_ns; /* its time when it was deleted there, which no profile has */
 	uint64_t gone_unbinned;
 	uint64_t sum; /* 0, or the id of the split that it is about to be added to */
 	char name[SPLIT_NAME_BYTES]; /* of a process or thread */
@@ -47,7 +47,10 @@ struct runtime {
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
-/* Marks what was read as taken, and forgets entries that were idle in the pass with that number. */
+/*
+ * Notes that a profile has what was read, and forgets entries that were idle in the pass with that
+ * number.
+ */
 void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
 			struct table_state *state);
 
@@ -55,8 +58,9 @@ void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
 void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state *state);
 
 /*
- * Adds up by name the entries that have ended. runtime_find_sums() chooses the split that each is
- * added to; runtime_sum_of() is 0 for those that stay. runtime_add_up() returns how many it added.
+ * runtime_find_sums() chooses, for each entry that has ended, the split of its name that it is
+ * added to. runtime_sum_of() returns that split, or 0 for those that stay. runtime_add_up() adds
+ * them up, and returns how many it added.
  */
 void runtime_find_sums(struct runtime *runtime);
 uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split);

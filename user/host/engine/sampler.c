@@ -37,8 +37,8 @@ static int uevent_open(void)
 }
 
 /*
- * A suspension to memory takes CPUs away and brings them back, without an event on that socket. At
- * its end, as when the clock is set, a timer of this kind is cancelled.
+ * A suspension to memory removes CPUs and brings them back, without an event on that socket. At its
+ * end, and when the clock is set, a timer of this kind is cancelled.
  */
 static int resume_open(void)
 {
@@ -132,10 +132,9 @@ int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu)
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		/*
-		 * Idle ticks belong to nobody. If they were not excluded they would count against
-		 * the throttle, which the scheduler's tick resets, and idle CPUs stop that tick:
-		 * after some 400 idle ticks the clock stood still until a jiffy after the next
-		 * wake-up.
+		 * Idle ticks belong to no thread. They would also count against the throttle, which
+		 * the scheduler's tick resets, and idle CPUs stop that tick: after some 400 idle
+		 * ticks the clock would stop until a jiffy after the next wake-up.
 		 */
 		.exclude_idle = 1,
 	};
@@ -208,9 +207,8 @@ static void event_close(struct sampler_event *event)
 }
 
 /*
- * Ticks that the throttle withheld: the event's time advanced while its count stood still, for the
- * rest of a jiffy at least. A difference below a millisecond only means that the two clocks are
- * read one after the other.
+ * Ticks that the throttle withheld: the event's time advanced by a jiffy or more while its count
+ * stood still. A smaller difference only means that the two clocks are read one after the other.
  */
 static uint64_t event_withheld(const struct sampler_event *event)
 {
@@ -331,7 +329,7 @@ static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 
 /*
  * Whether a suspension may have ended since the last call, after which clocks are dead. If only the
- * time was set, or the suspension was aborted, they are opened anew in vain.
+ * time was set, or the suspension was aborted, they are opened anew for nothing.
  */
 static bool may_have_slept(const struct sampler *sampler)
 {

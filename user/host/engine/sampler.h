@@ -14,11 +14,12 @@
 /*
  * The source of ticks. The clock of an online CPU consists of a few perf CPU-clock events with
  * different fixed periods. Their rates add up to the requested one, and each runs the program. A
- * single event would fall in step with programs that wake at its own pace: its interrupt also
- * serves a sleeper's timer, and the sleeper begins just behind the tick. The adaptive frequency
- * mode is never used, because it miscounts idle hosts by an order of magnitude, nor is
- * PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's tick is one program for
- * all CPUs; CPUs without such a tick get the clock.
+ * single event would fall in step with programs that wake at the same pace: its interrupt also
+ * serves a sleeper's timer, and the sleeper begins just after the tick.
+ *
+ * The adaptive frequency mode is never used, because it miscounts idle hosts by an order of
+ * magnitude, nor is PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's tick
+ * is one program for all CPUs; CPUs without such a tick get the clock.
  */
 enum { SAMPLER_CLOCKS = 3 };
 
@@ -70,7 +71,7 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 
 /*
  * Call when changes_fd is readable: samples new CPUs, and restarts all clocks after a suspension to
- * memory, which only the clock of the first CPU survives.
+ * memory. Only the clock of the first CPU survives that.
  */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 

@@ -43,7 +43,7 @@ int sched_tick_find(struct sched_tick *result, struct error *err)
 	struct timespec fine = { 0 };
 
 	clock_getres(CLOCK_MONOTONIC, &fine);
-	/* Without high resolution, timers run from the tick, which then is no such timer itself. */
+	/* Without high resolution, timers run from the tick, which is then no such timer itself. */
 	if (fine.tv_sec || fine.tv_nsec > 1 || !sched_tick_period_ns())
 		return refuse_tick(err, "the timers here have no high resolution (highres=off?)");
 	return find_distances(result, err);

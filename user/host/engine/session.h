@@ -26,8 +26,8 @@ extern const char *const split_words[];
  *     open (maps and programs loaded, targets followed) -> start (clock runs) -> poll... -> stop
  *          -> take -> close
  *
- * A session owns its programs, maps, events and the files it pinned; close releases all of them at
- * any point. A killed process leaves nothing behind, because descriptors hold all of it.
+ * A session owns its programs, maps, events and open files; close releases all of them at any
+ * point. A killed process leaves nothing behind, because only descriptors hold them.
  */
 struct session_options {
 	enum tick_source source;
@@ -46,7 +46,7 @@ struct session_options {
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
 	uint64_t memory; /* hard limit for what was counted, in bytes */
 	/*
-	 * The only CPUs to sample, as a list like 0,2-3; NULL: all. With a list CPU time is unknown
+	 * Sample only these CPUs, in a list like 0,2-3; NULL: all. With a list CPU time is unknown
 	 * and samples have no weights, because the scheduler's accounts are of all CPUs. Must
 	 * outlive the session.
 	 */
@@ -56,15 +56,15 @@ struct session_options {
 	const struct target *targets; /* at least one; the array is copied */
 	size_t nr_targets;
 	/*
-	 * The version 1 hierarchy that cgroup targets and SPLIT_CGROUP use, by one of its
-	 * controllers ("memory"); NULL: version 2.
+	 * The version 1 hierarchy for cgroup targets and SPLIT_CGROUP, by one of its controllers
+	 * ("memory"); NULL: version 2.
 	 */
 	const char *cgroup_controller;
 	/*
-	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted.
-	 * SPACE_ANNOUNCED means that this is unknown yet; then it is called again, and until then
-	 * ticks are counted. Ticks of a cgroup that is left out are filtered, and no profile has
-	 * its name. NULL: all are wanted.
+	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup count.
+	 * SPACE_ANNOUNCED means that this is unknown yet: then ticks are counted, and the function
+	 * is called again. Ticks of a cgroup that is left out are filtered, and no profile has its
+	 * name. NULL: all count.
 	 */
 	enum space_state (*choose)(void *context, const char *cgroup);
 	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
@@ -89,15 +89,15 @@ int session_poll(struct session *session, struct error *err);
 
 /*
  * Between pause and resume no tick is counted and no time passes, neither for the session nor for
- * CPUs. Resume may set another period for the clock, if all that was counted with the old one was
- * taken; the scheduler's tick has only its own period. A session may also end while it is paused.
+ * CPUs. Resume may set another period for the clock, if a profile has all ticks of the old one; the
+ * scheduler's tick has only its own period. A session may also end while it is paused.
  */
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
 /*
- * Between these two no tick falls, but the CPU time of targets counts: later ticks stand for it.
- * Each needs a walk over all threads. If a profile is made in between, the duty may change.
+ * Between these two no tick falls, but the CPU time of targets counts, and later ticks stand for
+ * it. Each needs a walk over all threads. If a profile is made in between, the duty may change.
  */
 void session_stop_ticks(struct session *session);
 void session_start_ticks(struct session *session, double duty_percent);
@@ -136,28 +136,28 @@ int session_stop(struct session *session, struct error *err);
  */
 int session_take(struct session *session, struct profile **result, struct error *err);
 
-/* The same, but the ticks stay for the next profile. It is not exact while sampling runs. */
+/* Does the same, but the ticks stay for the next profile. It is not exact while sampling runs. */
 int session_peek(struct session *session, struct profile **result, struct error *err);
 
 /*
- * Closes files without a tick in the last two profiles, and files whose ticks in the last one were
- * all of processes or cgroups that have ended. Open that profile's objects first; afterwards that
- * is not possible.
+ * Closes files without a tick in the last two profiles, and files whose last ticks were all of
+ * processes or cgroups that have ended. Open that profile's objects first; afterwards that is not
+ * possible.
  */
 void session_let_go(struct session *session);
 
 /*
- * The least that the next profile will have: the CPU time of targets and of cgroups, in a profile
- * without ticks, and the number of ticks. It needs a walk over all threads. A cgroup whose name is
- * unknown yet is in no split.
+ * A minimum for the next profile: the CPU time of targets and of cgroups, in a profile without
+ * ticks, and the number of ticks. It needs a walk over all threads. A cgroup without a name yet is
+ * in no split.
  */
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,
 		  struct error *err);
 
-/* When a profile that is made now would begin, on the clock of monotonic_ns(). */
+/* The begin of a profile that is made now, on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
 
-/* The time of day of a time on that clock, by the host's clock as it is set now. */
+/* Converts a time of that clock to the time of day, by the host's clock as it is set now. */
 struct timespec session_time(const struct session *session, uint64_t at_ns);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The maps that walks need, and the files of processes that have just begun. */
+/* The maps for walks, and the files of processes that have just begun. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "shared/callers_abi.h"
 
 /*
- * The largest part of --memory for rules. They use what they need: clang alone has 10 MiB of rules,
- * and a whole host without it 13.
+ * The largest part of --memory for rules. They use only what they need: clang alone has 10 MiB of
+ * rules, and a whole host without it 13.
  */
 enum { RULES_SHARE = 2 };
 
@@ -89,11 +89,14 @@ int session_bind_callers(struct session *session, struct error *err)
  */
 #define MS 1000000ULL
 
-/* The loader is done after 1 to 3 ms as a rule; an interpreter loads modules for longer. */
+/* The loader usually needs 1 to 3 ms; an interpreter loads modules for longer. */
 #define FIRST_LOOK (3 * MS)
 enum { LATER = 4, LOOKS = 3 };
 
-/* At most 1/REST_SHARE of a processor's time, because a process may have any number of mappings. */
+/*
+ * The search uses at most 1/REST_SHARE of a processor's time, because a process may have any number
+ * of mappings.
+ */
 enum { REST_SHARE = 20 };
 
 void session_note_starting(struct session *session, uint32_t tgid)

@@ -57,7 +57,9 @@ static void note_uses(struct session *session)
 		session->splits.list[i].used = true;
 }
 
-/* A cgroup without a tick may have threads: its time needs its name, and the decision on it. */
+/*
+ * A cgroup without a tick may have threads. Then its name and the decision on it are still needed.
+ */
 static bool is_running(const struct session *session, const struct split_name *name)
 {
 	return !name->dropped &&
@@ -65,8 +67,8 @@ static bool is_running(const struct session *session, const struct split_name *n
 }
 
 /*
- * A cgroup without threads is dropped from the kernel's map. If it has a tick by the next profile, it is entered again.
- * Otherwise its name is freed, and the programs announce it again if it comes back.
+ * Drops a cgroup without threads from the kernel's map. If it has a tick by the next profile, it is
+ * entered again. Otherwise its name is freed, and the programs announce it again if it comes back.
  */
 static bool may_forget(struct session *session, struct split_name *name)
 {
@@ -209,7 +211,7 @@ static void reclaim_texts(struct session *session)
 				       (session_texts_are_short(session) ? RECLAIM_NS : RETRY_NS);
 }
 
-/* No other event may come for a long time, so that it wakes the session itself. */
+/* Wakes the session itself, because no other event may come for a long time. */
 void session_reclaim_texts(struct session *session)
 {
 	const uint64_t now = monotonic_ns();

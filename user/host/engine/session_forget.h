@@ -4,7 +4,7 @@
 
 struct session;
 
-/* After a profile was made: removes what the profile contains, and cgroups that nobody is in any more. */
+/* After a profile was made: removes the ticks that it has, and cgroups without threads. */
 void session_forget_taken(struct session *session);
 
 /* Frees texts whose numbers were freed, once no tick is in them. */

@@ -2,7 +2,7 @@
 /*
  * Just-in-time code comes and goes, and its addresses are reused, but a tick does not record when
  * it fell. Therefore, if a perf map shows that other code has replaced counted code, the text gets
- * another number: ticks with the old number are those of the old code. The later the map is read,
+ * another number. Ticks with the old number are those of the old code. The later the map is read,
  * the more ticks are in doubt.
  */
 #include <errno.h>
@@ -37,11 +37,11 @@
 /* How long maps are read for a profile. */
 #define TAKE_MAX (1000 * MS)
 
-/* How long maps are read between two rests, because nothing else runs meanwhile. */
+/* How long maps are read between two rests. Nothing else runs meanwhile. */
 #define WORK_MAX (20 * MS)
 
 /*
- * If a reading is late by less, no tick is in doubt: a file's time is that of the last scheduler
+ * If a reading is late by less, no tick is in doubt. A file's time is that of the last scheduler
  * tick, at 100 to 1000 Hz, and waking up takes time too.
  */
 #define LATE_MIN (10 * MS)
@@ -70,7 +70,7 @@ int session_open_jit(struct session *session, struct error *err)
 	jit->room = CODES_MAX;
 	jit->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	/*
-	 * Users have few inotify instances; without one, maps are read when something else happens.
+	 * Users have few inotify instances. Without one, maps are read when something else happens.
 	 */
 	if (jit->inotify_fd >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, jit->inotify_fd, &event))
@@ -134,8 +134,8 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 }
 
 /*
- * Looks for the map, which may have been created since. For far text, waits at most so long for a
- * copy.
+ * Looks for the map, which may have been created since. For far text, waits for a copy, at most
+ * this long.
  */
 static void find_map(struct session *session, struct space_info *info, unsigned int ms)
 {
@@ -157,7 +157,7 @@ static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 	struct jit_reading *reading = ctx;
 	const uint64_t now = monotonic_ns();
 
-	/* Code that was there before the first reading has no counted ticks. */
+	/* Code from before the first reading has no counted ticks. */
 	if (!reading->info->jit->is_read)
 		return 0;
 	if (time && time < now && now - time > reading->late_ns)
@@ -205,7 +205,7 @@ static size_t room_of(const struct session *session, uint64_t owner)
 	return min_size(most, session->jit.room);
 }
 
-/* Reads to the end of the map, or until a time, but at least once. */
+/* Reads to the end of the map, or until this time, but at least once. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
 	struct jit_reading reading = { .info = info };
@@ -255,7 +255,7 @@ static bool read_maps(struct session *session, uint64_t until)
 	return true;
 }
 
-/* Whether a map has grown. Without inotify, one may have. */
+/* Whether a map has grown; without inotify, whether it may have. */
 static bool has_news(int fd)
 {
 	bool news = fd < 0;

@@ -20,7 +20,7 @@
 #include "host/engine/store_profile.h"
 #include "profile/profile_head.h"
 
-/* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
+/* With the tick as the source: notes the CPUs that the clock samples instead. */
 static int note_tickless(struct profile *profile)
 {
 	char list[8192];
@@ -75,8 +75,8 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 }
 
 /*
- * The total of a target. At the end it is an independent count less all earlier profiles.
- * While ticks fall, two counts cannot be read at the same moment, so it is the sum.
+ * The total of a target. At the end it is an independent count less all earlier profiles. While
+ * ticks fall, two counts cannot be read at the same moment, and the sum is used.
  */
 static uint64_t total_ticks(const struct session *session, const struct counted *counted,
 			    uint32_t target)
@@ -144,8 +144,8 @@ static void bill_withheld(const struct session *session, const struct counted *c
 }
 
 /*
- * These are read with the CPU time. Those of ticks that were not read yet are left to the next
- * profile.
+ * These are read with the CPU time. If some belong to ticks that were not read yet, the next
+ * profile gets them.
  */
 static void fill_kernel(const struct counted *counted, uint32_t number,
 			struct profile_target *target)
@@ -255,7 +255,7 @@ static int note_short_memory(const struct session *session, const struct tally *
 			    unknown, more_memory(session, more));
 }
 
-/* A full tree gets a note if it cost at least so large a share of the ticks with callers. */
+/* A full tree gets a note if at least this share of the ticks with callers is affected. */
 enum { FULL_PERCENT = 1 };
 
 static int note_full_tree(const struct session *session, struct profile *profile)

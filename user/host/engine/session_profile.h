@@ -13,7 +13,7 @@ struct wall_clock;
 
 /*
  * session_fill_head() sets the clock that the profile is dated by. session_fill() fills the profile
- * once all is read, and takes the counters of bins and accounts.
+ * once all is read, and uses up the counters of bins and accounts.
  */
 int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
 		      struct profile *profile, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Reads what the programs announce: text, cgroups, and that memory runs short. */
+/* Reads the programs' announcements of text and cgroups, and requests for memory. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <unistd.h>

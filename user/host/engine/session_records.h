@@ -7,8 +7,8 @@
 struct session;
 
 /*
- * What the programs announce. With --callers, session_announce_texts() has the texts announced that
- * targets run already, and waits for their tables of rules.
+ * The programs' announcements. With --callers, session_announce_texts() has running targets' texts
+ * announced, and waits for their tables of rules.
  */
 int session_open_records(struct session *session, struct error *err);
 int session_consume_records(struct session *session, struct error *err);

@@ -76,8 +76,8 @@ static void read_kernel_cost(const struct session *session, struct session_cost 
 }
 
 /*
- * Reads what the programs measured themselves. Only the program on the scheduler's tick knows which
- * of its runs counted a tick: the kernel also measures its runs for other timers.
+ * Reads the programs' own measurements. Only the program on the scheduler's tick knows which of its
+ * runs counted a tick: the kernel also measures its runs for other timers.
  */
 static void read_own_cost(const struct session *session, struct session_cost *result)
 {
@@ -109,7 +109,10 @@ static struct session_cost read_cost(const struct session *session)
 	return result;
 }
 
-/* Without the privilege, only programs on the scheduler's tick are measured: they measure themselves. */
+/*
+ * Without the privilege, only programs on the scheduler's tick are measured: they measure
+ * themselves.
+ */
 static int begin_measuring(struct session *session, struct error *err)
 {
 	struct session_costs *cost = &session->cost;

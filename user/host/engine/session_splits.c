@@ -108,8 +108,8 @@ static uint64_t still_to_come(const struct session *session)
 }
 
 /*
- * Ends the accounts of all threads, and waits for those that are exiting. No profile has the CPU
- * time of the others from now on, or of threads that begin to exit now.
+ * Ends the accounts of all threads, and waits for those that are exiting. Later CPU time of the
+ * others, and of threads that begin to exit now, is in no profile.
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
@@ -154,9 +154,9 @@ int session_name_splits(struct session *session, struct error *err)
 }
 
 /*
- * Many ticks of cgroups that are left out fall between two readings. Splits are read after their
- * targets, so that they do not have less; trim_unbinned() leaves the rest to the next profile.
- * Without memory the earlier reading counts, and a few ticks have no split.
+ * Between two readings, many ticks of left-out cgroups fall. Splits are read after their targets,
+ * so that they do not have less; trim_unbinned() leaves the rest to the next profile. Without
+ * memory the earlier reading counts, and a few ticks have no split.
  */
 void session_reread_runtime(struct session *session)
 {
@@ -167,7 +167,7 @@ void session_reread_runtime(struct session *session)
 			     &ignored);
 }
 
-/* Keeps the splits of a target from having more ticks than the target has, even in one profile. */
+/* Reduces the ticks of the splits of a target to those of the target, even in one profile. */
 static void trim_unbinned(struct session *session, const struct counted *counted, uint32_t target)
 {
 	const struct tally *tally = &counted->tallies[target];
@@ -224,8 +224,8 @@ static int put_binned(struct session *session, const uint64_t *split_ids, struct
 }
 
 /*
- * Of processes and threads that have ended without a tick there may be thousands. Therefore they
- * are one split for each name.
+ * Thousands of processes and threads may have ended without a tick. Therefore they are one split
+ * for each name.
  */
 static int put_runtime(const struct session *session, struct profile *profile)
 {

@@ -25,9 +25,9 @@
 #include "host.skel.h"
 
 /*
- * The inside of a session, for the files of the session only: session_run.c runs it,
- * session_targets.c follows the targets, session_swap.c moves ticks out of the kernel,
- * session_take.c makes a profile step by step, and session_profile.c fills it.
+ * The inside of a session, for its own files only: session_run.c runs it, session_targets.c follows
+ * the targets, session_swap.c moves ticks out of the kernel, session_take.c makes a profile step by
+ * step, and session_profile.c fills it.
  */
 struct session_target {
 	enum target_kind kind;
@@ -148,7 +148,7 @@ struct session {
 	struct session_target *targets;
 	uint32_t nr_targets;
 	bool by_cgroup; /* cgroups are targets or splits */
-	char *controller; /* of the hierarchy in that case; NULL: version 2 */
+	char *controller; /* of the version 1 hierarchy in use; NULL: version 2 */
 	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
@@ -173,14 +173,14 @@ struct counted session_counted(struct session *session);
 uint64_t session_until_ns(const struct session *session);
 
 /*
- * The kernel's map of the files, processes and cgroups that were announced. Both functions have the
- * programs announce a space again: session_announce_again() at the next tick in a file, whichever
- * process that falls in; session_forget_announced() as if it had never been announced.
+ * The kernel's map of announced files, processes and cgroups. Both functions have the programs
+ * announce a space again: session_announce_again() at the next tick in a file, in any process;
+ * session_forget_announced() as if it had never been announced.
  */
 void session_announce_again(struct session *session, const struct space *space);
 void session_forget_announced(struct session *session, const struct space *space);
 
-/* Decides whether the ticks of a cgroup are wanted, unless that was decided before. */
+/* Decides whether the ticks of a cgroup count, unless that was decided before. */
 void session_classify(struct session *session, struct split_name *name);
 
 #endif

@@ -27,7 +27,7 @@ enum { MEMORY_MIN = 256 * 1024 };
 /* The largest part of --memory for each half. With callers, half of --memory is for rules. */
 enum { HALF_SHARE = 8, HALF_SHARE_CALLERS = 16 };
 
-/* A node takes at most so many times the memory with its waits. */
+/* With its waits, a node takes at most this many times the memory. */
 enum {
 	WAITS_PART = 1 + (sizeof(struct node_waits) + sizeof(struct table_node) - 1) /
 				 sizeof(struct table_node)
@@ -37,15 +37,18 @@ enum {
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
 /*
- * Programs request a swap when so large a part of nodes or roots is in use, or only a third of
- * splits is left.
+ * Programs request a swap when this part of nodes or roots is in use, or only a third of splits is
+ * left.
  */
 enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 
-/* How many frames of a tick are new in a busy second: the whole chain. */
+/* In a busy second this many frames of a tick are new: the whole chain. */
 enum { NEW_FRAMES = 32 };
 
-/* A table over the limit shrinks to so much of it, so that the next swap need not shrink it again. */
+/*
+ * A table over the limit shrinks to this part of it, so that the next swap need not shrink it
+ * again.
+ */
 enum { FOLD_EIGHTHS = 6 };
 
 int session_plan(struct session *session, struct error *err)

@@ -10,9 +10,8 @@ struct session;
 
 /*
  * The kernel's table of ticks, and the session's own. session_plan() divides --memory; the next two
- * run between open and load, and after load. session_swap() closes the half that programs add to
- * and moves all ticks in it to the session's own table. It runs for each profile, and when the
- * programs ask for it.
+ * run between open and load, and after load. session_swap() closes the half in use and moves all
+ * its ticks to the session's own table. It runs for each profile, and when the programs request it.
  */
 int session_plan(struct session *session, struct error *err);
 void session_size_halves(struct session *session);

@@ -43,8 +43,8 @@ static int begin_take(struct take *take, struct error *err)
 }
 
 /*
- * Perf maps first, so that they describe all code that is counted; then the CPU time that the
- * scheduler gave and the ticks in the kernel; then the ticks.
+ * Perf maps come first, to describe all code that is counted; then the scheduler's CPU time and the
+ * ticks in the kernel; then the ticks.
  */
 static int read_ticks(struct session *session, struct error *err)
 {
@@ -91,7 +91,10 @@ static int run_take(struct take *take, struct error *err)
 	return 0;
 }
 
-/* After a failure too, because the accounts were read. The ticks of the table are in the next profile. */
+/*
+ * This is done after a failure too, because the accounts were read. The next profile has the ticks
+ * of the table.
+ */
 static void keep_tallies(struct session *session, const struct counted *counted, bool failed)
 {
 	uint32_t i;

@@ -56,8 +56,8 @@ int session_add_targets(struct session *session, struct error *err)
 }
 
 /*
- * A controller's index in the kernel's sets of cgroups. Kernels are built with different
- * controllers, so the indices are read from this kernel.
+ * A controller's index in the kernel's sets of cgroups. It is read from this kernel, because
+ * kernels are built with different controllers.
  */
 static int controller_number(const char *controller, struct error *err)
 {
@@ -116,7 +116,7 @@ int session_configure_targets(struct session *session, struct error *err)
 	}
 	bpf_program__set_autoload(skel->progs.profil_attach, count_kind(options, TARGET_PID) > 0);
 	bpf_program__set_autoload(skel->progs.profil_move, session->by_cgroup);
-	/* Where places alone are targets, a child is found by its place, as any other thread is. */
+	/* If only places are targets, a child is found by its place, like any other thread. */
 	bpf_program__set_autoload(skel->progs.profil_fork, count_kind(options, TARGET_COMMAND) ||
 								   count_kind(options, TARGET_PID));
 	bpf_program__set_autoload(skel->progs.profil_rename,
@@ -192,8 +192,8 @@ int session_enter_cgroups(struct session *session, struct error *err)
 /*
  * Finds the threads of all pids and of their children by a walk over all threads of the host,
  * because lists in /proc may change while they are read. A child of a followed process inherits its
- * record. The next walk finds a child of one that was not followed yet, and a thread whose record
- * the kernel refused. Without memory that repeats, hence a limit.
+ * record. The next walk finds children of processes that were not followed yet, and threads whose
+ * record the kernel refused. Without memory that would repeat forever, hence a limit.
  */
 static int attach_pids(struct session *session, struct error *err)
 {
@@ -226,7 +226,7 @@ static int check_pid(struct session *session, pid_t pid, struct error *err)
 			 "following process %d: no memory for its record, or hidden from BPF", pid);
 }
 
-/* Some of several processes may have ended by now, so one record is enough. */
+/* If some of several processes have ended by now, one record is enough. */
 static int check_pids(struct session *session, const struct target *target, struct error *err)
 {
 	int ret = check_pid(session, target->pid, err);

@@ -26,18 +26,18 @@
 enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
 
 /*
- * A number is freed if so large a part is in use, and no half has had ticks of it for so many
+ * A number is freed if this part of them is in use, and no half has had ticks of it for this many
  * swaps.
  */
 enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
-/* After so many swaps at most, a file that had no room is read again. */
+/* At the latest after this many swaps, a file that had no room is read again. */
 enum { RETRY_MAX = 64 };
 
-/* So many swaps after its text lost a number, neither a program nor a half has it. */
+/* This many swaps after its text lost a number, neither a program nor a half has it. */
 enum { UNLINKED_SWAPS = 2 };
 
-/* A process whose code moves may have so large a part of them. */
+/* A process whose code moves may have this part of them. */
 enum { FORMER_SHARE = 64 };
 
 uint32_t session_max_texts(const struct session *session)
@@ -218,7 +218,7 @@ struct replaced_codes {
 	bool noted; /* some has */
 };
 
-/* Ticks are in doubt if other code may have been there for so large a part of the time. */
+/* Ticks are in doubt if other code may have been there for this part of the time. */
 enum { DOUBT_SHARE = 16 };
 
 /* The name for the ticks of replaced code; NULL: out of memory. */
@@ -340,8 +340,8 @@ bool session_texts_are_short(const struct session *session)
 }
 
 /*
- * Takes the number from its text. The next program that sees the text announces it as new. A
- * process that runs keeps its text.
+ * Removes the number from its text. The next program that sees the text announces it as new. A
+ * running process keeps its text.
  */
 static bool unlink_text(struct session *session, uint32_t number)
 {
@@ -391,7 +391,7 @@ static bool has_no_room(const struct session *session, uint32_t number)
 
 /*
  * Reads a file again that has ticks and had no room for its table: soon, and then ever more rarely,
- * as it may be too large for any room.
+ * because it may be too large for any room.
  */
 static void retry(struct session *session, uint32_t number)
 {
@@ -410,9 +410,10 @@ static void retry(struct session *session, uint32_t number)
 }
 
 /*
- * From how many swaps without ticks on a text loses its number. If numbers or tables are short,
- * those do that had ticks half as long ago as the last of them, or longer: what is used again and
- * again stays as far as that makes enough room, which shows once their numbers are free.
+ * The number of swaps without ticks after which a text loses its number; UINT32_MAX: none does,
+ * because numbers and tables are not short, or the last freed ones do not count yet. Otherwise it
+ * is half the age of the oldest text: texts that are used again and again keep theirs if that makes
+ * enough room.
  */
 static uint32_t age_limit(const struct session *session)
 {
@@ -436,7 +437,7 @@ static bool is_idle(struct session *session, uint32_t number)
 	return info && info->idle >= SPACE_IDLE && !session->options.callers;
 }
 
-/* The text of a number lost it, is idle, or found no room. True: it loses its number. */
+/* True: a text's number must be freed, because it has lost its text, is idle, or found no room. */
 static bool age_text(struct session *session, uint32_t number, uint32_t limit)
 {
 	const struct text_state *state = &session->texts.states[number];

@@ -27,8 +27,8 @@ void session_age_texts(struct session *session, const struct table_node *nodes, 
 bool session_texts_are_short(const struct session *session);
 
 /*
- * Other code lies in these places now, perhaps since late_ns ago. If they have ticks, ticks from
- * now on are counted apart.
+ * Other code is in these places now, perhaps since late_ns ago. If they have ticks, later ticks are
+ * counted apart.
  */
 void session_replace_code(struct session *session, struct space_info *info, struct jit_code *codes,
 			  size_t nr, uint64_t late_ns);

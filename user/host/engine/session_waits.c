@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* With --waits: the programs' accounts of wall time, and their way to a profile. See bpf/waits.bpf.h. */
+/* With --waits: moves the programs' accounts of wall time to a profile. See bpf/waits.bpf.h. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "host/engine/store_fold.h"
 #include "host/engine/store_waits.h"
 
-/* How often it is looked whether waits began in unknown text: soon after a start, and later. */
+/* How often to look for waits that began in unknown text: soon after a start, and later. */
 #define SOON_NS 20000000ULL
 #define LATER_NS 250000000ULL
 enum { SOON_TIMES = 50 };
@@ -183,7 +183,7 @@ static void look_for_text(struct session *session, uint64_t now)
 		waits->looks = 1;
 }
 
-/* Programs on the scheduler's events do not ask for room, so that is looked for here. */
+/* Programs on the scheduler's events cannot request room. Therefore it is checked here. */
 void session_poll_waits(struct session *session)
 {
 	const struct table_state *callers = session->halves.state;
@@ -261,7 +261,7 @@ static void take_unplaced(struct session *session)
 	}
 }
 
-/* What was added must not be added again, even if the half's ticks cannot be added now. */
+/* Ticks that were added must not be added again, even if the half's others cannot be added now. */
 static void empty_half(struct session *session, const struct closed_half *closed,
 		       struct node_waits *nodes)
 {

@@ -28,8 +28,8 @@
 enum { SHARE_LENT = 12, SHARE_RESERVED = 1 };
 
 /*
- * In how many processes a file is tried. Each needs a record, and a process may end too early on
- * purpose.
+ * A file is tried in at most this many processes. Each needs a record, and a process may end too
+ * early on purpose.
  */
 #define TRIES_MAX 64
 
@@ -67,10 +67,10 @@ static int known_facts(int fd, struct statx *facts)
 }
 
 /*
- * Keeps an O_PATH descriptor if it is of the file with the tick: the process may have changed to
+ * Keeps an O_PATH descriptor if it is of the file with the tick: the process may have executed
  * another image at the same addresses. The inode shows that, except in stacked file systems such as
- * overlayfs, which have other numbers than their files; there the size must match. The file is
- * opened for reading here if it is in the mount that the programs have seen.
+ * overlayfs, whose inodes differ from those of their files; there the size must match. If the file
+ * is in the mount that the programs have seen, it is opened for reading here.
  */
 static int keep_pinned(int place, const struct record *record, struct space_info *info)
 {
@@ -123,7 +123,7 @@ static int open_cached(const char *root, const char *path, const struct record *
 
 /*
  * Opens a file by name, because the process is gone or its mapping changed: below the root of the
- * process, of its parent, or ours. If a shell starts many short programs, it still exists, and has
+ * process, of its parent, or ours. A shell that starts many short programs still exists, and has
  * the same root.
  */
 static int open_named(const struct record *record, struct space_info *info)
@@ -154,7 +154,7 @@ bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info,
 		return true;
 	for (i = 0; i < spaces->nr; i++)
 		held += spaces->list[i].fd >= 0 && spaces->list[i].owner == info->owner;
-	/* The kernel gives the lowest free number, so all below fd are in use. */
+	/* The kernel gives the lowest free number. Therefore all numbers below fd are in use. */
 	return share_admits(size, SHARE_LENT * part, SHARE_RESERVED * part, (uint32_t)fd, held, 1);
 }
 
@@ -203,8 +203,7 @@ static void open_root(uint32_t tgid, struct space_info *info)
 }
 
 /*
- * Reads its pid in its own namespace, which is the last number of the NSpid line, and the uid of
- * its files.
+ * Reads its pid in its own namespace, the last number of the NSpid line, and the uid of its files.
  */
 static void read_status(uint32_t tgid, struct space_info *info)
 {

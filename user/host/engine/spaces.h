@@ -36,7 +36,7 @@ struct space_info {
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was closed */
 };
 
-/* After so many takes without a tick a file is closed. */
+/* A file is closed after this many takes without a tick. */
 enum { SPACE_IDLE = 2 };
 
 struct spaces {
@@ -59,10 +59,7 @@ char *record_path(const struct record *record);
  */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
 
-/*
- * Whether a descriptor of a file may stay open, because others need some too. spaces_keep() closes
- * it if not.
- */
+/* Whether a descriptor of a file may stay open. If not, spaces_keep() closes it. */
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
 void spaces_keep(const struct spaces *spaces, struct space_info *info);
 
@@ -93,8 +90,8 @@ void space_info_free(struct space_info *info);
 int space_open_perf_map(const struct space_info *info);
 
 /*
- * The same for its jit-PID.dump, which runtimes map for this purpose. It is only found while the
- * process runs.
+ * Does the same for its jit-PID.dump, which runtimes map for this purpose. It is only found while
+ * the process runs.
  */
 int space_open_jit_dump(const struct space_info *info);
 

@@ -51,7 +51,7 @@ int split_names_of(const struct split_names *names, enum split split, uint64_t i
 /* The space by which the programs announce a cgroup. */
 struct space cgroup_space(uint64_t id);
 
-/* The pid in a process's or thread's id; -1: the id is of all with one name. */
+/* The pid in a process's or thread's id; -1: the id stands for all with one name. */
 int64_t split_pid(uint64_t id);
 
 /* The id of all with one name, by the name's number. It is unique, because no process has pid 0. */

@@ -4,7 +4,7 @@
  *
  * The programs count in one half of the kernel's table at a time. When no program uses a half any
  * more, store_add() adds its ticks here, and they stay until a profile is made. The table is a
- * forest: a root has the target and the split of its ticks, and how the walk to their callers
+ * forest. A root has the target and the split of its ticks, and how the walk to their callers
  * ended. Each node below it is a frame, and each tick is in one node.
  *
  *     root (target, split, end)      its own ticks fell outside of all text
@@ -13,8 +13,8 @@
  *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
  *
  * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each
- * with a hash. The kernel's numbers of texts and roots change their meaning when they are used
- * again. Here a text is identified by its space, and a root by its key.
+ * with a hash. The kernel reuses its numbers of texts and roots. Here a text is identified by its
+ * space, and a root by its key.
  *
  * If the table exceeds its part of --memory, store_fold.c makes it smaller. store_profile.c makes
  * objects of texts, store_bins.c histograms, and store_callers.c the tree of callers.
@@ -176,7 +176,7 @@ void store_add_waits(struct store *store, uint32_t node, const struct node_waits
  * The state of store_add(). Each node with ticks, and each one above it, is copied once, parents
  * first. A chain with a gap (SITE_AFTER_GAP) is copied below a root of END_FULL. A node above the
  * gap that is also in complete chains is then copied twice. Its own ticks count in one copy only:
- * that below END_FULL if its own chain has a gap.
+ * in that below END_FULL if its own chain has a gap.
  */
 struct adding {
 	struct store *store;
@@ -186,7 +186,7 @@ struct adding {
 	uint32_t *copies; /* by index: NO_NODE, IN_ORDER, or the parent of its children in the store */
 	uint32_t *copies_in_full; /* the same below END_FULL */
 	uint32_t *texts; /* by the kernel's number: the store's + 1; 0: not added yet */
-	uint8_t owners[OWNERS_MAX]; /* by number: a chain of its is in the order */
+	uint8_t owners[OWNERS_MAX]; /* by number: the order has a chain of this owner */
 	size_t nr_owners;
 };
 
@@ -379,7 +379,7 @@ static uint32_t full_root(struct store *store, uint32_t root)
 	return NODE_IS_ROOT | store_put_root(store, &key, store->roots[root & ~NODE_IS_ROOT].owner);
 }
 
-/* A node's parent in the store, which has all above it by now. */
+/* A node's parent in the store, which has all nodes above it by now. */
 static uint32_t add_parent(struct adding *adding, uint32_t index, bool full)
 {
 	const uint32_t parent = adding->half->nodes[index].parent;

@@ -18,7 +18,7 @@
 /* The session's own table of ticks: see store.c. */
 struct store;
 
-/* The text that a number stands for; kind 0: unknown. */
+/* The text of a number; kind 0: unknown. */
 struct store_text {
 	struct space space;
 	uint32_t version; /* of just-in-time text: see jit_text.h */
@@ -52,8 +52,8 @@ struct closed_half {
 struct store *store_new(uint32_t bin_shift);
 
 /*
- * A store of waits: instead of ticks it has the waits of nodes. They are below roots of END_WAIT.
- * NULL: out of memory.
+ * A store of waits: it has the waits of nodes and no ticks. They are below roots of END_WAIT. NULL:
+ * out of memory.
  */
 struct store *store_new_waits(uint32_t bin_shift);
 
@@ -77,7 +77,7 @@ uint32_t store_first_version(const struct store *store, const struct space *spac
 
 /*
  * Calls use() at least once for each pair of a text and a root with frames in it, and with a space
- * of kind 0 for each root that has ticks of its own. -ENOMEM: it was not called at all.
+ * of kind 0 for each root with ticks of its own. -ENOMEM: it was not called at all.
  */
 int store_each_use(const struct store *store,
 		   void (*use)(void *ctx, const struct space *space, uint32_t target,

@@ -9,8 +9,8 @@
 #include "host/engine/store_fill.h"
 
 /*
- * Ticks with the same key share a histogram. Replaced code has another one, and a third one if it
- * is doubtful, because their places are far from all others.
+ * Ticks with the same key share a histogram. Replaced code has another one, and doubtful code a
+ * third one, because their places are far from all others.
  */
 struct bins_key {
 	uint64_t split;
@@ -227,7 +227,7 @@ static int name_split(struct filling *filling, const struct bins_key *key,
 	} else if (key->split) {
 		histogram->pid = split_pid(key->split);
 	}
-	/* Anonymous text belongs to one process, also without a split and with one by cgroup. */
+	/* Anonymous text always belongs to one process, with any split. */
 	if (space->kind == SPACE_ANON && space->b) {
 		if (histogram->pid < 0)
 			histogram->pid = (int64_t)space->b;

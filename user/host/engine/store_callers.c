@@ -93,7 +93,10 @@ static int add_frame(struct caller_build *tree, size_t i, struct profile_root *r
 	return 0;
 }
 
-/* Of cgroups that are left out only ticks outside of all text are shown, at a root without a name. */
+/*
+ * For cgroups that are left out, only ticks outside of all text are shown, at a root without a
+ * name.
+ */
 static int add_node(struct caller_build *tree, size_t i)
 {
 	const struct filling *filling = tree->filling;
@@ -146,8 +149,8 @@ int filling_callers(struct filling *filling, struct profile_callers *result)
 		ret = add_all(&tree);
 	free(tree.sites.slots);
 	/*
-	 * Splits may look equal, as of a pid that was used twice, and so may nodes of two texts of
-	 * one object.
+	 * Splits may look equal, for instance if a pid was used twice, and so may nodes of two
+	 * texts of one object.
 	 */
 	return ret ? ret : profile_callers_fold(result);
 }

@@ -138,7 +138,7 @@ int filling_site(struct filling *filling, const struct store_node *node,
 
 /* --- the whole ----------------------------------------------------------------------------------- */
 
-/* Objects that another store of the same session has named in the profile already. */
+/* Finds objects that another store of the same session has named in the profile already. */
 static int find_objects(struct filling *filling)
 {
 	const struct profile *profile = filling->profile;

@@ -7,7 +7,7 @@
 
 /*
  * Finds the profile's objects for the texts of a store. Texts that differ only in their version
- * share an object. The inodes of one file do too: a file that is not pinned may get another inode
+ * share an object, and so do the inodes of one file: a file that is not open may get another inode
  * in memory. Each kernel module has its own object.
  */
 struct filling {
@@ -26,7 +26,7 @@ struct filling {
 	size_t source_room;
 };
 
-/* Finds what all nodes need; both for each store. -ENOMEM. */
+/* Finds the data that all nodes need; both for each store. -ENOMEM. */
 int filling_begin(struct filling *filling);
 void filling_end(struct filling *filling);
 

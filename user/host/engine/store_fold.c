@@ -16,8 +16,8 @@
 enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS };
 
 /*
- * What can be folded is sorted by the highest bit of its ticks: places by their own ticks, callers
- * by all that they called, because to fold a place whose caller stays would save nothing.
+ * Nodes that can be folded are sorted by the highest bit of their ticks: places by their own ticks,
+ * callers by those of all below them. To fold a place whose caller stays would save nothing.
  */
 enum { HEATS = 64 };
 
@@ -25,7 +25,7 @@ enum { HEATS = 64 };
 struct owner_places {
 	uint64_t nr; /* all nodes */
 	uint64_t keep_above; /* what has more ticks stays */
-	uint64_t nr_at_limit; /* so many with a little less are folded: see choose_coldest() */
+	uint64_t nr_at_limit; /* this many with a little less are folded: see choose_coldest() */
 };
 
 struct store_change {
@@ -34,7 +34,7 @@ struct store_change {
 	uint8_t *folds; /* by root: enum fold */
 	struct owner_places *owners; /* by owner */
 	uint32_t *root_of; /* by node: its root before the change */
-	uint32_t *moved; /* by moved node: itself as a parent, or else what stays above it */
+	uint32_t *moved; /* by moved node: itself as a parent, or the node that stays above it */
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
 	uint64_t *called; /* by node: if it is a caller, the ticks of it and all below it; else 0 */
 	const struct store_root *roots; /* before the change */
@@ -52,7 +52,7 @@ static bool can_widen(const struct store *store, const struct store_node *node, 
 {
 	if (node->parent & NODE_IS_ROOT && node->place & SITE_IN_KERNEL)
 		return false;
-	/* If bins are as wide already, only to forget the process saves anything. */
+	/* If bins are this wide already, only forgetting the process saves memory. */
 	return place_shift(node->place) < bin_shift_of(store, fold) &&
 	       (store->bin_shift < bin_shift_of(store, fold) || fold == FOLD_SPLITS);
 }
@@ -76,7 +76,7 @@ static unsigned int heat_of(uint64_t count)
 }
 
 /*
- * Whether a node is hot enough for its owner. Of those at the owner's limit the first nr_at_limit
+ * Whether a node is hot enough for its owner. The first nr_at_limit of those at the owner's limit
  * are not; each is subtracted.
  */
 static bool is_hot(struct store_change *change, size_t i)
@@ -94,7 +94,7 @@ static bool is_hot(struct store_change *change, size_t i)
 	return false;
 }
 
-/* Callers stay if they are hot, and if so what they called directly. */
+/* Hot callers stay, and the functions that they called directly. */
 static void mark_hot_callers(struct store_change *change)
 {
 	uint32_t parent;
@@ -237,8 +237,7 @@ static void move_kept(struct store_change *change, size_t i)
 }
 
 /*
- * The ticks go to the same place below what stays of the chain, or to a wider place without
- * callers.
+ * The ticks go to the same place below the rest of the chain, or to a wider place without callers.
  */
 static void move_folded(struct store_change *change, size_t i)
 {
@@ -397,7 +396,7 @@ static void choose_roots(struct store_change *change, const struct fold_step *st
 	}
 }
 
-/* The kernel at work is not called by the place above it, but counted for it. */
+/* The place above the kernel does not call it: the kernel's ticks count for that place. */
 static int sum_called(struct store_change *change)
 {
 	const struct store_node *nodes = change->store->nodes;
@@ -458,7 +457,7 @@ static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
 	return low;
 }
 
-/* Chooses `wanted` of the coldest that an owner has; all, if there are fewer. */
+/* Chooses `wanted` of an owner's coldest nodes; all, if there are fewer. */
 static void choose_coldest(struct owner_places *owner, const uint32_t places[HEATS],
 			   uint64_t wanted)
 {
@@ -490,7 +489,7 @@ static uint64_t count_foldable(const struct store_change *change, uint32_t (*pla
 }
 
 /*
- * How many wanted places an owner gives: what it has beyond the share, or without one in
+ * How many of the wanted places an owner gives: all beyond the share, or without a share in
  * proportion.
  */
 static uint64_t part_of(const struct store_change *change, const struct owner_places *owner,
@@ -550,9 +549,9 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 }
 
 /*
- * Folds in one way until the store is small enough. What is folded may save more than itself, as a
- * chain does, or nothing, as a cold place that is alone in its wider bin. Therefore each try folds
- * more.
+ * Folds in one way until the store is small enough. Folding a node may save more than the node, as
+ * with a chain, or nothing, as with a cold place that is alone in its wider bin. Therefore each try
+ * folds more.
  */
 static int fold_by(struct store *store, const struct fold_step *step)
 {
@@ -654,8 +653,8 @@ static uint32_t moved_root(const struct store_change *change, struct store *fres
 }
 
 /*
- * The time of a node that does not stay goes to the node of its class, which is the first above it
- * that hangs from a root.
+ * The time of a node that does not stay goes to the node of its class, the first above it that is
+ * below a root.
  */
 static void move_waits(struct store_change *change, struct store *fresh)
 {

@@ -8,7 +8,7 @@
 #include "host/engine/store.h"
 #include "profile/profile.h"
 
-/* Names for a profile, and what was found on the way. The spaces and splits must be sorted. */
+/* Names for a profile, and results of the search for them. The spaces and splits must be sorted. */
 struct seen_names {
 	const struct spaces *spaces;
 	const struct split_names *splits;

@@ -66,7 +66,7 @@ static inline uint64_t place_offset(const struct store *store, const struct stor
 								     offset;
 }
 
-/* Makes room for so many more of each. Adding these cannot fail afterwards. -ENOMEM. */
+/* Makes room for this many more of each. Adding these cannot fail afterwards. -ENOMEM. */
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts);
 
 /*

@@ -11,9 +11,9 @@
 #include "profile/profile_fold.h"
 
 /*
- * In the store, below a root, the first node of a chain is its class. In the profile the class and
+ * In the store, the first node of a chain below a root is its class. In the profile the class and
  * the end are the root's, and nodes with runnable time are also in a tree below a root of the class
- * runnable. All lists are made as they come, and folded at the end.
+ * runnable. All lists are made in the order of arrival, and folded at the end.
  */
 enum { STATES = 1 << WAIT_STATE_BITS };
 
@@ -112,7 +112,7 @@ static int place_node(struct wait_build *build, size_t i, enum kind kind)
 			kind == KIND_RUNNABLE ? WAIT_RUNNABLE : wait_site_state(node->place),
 			key->end == END_FULL ? END_FULL : wait_site_end(node->place), result);
 	*result = build->nodes[kind][node->parent - 1];
-	/* Of cgroups that were left out later no place is shown. */
+	/* For cgroups that were left out later no place is shown. */
 	return filling->left_out[filling->roots[i]] ? 0 : add_node(build, node, *result, result);
 }
 
@@ -127,7 +127,7 @@ static void add_time(struct profile_waits *waits, int32_t at, uint64_t ns, uint6
 	}
 }
 
-/* The kinds of time in an element. What was preempted did not wait. */
+/* The kinds of time in an element. A preempted thread did not wait. */
 static uint8_t kinds_of(const struct node_waits *of, bool preempted)
 {
 	const bool blocked = !preempted && (of->ns || of->count);
@@ -157,7 +157,7 @@ static void find_needed(struct wait_build *build)
 			needed[store->nodes[i].parent - 1] |= needed[i];
 }
 
-/* A wait was also a time of being runnable after it. */
+/* After a wait, the thread was also runnable. */
 static int add_tree(struct wait_build *build)
 {
 	const struct store *store = build->filling->store;
@@ -210,8 +210,8 @@ static int add_unplaced(struct wait_build *build, const struct waits_accounts *a
 /* --- accounts ------------------------------------------------------------------------------------ */
 
 /*
- * The scheduler's account of a running thread may be ahead of the clock by what it had not settled
- * at the start: then the CPU time is the clock's.
+ * The scheduler's account of a running thread may be ahead of the clock by time that was not
+ * settled at the start. Then the CPU time is the clock's.
  */
 static int add_spent(const struct wait_build *build, const struct waits_account *from,
 		     struct profile_wait_account *to)
@@ -226,7 +226,7 @@ static int add_spent(const struct wait_build *build, const struct waits_account 
 	return name_split(build->filling, from->key.split, &to->pid, &to->process, &to->cgroup);
 }
 
-/* An account of what is below a root; its sums come later. */
+/* Begins an account for the nodes below a root; its sums come later. */
 static int begin_sum(const struct profile_wait_root *root, uint32_t runnable,
 		     struct profile_wait_account *account)
 {
@@ -258,7 +258,7 @@ static void add_sum(struct profile_wait_account *account, uint64_t ns, uint64_t 
 }
 
 /*
- * Each root's waits, and below the same names what was spent beside waits. Each target has an
+ * Each root's waits, and below the same names the time spent outside of waits. Each target has an
  * account without a split.
  */
 static int add_accounts(struct wait_build *build, const struct waits_accounts *accounts)

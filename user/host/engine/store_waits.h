@@ -5,7 +5,7 @@
 #include "host/engine/store_profile.h"
 #include "shared/waits_abi.h"
 
-/* What a target, or one of its splits, has beside its waits. */
+/* The time of a target, or one of its splits, outside of waits. */
 struct waits_account {
 	struct spent_key key;
 	uint64_t on_cpu_ns;
@@ -24,7 +24,7 @@ struct waits_accounts {
 
 /*
  * Fills in the profile's waits from a store of waits, after its ticks. profile->objects and
- * names->sources grow by what only waits have. -ENOMEM.
+ * names->sources grow by those that only waits have. -ENOMEM.
  */
 int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
 		     struct seen_names *names, const struct kernel_modules *modules,

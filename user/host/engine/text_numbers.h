@@ -18,7 +18,7 @@ struct text_numbers {
 	uint32_t nr;
 };
 
-/* Allocates a number, which is charged to the owner of another one; 0: there is none. */
+/* Allocates a number, charged to the owner of `like`; 0: there is none. */
 uint32_t text_numbers_alloc(const struct text_numbers *numbers, uint32_t like);
 
 /* Frees a number that no program and no node has any more. */

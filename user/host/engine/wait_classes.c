@@ -19,14 +19,14 @@ static const char *const reasons[] = {
 	[WAIT_OTHER] = "other",
 };
 
-/* Written by the build: by number, of this processor's programs and of 32-bit ones. */
+/* The build writes these: by number, for this processor's programs and for 32-bit ones. */
 static const char *const syscalls[] = {
 #include "syscalls.h"
 };
 
 static const char *const compat_syscalls[] = {
 #include "syscalls_compat.h"
-	NULL, /* on arm64 there are no others, as no header has their numbers */
+	NULL, /* on arm64 there are none, because no header has their numbers */
 };
 
 #define NR(list) (sizeof(list) / sizeof(*(list)))
