@@ -58,7 +58,7 @@ extern "C" {
 int profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale) BPFPROFIL_NOTHROW;
 
 /*
- * The same for profcnt regions. Unless tvp is NULL, *tvp is set to the time between two ticks.
+ * Does the same for profcnt regions. Unless tvp is NULL, *tvp is set to the time between two ticks.
  * flags: PROF_USHORT or PROF_UINT, and PROF_FAST. Returns 0, or -1 and errno.
  */
 int sprofil(struct prof *profp, int profcnt, struct timeval *tvp,

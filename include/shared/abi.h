@@ -9,7 +9,7 @@
 #include "shared/weight.h"
 
 /*
- * What host.bpf.c and the engine share in maps. Widths are fixed, padding is named, and every
+ * host.bpf.c and the engine share these in maps. Widths are fixed, padding is named, and every
  * layout is asserted. Both sides are built together. Therefore any commit may change the layout.
  */
 
@@ -41,8 +41,8 @@ enum { TARGETS_MAX = 1 << 12 };
 #define NO_TARGET 0xffffffff
 
 /*
- * What a text belongs to. CGROUP is a cgroup itself, in the records that announce it. WAIT is no
- * text: see TEXT_WAIT.
+ * The owner of a text. CGROUP is a cgroup itself, in the records that announce it. WAIT is no text:
+ * see TEXT_WAIT.
  */
 enum space_kind {
 	SPACE_FILE = 1,
@@ -84,8 +84,8 @@ struct cpu_account {
 };
 
 /*
- * A target's ticks, without those that ranges still hold. `ticks` and the other counters are
- * counted on different paths, so that their sum checks the account.
+ * A target's ticks, without those that ranges still hold. `ticks` is counted on another path than
+ * the other counters. Therefore their sum checks the account.
  */
 struct target_account {
 	__u64 ticks;
@@ -103,13 +103,13 @@ struct target_account {
 
 /*
  * A split id is the start of a process or thread in us, and its pid. The pair is unique while a
- * host is up, unless a pid comes again at the same microsecond 50 days later.
+ * host is up, unless a pid is reused in the same microsecond 50 days later.
  */
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
 
 /*
- * What is known of a space that was announced. If user space filters cgroups, no tick of a cgroup
- * is cached before its decision. Then the decision applies to the next tick.
+ * The state of an announced space. If user space filters cgroups, no tick of a cgroup is cached
+ * before its decision. Then the decision applies to the next tick.
  */
 enum space_state { SPACE_UNKNOWN, SPACE_ANNOUNCED, SPACE_WANTED, SPACE_FILTERED, SPACE_UNOPENED };
 
@@ -170,7 +170,7 @@ struct exit_chain {
 enum {
 	FOLLOW_FROM_EXEC = 1, /* is followed only from its next exec on */
 	FOLLOW_NO_CHILDREN = 2,
-	FOLLOW_BY_PLACE = 4, /* its target is that of its cgroup or the system, and may change */
+	FOLLOW_BY_PLACE = 4, /* its target is that of its cgroup or of the system, and may change */
 	FOLLOW_EXITING = 8, /* its remaining runtime is known when the task is freed */
 };
 
@@ -222,8 +222,8 @@ enum pass_kind {
 };
 
 /*
- * Global data of the passes and of weights. What each tick reads comes first, in another cache line
- * than what each exit writes.
+ * Global data of the passes and of weights. Data that each tick reads comes first, in another cache
+ * line than data that each exit writes.
  */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
@@ -240,7 +240,7 @@ struct cpu_time {
 	__u64 freed;
 };
 
-/* The target and flags with which to follow a running process. */
+/* The target and flags of a running process to follow. */
 struct attached {
 	__u32 target;
 	__u32 flags;

@@ -9,8 +9,8 @@
 #include "shared/types.h"
 
 /*
- * What calls.bpf.c and user space share: the calls, and what has been counted since the last copy
- * to the callers' buffers.
+ * calls.bpf.c and user space share these: the calls, and their counts since the last copy to the
+ * callers' buffers.
  */
 
 /* CALL_RELEASED: the kernel freed the call itself, because user space held nothing of it. */
@@ -57,22 +57,22 @@ enum {
 };
 
 /*
- * Set in the index of a page that holds what the parent of a forked child had counted but not yet
- * written to its buffer. It goes to the child's buffer without counting as the child's ticks. With
- * a limit it holds all of the parent's counts, because its counters do.
+ * Set in the index of a page with the counts of a forked child's parent that were not yet in the
+ * parent's buffer. They go to the child's buffer without counting as the child's ticks. With a
+ * limit the page has all of the parent's counts, because its counters do.
  */
 #define CALL_PAGE_INHERITED (1ULL << 63)
 
 /*
- * In such a page this is in place of a count if the child has no copy of the parent's buffer,
- * because it is shared, wiped by the fork, or not mapped in the child.
+ * In such a page, this replaces a count if the child has no copy of the parent's buffer, because it
+ * is shared, wiped by the fork, or not mapped in the child.
  */
 #define CALL_NOT_INHERITED 0xffffffffU
 
 /*
- * A forked child gets its image of the buffer some time before its call, and would lack what is
- * copied to the parent's buffer in between. Therefore after a copy user space checks the children
- * that were born up to this much later.
+ * A forked child gets its image of the buffer some time before its call, and would lack counts that
+ * are copied to the parent's buffer in between. Therefore after a copy user space checks the
+ * children that were born up to this much later.
  */
 #define CALL_FORK_NS 100000000ULL
 
@@ -94,7 +94,7 @@ struct call_ref {
  */
 #define CALL_ENDED 0xffffffffU
 
-/* What a thread's ticks stand for, and for which call. */
+/* How many ticks a thread's samples stand for, and for which call. */
 struct call_weight {
 	struct call_ref call;
 	struct weight weight;
@@ -145,7 +145,7 @@ struct call_spec {
 	__u32 held; /* user space holds it, and therefore it is not reused */
 };
 
-/* What a user has, and the most that the user may have. CALL_NO_LIMIT: everything there is. */
+/* The calls, regions and memory of a user, and their limits. CALL_NO_LIMIT: everything there is. */
 struct call_owner {
 	__u32 calls;
 	__u32 call_limit;
@@ -176,7 +176,7 @@ struct call_cpu {
 	__u64 pad[4];
 };
 
-/* What user space must do. CALL_DIRTY: copy. CALL_GONE: release. CALL_GROW: add memory. */
+/* The next task of user space. CALL_DIRTY: copy. CALL_GONE: release. CALL_GROW: add memory. */
 enum call_event { CALL_DIRTY = 1, CALL_GONE, CALL_GROW };
 
 struct call_record {

@@ -6,10 +6,9 @@
 #include "shared/types.h"
 
 /*
- * Which region of a call a pc belongs to. This is decided when the call is made and not at each
- * tick: overlaps, equal offsets and pcs beyond a region's last counter are resolved by then. The
- * pcs from 0 to 2^64 - 1 are cut into segments, and each segment belongs to one region, to the
- * overflow bin or to no region.
+ * The region of a pc in a call. Overlaps, equal offsets and pcs beyond a region's last counter are
+ * resolved when the call is made, and not at each tick. The pcs from 0 to 2^64 - 1 are cut into
+ * segments, and each segment belongs to one region, to the overflow bin or to no region.
  *
  * The last pcs of the segments are searched as a tree whose nodes are cache lines of eight keys,
  * because most lines that a tick reads are in no cache. Below the tree each segment has a line of

@@ -8,7 +8,7 @@
 #include "shared/unwind.h"
 
 /*
- * What host.bpf.c and the engine share for the table of ticks: sites, the numbers of texts and
+ * host.bpf.c and the engine share these for the table of ticks: sites, the numbers of texts and
  * their tables of rules, nodes and roots, and the owners who are charged for them.
  */
 
@@ -91,8 +91,8 @@ enum { RULES_MAX = 1 << 14 };
 
 /*
  * A mapping that a CPU's ticks or their walks have used: see ranges.bpf.h. It is one cache line. It
- * is valid only for one process, one state of its address space and one epoch. When its stamp is
- * old, it is compared with the mapping that it was made from.
+ * is valid only for one process, one state of its address space and one epoch. If its stamp is old,
+ * it is compared with its mapping.
  */
 struct text_range {
 	__u32 who; /* the address space and process: see tick_who() */
@@ -129,7 +129,9 @@ struct known_file {
 
 enum { KNOWN_FILES_SHIFT = 7, KNOWN_FILES = 1 << KNOWN_FILES_SHIFT };
 
-/* A place whose rule a CPU's walks have looked up. Each walk has the same few callers again. */
+/*
+ * A place whose rule a CPU's walks have looked up. Walks have the same few callers again and again.
+ */
 struct known_rule {
 	__u64 site; /* 0: empty */
 	__u32 epoch; /* as in struct text_range */
@@ -140,13 +142,13 @@ enum { KNOWN_RULES_SHIFT = 9, KNOWN_RULES = 1 << KNOWN_RULES_SHIFT };
 
 /*
  * A calling context: a frame's site below its parent, which is a reference to another node, or a
- * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from
- * it. A tick without callers is a frame below its target's root of END_FLAT.
+ * root. An empty one has no site. It counts the ticks in the frame itself, without those in its
+ * callees. A tick without callers is a frame below its target's root of END_FLAT.
  *
- * Nodes are in two halves, so that user space reads and clears one while ticks are counted in the
- * other. A node's number is its place in its half, and for the second half NODE_IN_SECOND. If
- * halves have no more than base_nodes, half 0 is nodes[0 ... base_nodes) and half 1 the next
- * base_nodes. Larger halves are maps of their own in `halves`.
+ * Nodes are in two halves: user space reads and clears one while ticks are counted in the other. A
+ * node's number is its place in its half, and for the second half NODE_IN_SECOND. If halves have no
+ * more than base_nodes, half 0 is nodes[0 ... base_nodes) and half 1 the next base_nodes. Larger
+ * halves are maps of their own in `halves`.
  */
 struct table_node {
 	__u64 site;
@@ -162,8 +164,8 @@ enum {
 		       << 31, /* the rest is the root's number, and an owner's: see owned_root() */
 	NODE_IN_SECOND = 1 << 30,
 	NODES_OF_LINE = 4,
-	NODE_LINES = 8, /* in which a node may be */
-	SWAP_PART = 4, /* a half is swapped when one node in so many is in use */
+	NODE_LINES = 8, /* lines in which a node may be */
+	SWAP_PART = 4, /* a half is swapped when 1/SWAP_PART of its nodes is in use */
 };
 
 /* A node's reference is never NO_NODE, though its number may be 0. */
@@ -250,8 +252,8 @@ struct frame {
 };
 
 /*
- * The walk of the current tick: see `walks`. It is not on the stack, which has no room for it.
- * Besides, 6.1's verifier assumes that what a loop's body finds on the stack never changes.
+ * The walk of the current tick: see `walks`. The stack has no room for it. Besides, 6.1's verifier
+ * assumes that values on the stack never change in a loop's body.
  */
 enum { WALK_KERNEL_FRAMES = 64, WALK_ENTERED = 64 };
 
@@ -293,8 +295,8 @@ struct walk {
 	__u64 fp_at; /* of a wait: where the frame pointer was read, or FROM_FP */
 	__u64 sites[WALK_FRAMES];
 	/*
-	 * The frames with which the last chain began, from the root on. Most chains begin like the
-	 * one before.
+	 * The first frames of the last chain, from the root on. Most chains begin like the one
+	 * before.
 	 */
 	__u32 entered_root;
 	__u32 entered_generation;
@@ -304,14 +306,14 @@ struct walk {
 };
 
 /*
- * Who is charged for memory, so that nobody can use up what others need. For the number
- * of a text, its rules and its lines it is the owner of the file, and for a node the owner of the
- * process whose tick made it. An owner is the user who made the outermost user namespace other than
- * the first one, else a uid (for subordinate uids the first of the range), and for root the cgroup
- * that runs it.
+ * Who is charged for memory, so that nobody can use up memory that others need. The number of a
+ * text, its rules and its lines are charged to the owner of the file, and a node to the owner of
+ * the process whose tick made it. An owner is the user who made the outermost user namespace other
+ * than the first one, else a uid (for subordinate uids the first of the range), and for root the
+ * cgroup that runs it.
  *
- * Owners are numbered as they are first seen. When there are no more numbers, all further cgroups
- * of root are one owner, and all other further owners are another one.
+ * Owners are numbered in the order of their first use. When there are no more numbers, all further
+ * cgroups of root are one owner, and all other further owners are another one.
  */
 enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10, NO_OWNER = 0xffff };
 
@@ -353,15 +355,15 @@ static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32
 	return share_admits((12 + after_gap) * part, (9 + after_gap) * part, part, taken, held, 1);
 }
 
-/* The same for numbers of texts, which are freed only when no node names the text. */
+/* Does the same for numbers of texts, which are freed only when no node names the text. */
 static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 {
 	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
 }
 
 /*
- * Shared as global data: which half ticks are counted in, and how much is in use. What each tick
- * reads comes first.
+ * Shared as global data: which half counts, and how much is in use. Data that each tick reads comes
+ * first.
  */
 struct table_state {
 	__u32 epoch; /* counted up at each swap, and when numbers of texts or owners were freed */

@@ -6,15 +6,15 @@
 #include "shared/types.h"
 
 /*
- * From a pc to a counter as the callers of profil() and sprofil() mean it. Only this file computes
- * it, and it is exact for every 64-bit pc, offset and scale.
+ * From a pc to a counter, by the rules of profil() and sprofil(). Only this file computes it, and
+ * it is exact for every 64-bit pc, offset and scale.
  *
  * All formulas are one: with d = pc - offset,
  *
  *     bin = ((d >> before) * scale + round) >> after
  *
- * where the product has 128 bits. Formulas differ in which low bits they lose, and V7 rounds up.
- * The bin never falls as d rises, and therefore the pcs of a counter have no gap.
+ * where the product has 128 bits. Formulas lose different low bits, and V7 rounds up. The bin never
+ * falls as d rises, and therefore the pcs of a counter have no gap.
  */
 
 /*
@@ -28,7 +28,7 @@
  */
 enum dialect_formula { FORMULA_MULTIPLY, FORMULA_DIVIDE, FORMULA_HALVES, FORMULA_ROUND_UP };
 
-/* What a full counter does at the next tick. */
+/* The effect of the next tick on a full counter. */
 enum dialect_full {
 	FULL_WRAPS,
 	FULL_SATURATES,
@@ -36,8 +36,8 @@ enum dialect_full {
 };
 
 /*
- * Where a pc counts that is beyond the last counter of its region, which has the largest offset <=
- * pc: in the overflow bin, or in the next region around it that has a counter for it.
+ * Where a pc beyond the last counter of its region counts. Its region has the largest offset <= pc.
+ * It counts in the overflow bin, or in the next region around it that has a counter for it.
  */
 enum dialect_beyond { BEYOND_OVERFLOW, BEYOND_OUTER_REGION };
 
@@ -98,7 +98,7 @@ static inline __u64 dialect_scale(__u32 dialect, __u64 scale)
 	return scale & rule->scale_mask;
 }
 
-/* What a region with this scale and offset means. */
+/* The meaning of a region's scale and offset. */
 enum dialect_class { CLASS_OFF, CLASS_REGION, CLASS_OVERFLOW, CLASS_INVALID };
 
 static inline __u32 dialect_class(__u32 dialect, __u32 is_sprofil, __u64 offset, __u64 scale)
@@ -168,7 +168,7 @@ static inline __u64 dialect_high(__u64 a, __u64 b)
 	return a_high * b_high + (middle >> 32) + (carry >> 32);
 }
 
-/* 2^64 - 1 also stands for all higher bins, because no buffer has so many. */
+/* 2^64 - 1 also stands for all higher bins, because no buffer has that many. */
 static inline __u64 dialect_bin(const struct dialect_factor *factor, __u64 d)
 {
 	__u64 a = d >> factor->before, scale = factor->scale, low, high;

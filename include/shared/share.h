@@ -7,9 +7,9 @@
 /*
  * How much one owner may have of a table that all owners share. As long as no more than `lent` is
  * in use, any owner may have it. Beyond that, no owner's part may exceed what stays free for all
- * others. Parts get smaller as the table fills, and therefore an owner who comes late still finds
- * room. The reserve is for newcomers: each owner may have a small part of what is left of it, so
- * that the next newcomer finds some too.
+ * others. Parts get smaller as the table fills. Therefore late owners still find room. The reserve
+ * is for newcomers: each owner may have a small part of its rest, so that the next newcomer finds
+ * some too.
  */
 enum { SHARE_NEWCOMERS = 16 /* parts of what is left */ };
 

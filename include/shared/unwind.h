@@ -5,9 +5,9 @@
 #include "shared/types.h"
 
 /*
- * From a pc to the rule by which its frame's caller is found. User space makes a table of each
- * file's call-frame information (user/unwind): its instructions run from the start of a function,
- * which is too slow for each pc of a walk.
+ * From a pc to the rule that finds its frame's caller. User space makes a table of each file's
+ * call-frame information (user/unwind): its instructions run from the start of a function, which is
+ * too slow for each pc of a walk.
  *
  *     offset in the file ── granule ── index ── rows ── rule
  *                           256 bytes   where a granule's rows begin
@@ -30,7 +30,7 @@ enum {
 	 * The most steps of a search among the rows of a granule: there is at most one row a byte.
 	 */
 	UNWIND_STEPS = UNWIND_GRANULE_SHIFT + 1,
-	/* Rows, and the index, come in lines: elements of maps are padded to 8 bytes. */
+	/* Rows, and the index, come in lines, because elements of maps are padded to 8 bytes. */
 	UNWIND_LINE_SHIFT = 4,
 	UNWIND_LINE_WORDS = 1 << UNWIND_LINE_SHIFT,
 };
@@ -96,8 +96,9 @@ _Static_assert(sizeof(struct unwind_rule) == 16, "struct unwind_rule");
 enum { UNWIND_PLT_BYTES = 16, UNWIND_PLT_PUSHED = 8 };
 
 /*
- * From the CFA to the return address. On x86-64 the call instruction has stored it right below the
- * CFA. On arm64 the caller has stored it, and above its frame pointer if it stored that too.
+ * The distance from the CFA to the return address. On x86-64 the call instruction has stored it
+ * right below the CFA. On arm64 the caller has stored it, above its frame pointer if it stored that
+ * too.
  */
 static inline __s64 unwind_ra_offset(const struct unwind_rule *rule)
 {

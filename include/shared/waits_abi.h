@@ -7,10 +7,10 @@
 #include "shared/types.h"
 
 /*
- * The states of a thread with --waits, which host.bpf.c and the engine share. From WAIT_BLOCKED on
+ * The states of a thread with --waits, which host.bpf.c and the engine share. From WAIT_BLOCKED on,
  * a state is the class of a wait. A system call is WAIT_SYSCALL and its number, or with WAIT_COMPAT
- * a number of the 32-bit table. The bit WAIT_IO says that the kernel had marked the thread as
- * waiting for I/O.
+ * a number of the 32-bit table. With the bit WAIT_IO, the kernel had marked the thread as waiting
+ * for I/O.
  */
 enum wait_state {
 	WAIT_OFF, /* not counted: before the start, or in a pause */
@@ -115,8 +115,8 @@ struct thread_waits {
 };
 
 /*
- * A wait that began on this CPU, and its node. With callers, it also holds what the walk read from
- * the stack: see bpf/wait_memo.bpf.h.
+ * A wait that began on this CPU, and its node. With callers, it also has the words that the walk
+ * read from the stack: see bpf/wait_memo.bpf.h.
  */
 enum { MEMOS_SHIFT = 5, MEMOS = 1 << MEMOS_SHIFT, MEMO_WORDS = 64 };
 

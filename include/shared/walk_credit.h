@@ -5,23 +5,23 @@
 /*
  * Limits the cost of walks to the callers of waits. Ticks come at a fixed rate, but a user can make
  * threads switch as often as the CPU allows, each time with another stack, and a walk takes
- * microseconds under the run queue's lock. Therefore walks need credit: each CPU earns one percent
+ * microseconds under the run queue's lock. Therefore walks need credit. Each CPU earns one percent
  * of the time, and each owner half a percent of the time of all CPUs, so that no user spends the
- * credit of others. Without credit a wait is counted at its place alone. A thread whose last wait
- * was long, or that has not waited yet, may borrow: such waits are few and make up most of the
- * time.
+ * credit of others. Without credit a wait is counted at its place alone. If the last wait of a
+ * thread was long, or it has not waited yet, it may borrow: such waits are few and make up most of
+ * the time.
  */
 #include "shared/callers_abi.h"
 
 enum {
-	CREDIT_PARTS = 100, /* a CPU earns one part in so many */
+	CREDIT_PARTS = 100, /* a CPU earns 1/CREDIT_PARTS */
 	CREDIT_OWNER_PARTS = 2 * CREDIT_PARTS, /* and an owner of all CPUs' time */
 	CREDIT_MOST_NS = 10000000, /* the most that is saved, or borrowed */
 	CREDIT_STEP_NS = 10000, /* it is earned in such steps, because each one is rounded down */
 	LONG_WAIT_US = 1000,
 };
 
-/* Adds what was earned until now: one part of the time of so many CPUs. */
+/* Adds the credit since the last call: 1/parts of the time of this many CPUs. */
 static inline void credit_earn(struct walk_credit *credit, __u64 now, __u32 cpus, __u32 parts)
 {
 	__u64 since = *(volatile __u64 *)&credit->since_ns, passed = now - since, earned;
@@ -40,7 +40,7 @@ static inline void credit_earn(struct walk_credit *credit, __u64 now, __u32 cpus
 }
 
 /*
- * Whether a walk may begin now, for an owner whose thread last waited so long (0: it has not
+ * Whether a walk may begin now, for an owner whose thread's last wait took this long (0: it has not
  * waited).
  */
 static inline __u32 credit_admits(struct walk_credit *cpu, struct walk_credit *owner, __u64 now,

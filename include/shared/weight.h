@@ -11,8 +11,8 @@
 enum { WEIGHT_MAX = 64, WEIGHT_SETTLED = 16 };
 
 /*
- * What a thread's samples have stood for, so that they add up to its runtime: see weight.bpf.h. A
- * run is the time from when the thread gets a CPU until it leaves it.
+ * How many ticks a thread's samples have stood for, so that they add up to its runtime: see
+ * weight.bpf.h. A run is the time from when the thread gets a CPU until it leaves it.
  */
 struct weight {
 	__u64 run; /* the thread's runtime when the run of the last sample began */
