@@ -16,8 +16,8 @@
 #define LIBRARY_NAME(call) #call,
 
 /*
- * Fills in nr pointers, unless they are set already. package is what the user must install. file is
- * NULL if another library has brought the calls. Returns 0 or -ENOENT.
+ * Fills in nr pointers, unless they are set already. The user must install `package`. file is NULL
+ * if another library has brought the calls. Returns 0 or -ENOENT.
  *
  * The static file loads nothing, but contains some of the libraries: static/library.c.
  */

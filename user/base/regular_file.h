@@ -9,7 +9,7 @@
 
 #define NO_UID ((uid_t)-1)
 
-/* What a file must be before it is opened: others may replace it by a link to any other file. */
+/* The conditions for opening a file: others may replace it by a link to any other file. */
 struct regular_file_rule {
 	bool is_owned; /* by root, by that user, or by the user who runs us */
 	uid_t user;

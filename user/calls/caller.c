@@ -64,8 +64,8 @@ static inline void put_counter(uint8_t *at, uint32_t width, uint64_t value)
 }
 
 /*
- * Shortens a batch to the counters that are complete within so many bytes. If the first one is not,
- * only that one fails.
+ * Shortens a batch to the counters that are complete within `bytes`. If the first one is not, only
+ * that one fails.
  */
 static int shorten_batch(struct batch *batch, uint32_t width, int64_t bytes)
 {

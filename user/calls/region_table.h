@@ -20,8 +20,8 @@ struct region_call {
 };
 
 /*
- * The regions of a call, prepared for the programs. Counters are numbered: those of the first
- * entry, then those of the second, and so on, as far as a pc can reach.
+ * The regions of a call, prepared for the programs. Counters are numbered in the order of entries,
+ * up to the last one that a pc can reach.
  */
 struct region_table {
 	struct call_table table; /* base is 0: the caller decides where the lines are */

@@ -199,7 +199,7 @@ int calls_owner(struct calls *calls, uint64_t charge)
 	return i;
 }
 
-/* Whether a user may have so many more regions, and lines for them. */
+/* Whether a user may have this many more regions, and lines for them. */
 static bool has_room(const struct calls *calls, uint32_t owner, const struct spec *replaced,
 		     uint32_t regions, uint32_t lines)
 {

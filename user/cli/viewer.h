@@ -57,7 +57,7 @@ extern const struct opt page_opts[];
 bool page_check(const char *command, const struct page_arguments *arguments);
 
 /*
- * --html FILE of a command: makes FILE from what put() writes, completely or not at all. If it is
+ * --html FILE of a command: makes FILE from the output of put(), completely or not at all. If it is
  * confidential only its owner may read it. Prints a message on failure. Returns the exit status.
  */
 int write_page(const struct page_arguments *arguments, bool confidential,

@@ -5,9 +5,8 @@
 #include <stdint.h>
 
 /*
- * What the environment says, as of the program's start. A signal handler must not call getenv(),
- * because the signal may have interrupted a setenv(). In a set-user-ID program only the dialect is
- * read.
+ * The environment at the program's start. A signal handler must not call getenv(), because the
+ * signal may have interrupted a setenv(). In a set-user-ID program only the dialect is read.
  */
 struct settings {
 	const char *socket; /* NULL: not set */

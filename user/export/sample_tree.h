@@ -18,10 +18,10 @@ struct sample_tree *sample_tree_new(void); /* NULL: out of memory */
 void sample_tree_free(struct sample_tree *tree); /* NULL is fine */
 
 /*
- * Adds an instruction of the line that ran so often. A line gets the maximum of its instructions:
- * they run one after the other. Therefore it runs as often as each of them. entry: the function of
- * the code begins with this instruction. False: DWARF lacks details, or the format cannot contain
- * the name. *err: -ENOMEM.
+ * Adds an instruction that ran `count` times to its line. A line gets the maximum of its
+ * instructions: they run one after the other. Therefore it runs as often as each of them. entry:
+ * the function of the code begins with this instruction. False: DWARF lacks details, or the format
+ * cannot contain the name. *err: -ENOMEM.
  */
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,
 		     bool entry, int *err);

@@ -121,7 +121,7 @@ struct samples {
 #define SAMPLES_MOST 16000
 #define SAMPLES_BYTES ((size_t)4 << 20) /* as pprof, not compressed */
 
-/* What the values of a service are: ticks and CPU time, or the time and number of waits. */
+/* The values of a service: ticks and CPU time, or the time and number of waits. */
 enum sample_value { SAMPLE_TICKS, SAMPLE_CPU, SAMPLE_OFF_CPU, SAMPLE_WAITS, SAMPLE_VALUES };
 
 struct sample_value_name {

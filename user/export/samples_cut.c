@@ -423,7 +423,7 @@ static size_t most_bytes(const struct samples *samples, const struct sample *sam
 	return size;
 }
 
-/* Measure exactly only what may be too large. */
+/* Measure exactly only the services that may be too large. */
 static int measure(const struct samples *samples, const struct sample_service *service,
 		   size_t bytes, size_t *result)
 {

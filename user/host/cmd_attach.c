@@ -110,7 +110,7 @@ static int resolve_again(struct attach *attach, struct error *err)
 	return ret;
 }
 
-/* With --wait: what was counted is put aside until the targets are there again, as after a restart. */
+/* With --wait: puts the counts aside until the targets are there again, as after a restart. */
 static int wait_again(struct attach *attach, struct error *err)
 {
 	const uint64_t now = monotonic_ns(), end = attach->loop.end_ns;
@@ -128,7 +128,10 @@ static int wait_again(struct attach *attach, struct error *err)
 	return resolve_again(attach, err);
 }
 
-/* Another session on the same files, for what is left of the time; if it fails, the last one stays. */
+/*
+ * Begins another session on the same files, for the rest of the time; if it fails, the last one
+ * stays.
+ */
 static int begin_again(struct attach *attach, struct error *err)
 {
 	struct phase_options *phases = &attach->arguments.phases;
@@ -153,7 +156,7 @@ static int begin_again(struct attach *attach, struct error *err)
 	return ret;
 }
 
-/* A failure is reported, and what was counted before is written all the same. */
+/* A failure is reported, and earlier counts are still written. */
 static void sample_all(struct attach *attach)
 {
 	struct error err = { 0 };

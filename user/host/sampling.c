@@ -381,7 +381,7 @@ static int settle_rate(struct sampling_options *options, const char *command, st
 	return 0;
 }
 
-/* A walk takes some ten times as long as a tick alone, so there are ten times fewer. */
+/* A walk takes some ten times as long as a tick alone. Therefore ticks are ten times fewer. */
 static int settle_callers(struct sampling_options *options, const char *command, struct error *err)
 {
 	if (!options->callers)

@@ -172,7 +172,10 @@ static int resolve(const struct target_options *options, const struct target_wor
 	case WORD_UNIT:
 		return targets_add_unit(targets, word->text, err);
 	case WORD_ALL:
-		/* The programs of a whole host may be anyone's, so no server may learn of them. */
+		/*
+		 * The programs of a whole host may be anyone's. Therefore no server may learn of
+		 * them.
+		 */
 		debug_server_forbid();
 		return targets_add_all(targets, err);
 	}
@@ -182,8 +185,8 @@ static int resolve(const struct target_options *options, const struct target_wor
 #define LOOK_MS 300
 
 /*
- * Looks again and again, because no event reports that a runtime or a unit has begun something in all of
- * the hierarchies. What could not be found, and why, is said once.
+ * Looks again and again, because no event reports that a runtime or a unit has begun something in
+ * all of the hierarchies. Reports once which targets were not found, and why.
  */
 static int wait_for(struct target_options *options, const struct target_word *word,
 		    struct targets *targets, struct error *err)

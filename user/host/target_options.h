@@ -36,9 +36,9 @@ void target_options_init(struct target_options *options);
 void target_options_free(struct target_options *options);
 
 /*
- * Call after parsing: finds on this host what was typed. command is the command's name. *result must
- * be freed in any case. -EINVAL: wrong usage, including no target. With options->wait it returns when
- * all are there; -ETIMEDOUT: not by then; -EINTR: interrupted.
+ * Call after parsing: finds the targets of the options on this host. command is the command's name.
+ * *result must be freed in any case. -EINVAL: wrong usage, including no target. With options->wait
+ * it returns when all are there; -ETIMEDOUT: not in time; -EINTR: interrupted.
  */
 int target_options_resolve(struct target_options *options, const char *command,
 			   struct targets *result, struct error *err);

@@ -29,7 +29,7 @@ enum {
 	ALLOWANCE_NAMES = 10, /* seconds for the names of a profile */
 	ALLOWANCE_CODE = 2, /* beside these, seconds for maps of just-in-time code */
 	ALLOWANCE_LINES = 60, /* seconds for source lines, which the user requested */
-	ALLOWANCE_OWNERS = 6, /* the total is that of so many owners */
+	ALLOWANCE_OWNERS = 6, /* the total is that of this many owners */
 };
 
 /* The reading of a file, which uses the allowance of the file's owner. */

@@ -20,7 +20,7 @@ struct opt;
 /* Stores value (NULL for a flag) in *field. On failure it fills in err with opt_bad(). */
 typedef int (*opt_setter)(const struct opt *opt, const char *value, void *field, struct error *err);
 
-/* What shells propose for a value. If there are words, shells propose these. */
+/* Proposals of shells for a value. If there are words, shells propose these. */
 enum opt_value {
 	VALUE_ANY, /* nothing: a number, a time, or any word */
 	VALUE_FILE,
@@ -119,8 +119,8 @@ int opt_bad(const struct opt *opt, const char *value, struct error *err, const c
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * What users of other tools type: returns a hint with the word of ours, or NULL. We do not accept
- * such words, because each thing has one name.
+ * Returns a hint with our word for a word of other tools, or NULL. We do not accept such words,
+ * because each thing has one name.
  */
 const char *meant_by_command(const char *typed);
 

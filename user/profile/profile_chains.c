@@ -8,8 +8,8 @@
 #include "base/util.h"
 
 /*
- * What histograms are sorted by: the text, the size of bins, the offset. A text may have bins of
- * several sizes, if memory ran short, or if profiles with different sizes were added up.
+ * The order of histograms: the text, the size of bins, the offset. A text may have bins of several
+ * sizes, if memory ran short, or if profiles with different sizes were added up.
  */
 struct histogram_key {
 	struct profile_histogram key;

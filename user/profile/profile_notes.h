@@ -11,7 +11,7 @@
  * whatever the order of the parts.
  */
 
-/* Notes that name an object, "NAME and N others": beginnings, and what follows. */
+/* Notes that name an object, "NAME and N others": how they begin and end. */
 #define NOTE_NAMELESS_FUNCTIONS "no names of some functions of "
 #define NOTE_NAMELESS_CODE "no names of JIT code of "
 #define NOTE_AFTER_FUNCTIONS ": " /* then advice for this object */

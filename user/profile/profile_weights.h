@@ -12,9 +12,9 @@
  *
  * - A target that is not split is one stratum: its CPU time, and all of its ticks.
  * - Each split is one.
- * - The ticks of a target outside its splits are one. Its time is what the splits leave. For sums by
- *   place, it also gets time that the splits have beyond their ticks, until a tick of an unknown
- *   process has as much as any other.
+ * - The ticks of a target outside its splits are one. Its time is the rest that the splits leave.
+ *   For sums by place, it also gets time that the splits have beyond their ticks, until a tick of
+ *   an unknown process has as much as any other.
  *
  * For sums by place, small processes of one name (with less than PROFILE_STRATUM_TICKS ticks, and
  * periods of CPU time) are one stratum, including those without ticks: for short processes, chance

@@ -38,7 +38,7 @@ struct profile_wait_sum {
 	uint64_t count;
 };
 
-/* Of a target, or of one of its splits, which has the names of struct profile_split. */
+/* The account of a target, or of one of its splits, by the names of struct profile_split. */
 struct profile_wait_account {
 	uint32_t target;
 	int64_t pid; /* -1: none, or several */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The figures above a table: what was sampled, and the account of all ticks. */
+/* The figures above a table: the sampling, and the account of all ticks. */
 #include "report/report.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 /* The steps of annotation_build(). They return 0 or -ENOMEM; those with err, other errors, too. */
 
-/* What was found for a place. */
+/* The search results for a place. */
 struct annotated_place {
 	uint32_t object;
 	uint64_t offset; /* in the object */

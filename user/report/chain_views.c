@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* Limit of rows of callers: nobody reads more, and they would take gigabytes. */
+/* Limit of rows of callers. Nobody reads more, and they would need gigabytes. */
 #define CALLERS_MAX (1 << 20)
 
 /* The time that counts as 100 %: the profile's for a tree of all, else that of the functions. */

@@ -49,7 +49,7 @@ static uint32_t frame_of_cut(void *of, enum walk_end end)
 	return (uint32_t)build->rows->nr + FRAME_CUT + end;
 }
 
-/* The object whose ticks they are: of waits, that of the text that waited. */
+/* The object of the ticks: for waits, that of the text that waited. */
 static uint32_t object_of(const struct chains_build *build, const struct profile_row *row)
 {
 	const struct profile *profile = build->rows->from.profile;

@@ -7,7 +7,7 @@
 #include "report/rows.h"
 #include "symbol/string_set.h"
 
-/* One side: a profile, and what its objects are compared with. */
+/* One side: a profile, and data to compare its objects. */
 struct diff_profile {
 	const struct profile *profile;
 	const struct waits_view *waits; /* the profile is its; NULL: ticks are compared */

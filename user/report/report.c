@@ -613,7 +613,7 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	 */
 	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
 		render_targets(profile, REPORT_ALL_TARGETS, out);
-	/* What only slept has no ticks to show. */
+	/* A program that only slept has no ticks to show. */
 	if (profile->waits && !profile->ticks.total)
 		return write_waits(profile, &options, put_summary, out, err);
 	return write_rows(profile, &options, put_summary, out, err);

@@ -89,7 +89,7 @@ static void find_difference(const struct shown_row *first, size_t nr, uint8_t *a
 }
 
 /*
- * For each row of functions or objects, what to add in the table; 0: nothing. The caller frees it.
+ * For each row of functions or objects, its addition in the table; 0: nothing. The caller frees it.
  * NULL: no memory.
  */
 static uint8_t *alike_find(const struct report *report)
@@ -133,7 +133,7 @@ static unsigned int alike_of(const struct report *report, const struct report_ro
 	return report->alike ? report->alike[row - report->rows->rows] : 0;
 }
 
-/* The object of a function, with what distinguishes it. */
+/* The object of a function, with the part that distinguishes it. */
 static void place_object(const struct report *report, const struct report_row *row, char *text)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
@@ -274,7 +274,7 @@ static void measure(const struct report *report, size_t *places, size_t *details
 	}
 }
 
-/* The first column gets what the second one leaves, but at least a third of the room. */
+/* The first column gets the rest of the second one, but at least a third of the room. */
 static size_t place_columns(const struct report *report, const char *heading)
 {
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;

@@ -34,7 +34,7 @@ struct row_marks {
 	size_t nr_places;
 };
 
-/* Makes marks with room for so many places; NULL: out of memory. */
+/* Makes marks with room for this many places; NULL: out of memory. */
 struct row_marks *row_marks_new(size_t nr_places);
 void row_marks_free(struct row_marks *marks); /* NULL is fine */
 

@@ -39,7 +39,7 @@ struct timeline {
 	struct string_set strings;
 };
 
-/* Copies what is needed of a profile, before it is merged. Returns 0 or a negative errno. */
+/* Copies the needed parts of a profile, before it is merged. Returns 0 or a negative errno. */
 int timeline_add(struct timeline *timeline, const struct profile *profile, const char *file,
 		 struct error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What became of wall time: the line above tables of waits, and after run. */
+/* The division of wall time: the line above tables of waits, and after run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

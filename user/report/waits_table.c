@@ -37,7 +37,7 @@ struct account_table {
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-/* An account and what it is sorted by. */
+/* An account and its sort key. */
 struct keyed_account {
 	const struct profile_wait_account *account;
 	int64_t pid;

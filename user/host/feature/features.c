@@ -228,8 +228,8 @@ static void probe_ringbuf(struct feature_answer *answer)
 }
 
 /*
- * Loads a call of the helper. libbpf 1.1 would say that the helper is there, because newer verifiers refuse it in other
- * words than those that it knows.
+ * Loads a call of the helper. libbpf 1.1 would report that the helper is there, because it does not
+ * recognise how newer verifiers refuse it.
  */
 static void probe_read_kernel(struct feature_answer *answer)
 {

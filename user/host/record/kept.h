@@ -12,10 +12,9 @@
 #include "host/record/series.h"
 
 /*
- * Everything that top has counted, as a profile that can be written at any time. Its memory is
- * limited, however many processes come and go: at the limit, the profile is no longer split by
- * process and cgroup, and if that is not enough, earlier counts are dropped. A note in the profile
- * says so.
+ * All counts of top, as a profile that can be written at any time. Its memory is limited, however
+ * many processes come and go: at the limit, the profile is no longer split by process and cgroup,
+ * and if that is not enough, earlier counts are dropped. A note in the profile says so.
  */
 struct kept {
 	struct profile_merger sum; /* of all intervals except the last */

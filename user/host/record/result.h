@@ -56,8 +56,8 @@ int result_started(struct result *result, const struct session *session, struct 
 int result_cut(struct result *result, struct session *session);
 
 /*
- * Puts aside what was counted with one period, before the period changes. It becomes part of the
- * next file. A failure is handled as with a file, and returned.
+ * Puts the counts of one period aside, before the period changes. They become part of the next
+ * file. A failure is handled as with a file, and returned.
  */
 int result_put_aside(struct result *result, struct session *session);
 

@@ -399,10 +399,7 @@ static void cut_when_due(struct sample_loop *loop)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
 }
 
-/*
- * If the budget requires it, puts aside what was counted with the old period, and changes the
- * period.
- */
+/* If the budget requires it, puts the counts of the old period aside, and changes the period. */
 static enum sample_event spend(struct sample_loop *loop)
 {
 	uint64_t before = loop->spending.period_ns, period;

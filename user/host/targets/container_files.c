@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Files that docker and podman write when they create a container. Reading them takes some 50 us
- * and no process, so that even a container that is gone in a moment has its name.
+ * and starts no process. Therefore even a container that is gone in a moment has its name.
  */
 #include <errno.h>
 #include <glob.h>
