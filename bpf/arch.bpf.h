@@ -270,7 +270,7 @@ static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 }
 
 /*
- * The same for any task; 0: it has no address space. Only the path of a hit loads pointers
+ * Does the same for any task; 0: it has no address space. Only the path of a hit loads pointers
  * directly: each such load makes the verifier search the kernel's BTF for a millisecond.
  */
 static __always_inline u64 arch_task_mm_id(struct task_struct *task)

@@ -20,7 +20,6 @@ MAPPED_ARRAY(cpu_accounts, struct cpu_account, 1);
 /* One for each target. */
 MAPPED_ARRAY(target_accounts, struct target_account, 1);
 
-/* Followed threads. */
 TASK_STORAGE(follows, struct follow);
 
 /* Runtime by process, thread or cgroup; empty without --split. */
@@ -29,7 +28,6 @@ HASH(spent_cpus, struct spent_key, struct spent_cpu, 1);
 /* Running processes to follow, by pid. They are read once, when the session begins. */
 HASH(attached, u32, struct attached, 1);
 
-/* The targets of cgroups, by cgroup id. */
 HASH(cgroup_targets, u64, u32, 1);
 
 /*

@@ -36,7 +36,6 @@ static __always_inline u32 unused_text(void)
 	return number < max_texts ? number : 0;
 }
 
-/* Whether an owner may have one more number. */
 __noinline int may_number(u32 number)
 {
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);

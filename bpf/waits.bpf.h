@@ -386,7 +386,6 @@ static __always_inline u64 ran_since(struct thread_waits *thread, struct task_st
 	return ran;
 }
 
-/* The current task leaves the CPU. */
 static __always_inline void leave_cpu(struct task_struct *task, bool preempted, u64 now)
 {
 	struct thread_waits *thread = waits_of(task);

@@ -151,7 +151,9 @@ static __noinline int read_range(const struct walk *walk, struct text_range *ran
 	return range_of_mapping(&mapping, walk->epoch, range);
 }
 
-/* The same for a wait. Nothing is announced, because the run queue is locked: see waits.bpf.h. */
+/*
+ * Does the same for a wait. Nothing is announced, because the run queue is locked: see waits.bpf.h.
+ */
 static __noinline int read_known_range(struct walk *walk, struct text_range *range)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -225,7 +227,6 @@ static __always_inline int end_walk(struct walk *walk, u32 end)
 	return true;
 }
 
-/* Ends the walk at the first frame. */
 static __always_inline int end_at_first(struct walk *walk)
 {
 	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);

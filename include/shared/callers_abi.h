@@ -206,7 +206,6 @@ static inline __u32 root_owner(__u32 parent)
 	return (parent & ~NODE_IS_ROOT) >> ROOT_OWNER_SHIFT;
 }
 
-/* The half that a parent is in. */
 static inline __u32 half_of(__u32 parent)
 {
 	return parent & NODE_IS_ROOT ? parent & 1 : !!(node_number(parent) & NODE_IN_SECOND);
