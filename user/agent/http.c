@@ -101,7 +101,7 @@ static bool refusal_for_size(long code, const struct bytes *body)
 	return code == 413 || (code == 429 && has_any(body, message_words));
 }
 
-/* The same for gRPC's status and message. */
+/* Does the same for gRPC's status and message. */
 static bool refusal_for_size_grpc(long status, const struct bytes *message)
 {
 	return (status == 8 || status == 11) && has_any(message, size_words);

@@ -72,8 +72,8 @@ void pending_advance(struct pending *pending, struct pending_part *part,
 void pending_drop(struct pending *pending, struct pending_part *part);
 
 /*
- * The same for one that cannot be read. Its file is renamed to NAME.bad, so that somebody may still
- * repair it.
+ * Does the same for one that cannot be read. Its file is renamed to NAME.bad, so that somebody may
+ * still repair it.
  */
 void pending_set_aside(struct pending *pending, struct pending_part *part);
 

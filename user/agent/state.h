@@ -14,7 +14,6 @@
 #define STATE_NAME "counters"
 #define STATE_BYTES_MAX ((size_t)32 << 20)
 
-/* A sink's counts, by its name. */
 struct sink_state {
 	char *name;
 	struct sink_counts counts;

@@ -34,7 +34,6 @@ bool container_id_names(const char *id, const char *directory);
 
 bool container_id_is_full(const char *id);
 
-/* Whether text could be the prefix of an id. */
 bool container_id_is_prefix(const char *text);
 
 /* Returns the id in "docker://ID", as Kubernetes prints it. */

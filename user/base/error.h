@@ -18,7 +18,7 @@ struct error {
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same with a hint. */
+/* Does the same with a hint. */
 int error_with_hint(struct error *err, int code, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -82,7 +82,7 @@ enum {
 
 int input_open(const char *path, struct input **result, struct error *err);
 
-/* The same for a descriptor. The input owns fd, even if this fails. */
+/* Does the same for a descriptor. The input owns fd, even if this fails. */
 int input_open_fd(int fd, const char *name, struct input **result, struct error *err);
 
 /*

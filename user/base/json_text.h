@@ -14,7 +14,7 @@
 /* Writes text in quotes. Bytes that are not UTF-8 become U+FFFD. NULL is "". */
 void json_text_string(FILE *stream, const char *text);
 
-/* The same, but NULL becomes null. */
+/* Does the same, but NULL becomes null. */
 void json_text_string_or_null(FILE *stream, const char *text);
 
 void json_text_u64(FILE *stream, uint64_t value);

@@ -35,9 +35,9 @@ enum { OPENER_COPY_MAX = 64 << 20, OPENER_WAIT_MS = 1000 };
 int opener_open(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule);
 
 /*
- * The same in two steps. The first returns a descriptor; the second reads the answer from it and
- * closes it. -EAGAIN: there is no answer after this time. It does not wait if the owner's program
- * is known not to answer.
+ * Does the same in two steps. The first returns a descriptor; the second reads the answer from it
+ * and closes it. -EAGAIN: there is no answer after this time. It does not wait if the owner's
+ * program is known not to answer.
  */
 int opener_ask(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule);
 int opener_answer(uint64_t owner, int *asked, unsigned int ms);

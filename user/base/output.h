@@ -15,7 +15,7 @@
  */
 void print_error(const struct error *err);
 
-/* The same with a format; hint may be NULL. */
+/* Does the same with a format; hint may be NULL. */
 void print_message(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Messages name this command from here on. The name must outlive them. */

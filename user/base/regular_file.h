@@ -28,7 +28,7 @@ struct regular_file_rule {
  */
 int regular_file_open(const char *root, const char *path, const struct regular_file_rule *rule);
 
-/* The same for the file that place is, opened with O_PATH. */
+/* Does the same for the file that place is, opened with O_PATH. */
 int regular_file_reopen(int place, const struct regular_file_rule *rule);
 
 /*
@@ -38,8 +38,8 @@ int regular_file_reopen(int place, const struct regular_file_rule *rule);
 int regular_file_open_as(uid_t owner, const char *root, const char *path);
 
 /*
- * The same as regular_file_open() below the directory dir. regular_file_open_at() does not follow a
- * symbolic link as last component.
+ * Does the same as regular_file_open() below the directory dir. regular_file_open_at() does not
+ * follow a symbolic link as last component.
  */
 int regular_file_open_at(int dir, const char *name, const struct regular_file_rule *rule);
 int regular_file_open_below(int dir, const char *path, const struct regular_file_rule *rule);

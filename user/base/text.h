@@ -18,10 +18,10 @@
  */
 size_t text_write(FILE *out, const char *text, size_t width);
 
-/* The same, but cuts the beginning, because the end of a place is its most useful part. */
+/* Does the same, but cuts the beginning, because the end of a place is its most useful part. */
 size_t text_write_tail(FILE *out, const char *text, size_t width);
 
-/* The same, but cuts the middle, and keeps twice as much of the end as of the beginning. */
+/* Does the same, but cuts the middle, and keeps twice as much of the end as of the beginning. */
 size_t text_write_ends(FILE *out, const char *text, size_t width);
 
 /*

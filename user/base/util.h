@@ -180,7 +180,6 @@ struct timespec timespec_of(uint64_t ns);
 /* Initialises a condition whose timed waits use the monotonic clock. */
 void cond_init_monotonic(pthread_cond_t *cond);
 
-/* The CPU time of this thread. */
 uint64_t thread_cpu_ns(void);
 
 /* A random time below most_ns, so that hosts do not act at the same moment. */

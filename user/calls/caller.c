@@ -234,7 +234,7 @@ static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr
 	return ret;
 }
 
-/* The same as caller_copy() for pcsample(). */
+/* Does the same as caller_copy() for pcsample(). */
 static void caller_copy_samples(struct caller *caller, struct call_engine *engine)
 {
 	struct call *call = call_of(caller, engine);

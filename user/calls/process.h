@@ -33,7 +33,7 @@ enum { PROCESS_PROOF = 16 };
 int process_open(struct process *process, pid_t pid, uint32_t pointer,
 		 const uint8_t proof[PROCESS_PROOF]);
 
-/* The same for a forked child, which has its parent's random bytes at the same address. */
+/* Does the same for a forked child, which has its parent's random bytes at the same address. */
 int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 			const uint8_t proof[PROCESS_PROOF]);
 

@@ -46,7 +46,7 @@ void calls_copy(struct calls *calls, struct caller *caller);
 /* Turns a call off and copies all its counts. */
 void calls_end(struct calls *calls, struct caller *caller);
 
-/* The same, and then frees everything of the call. */
+/* Does the same, and then frees everything of the call. */
 void calls_release(struct calls *calls, struct caller *caller);
 
 /* Uids of 16 bits belong to the host's own users and are never subordinate. */

@@ -252,7 +252,6 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 	return status;
 }
 
-/* Compares the waits of two profiles. */
 static int compare_waits(const struct profile *old, const struct profile *new, char *const *names,
 			 const struct diff_arguments *arguments)
 {

@@ -32,7 +32,7 @@ int elf_check_file(const struct mapped_file *file, struct error *err);
  */
 int elf_check_packed(const struct mapped_file *file, struct error *err);
 
-/* The same as elf_check_file() for memory that nobody changes. */
+/* Does the same as elf_check_file() for memory that nobody changes. */
 int elf_check_memory(const void *memory, size_t size, struct error *err);
 
 #endif

@@ -45,7 +45,7 @@ bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t 
  */
 const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length);
 
-/* The same without searching the end: the string has *most bytes, or ends at a NUL before. */
+/* Does the same without searching the end: the string has *most bytes, or ends at a NUL before. */
 const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most);
 
 /* The first section of that name, or NULL. */
@@ -73,7 +73,7 @@ struct elf_facts {
 int elf_facts_read(int fd, struct elf_facts *result, struct error *err);
 void elf_facts_free(struct elf_facts *facts);
 
-/* The same for an ELF image in this process's memory (the vdso). */
+/* Does the same for an ELF image in this process's memory (the vdso). */
 int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *result,
 			  struct error *err);
 
@@ -83,7 +83,7 @@ int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *resu
  */
 int build_id_read(Elf *elf, char **result);
 
-/* The same from the id's bytes; -EINVAL: the length is wrong for a build id. */
+/* Does the same from the id's bytes; -EINVAL: the length is wrong for a build id. */
 int build_id_text(const void *bytes, size_t size, char **result);
 
 #endif

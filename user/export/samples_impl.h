@@ -14,7 +14,7 @@ uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram);
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup);
 
-/* The same with texts. A mapping is the same in several objects. */
+/* Does the same with texts. A mapping is the same in several objects. */
 uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
 			    const struct profile_text *text, uint32_t object);
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name);

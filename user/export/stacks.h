@@ -36,7 +36,6 @@ struct stacks {
 /* The function's name, or perf's word for none. */
 const char *stack_function(const struct stack *stack);
 
-/* The name of a frame of stacks->callers. */
 const char *stack_caller(const struct stacks *stacks, uint32_t frame);
 
 /* The object of such a frame; NULL: it is the end of a walk. */

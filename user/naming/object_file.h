@@ -17,7 +17,7 @@ struct path_opener {
 /* paths must outlive the opener. */
 struct object_opener path_opener(struct path_opener *paths);
 
-/* The same, but only for files that object_file_open() accepts. */
+/* Does the same, but only for files that object_file_open() accepts. */
 struct object_opener same_file_opener(struct path_opener *paths);
 
 /*
@@ -27,7 +27,7 @@ struct object_opener same_file_opener(struct path_opener *paths);
 int object_file_open(const struct object_opener *opener, const struct profile_object *object,
 		     uint32_t id, char *root, size_t root_size, struct error *why);
 
-/* The same for the file at the object's own path on this host. */
+/* Does the same for the file at the object's own path on this host. */
 int object_file_here(const struct profile_object *object, struct error *why);
 
 /*

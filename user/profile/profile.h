@@ -328,7 +328,7 @@ void profile_index_free(struct profile_index *index); /* NULL is fine */
 const struct profile_function *profile_index_find(const struct profile_index *index,
 						  uint32_t object, uint64_t offset, uint64_t size);
 
-/* The same; all bins of this size from offset to *last have this function. */
+/* Does the same; all bins of this size from offset to *last have this function. */
 const struct profile_function *profile_index_find_up_to(const struct profile_index *index,
 							uint32_t object, uint64_t offset,
 							uint64_t size, uint64_t *last);

@@ -766,7 +766,6 @@ void profile_renumber(struct profile *profile, const uint32_t *targets, const ui
 		waits->sites[i].object = objects[waits->sites[i].object];
 }
 
-/* Folds the trees of callers and of waits. */
 static int fold_trees(struct profile *profile)
 {
 	int ret = profile->callers ? profile_callers_fold(profile->callers) : 0;

@@ -4,7 +4,6 @@
 
 #include "profile/profile.h"
 
-/* A list to fold. */
 struct folding {
 	void *list; /* address of the pointer to the list, of any type */
 	size_t *nr;

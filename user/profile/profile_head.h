@@ -17,7 +17,6 @@ struct wall_clock {
 	int64_t asleep_ns; /* CLOCK_BOOTTIME - monotonic_ns(): grows while suspended */
 };
 
-/* Reads the clocks. */
 struct wall_clock wall_clock_read(void);
 
 /* The wall-clock time of at_ns, a time of monotonic_ns(). */

@@ -36,7 +36,6 @@ enum profile_rows_callers {
 	PROFILE_ROWS_WITH_OWN_CALLERS, /* only places of calls in the chosen ticks' chains */
 };
 
-/* The chosen histograms. */
 struct profile_choice {
 	bool (*chosen)(const struct profile *profile, const void *of,
 		       const struct profile_histogram *histogram); /* NULL: all */

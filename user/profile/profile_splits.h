@@ -15,7 +15,7 @@ int profile_split_compare(const struct profile_split *a, const struct profile_sp
 /* Returns all splits in that order; the caller frees the array. NULL: out of memory. */
 const struct profile_split **profile_splits_sorted(const struct profile *profile);
 
-/* The same by target and name. */
+/* Does the same by target and name. */
 const struct profile_split **profile_splits_by_name(const struct profile *profile);
 
 /*

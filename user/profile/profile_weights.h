@@ -34,7 +34,7 @@ struct profile_weights;
 /* The profile must outlive the result, and its histograms must not move. NULL: out of memory. */
 struct profile_weights *profile_weights_new(const struct profile *profile);
 
-/* The same for sums by process, thread or cgroup: each is a stratum. */
+/* Does the same for sums by process, thread or cgroup: each is a stratum. */
 struct profile_weights *profile_weights_of_splits(const struct profile *profile);
 void profile_weights_free(struct profile_weights *weights); /* NULL is fine */
 
@@ -76,7 +76,7 @@ uint64_t profile_timed_ticks(const struct profile_target *target);
 /* CPU time of a target in nanoseconds, from the scheduler, or else from its ticks. */
 double profile_target_time(const struct profile *profile, uint32_t target);
 
-/* The same for all targets that count. */
+/* Does the same for all targets that count. */
 double profile_time(const struct profile *profile);
 
 #endif

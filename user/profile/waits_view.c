@@ -173,7 +173,6 @@ static int add_bins(const struct view_maker *maker, const uint64_t *sums,
 	return 0;
 }
 
-/* Adds a histogram for the roots of one owner. */
 static int add_owner(struct view_maker *maker, const struct profile_wait_root *const *roots,
 		     size_t nr, const uint64_t *by_root)
 {

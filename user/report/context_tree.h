@@ -41,7 +41,6 @@ int context_tree_grow(struct context_tree *tree);
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame);
 void context_tree_free(struct context_tree *tree);
 
-/* Adds a sum to that of a context. */
 void context_sum_add(struct context_sum *sum, const struct context_sum *part);
 
 /* Adds each context's ticks, and the inclusive sums below it, to its inclusive sum. */

@@ -33,7 +33,7 @@ struct html_options {
 int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
 		struct error *err);
 
-/* The same for a comparison: a table of all its rows. */
+/* Does the same for a comparison: a table of all its rows. */
 int html_diff(const struct diff *diff, FILE *out, struct error *err);
 
 #endif

@@ -36,8 +36,8 @@ int html_callers(const struct profile *profile, const struct profile *walked, co
 		 bool counted, FILE *data);
 
 /*
- * The same for a side of a comparison, with its additional data: all time, the average time of a
- * tick, and "texts", the names of functions and then of each object for its other text.
+ * Does the same for a side of a comparison, with its additional data: all time, the average time of
+ * a tick, and "texts", the names of functions and then of each object for its other text.
  */
 int html_diff_callers(const struct diff_profile *side, const uint64_t *bases, FILE *data);
 

@@ -20,7 +20,7 @@ struct noise_counts {
  */
 double noise_probability(const struct noise_counts *counts);
 
-/* The same for two times. Each is a sum of ticks with this variance. */
+/* Does the same for two times. Each is a sum of ticks with this variance. */
 double noise_of_times(double old, double old_variance, double new, double new_variance);
 
 /*

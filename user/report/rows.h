@@ -92,7 +92,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 int rows_named(const struct profile *profile, const struct report_options *options, bool folds,
 	       struct report_rows *rows, struct error *err);
 
-/* The same for each bin, after checking the options. */
+/* Does the same for each bin, after checking the options. */
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
@@ -100,13 +100,13 @@ int rows_of_bins(const struct profile *profile, const struct report_options *opt
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
 
-/* The same, then combines rows by line. Rows without a line are combined by function. */
+/* Does the same, then combines rows by line. Rows without a line are combined by function. */
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err);
 
 /*
- * The same, then combines rows by source function, including inlined ones. Rows without a line are
- * combined as above.
+ * Does the same, then combines rows by source function, including inlined ones. Rows without a line
+ * are combined as above.
  */
 int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
@@ -194,8 +194,8 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 	       struct report_rows *rows, struct error *err);
 
 /*
- * The same for one of several profiles, which may lack what the options name. A JIT's function has
- * a row for each place to which it was compiled.
+ * Does the same for one of several profiles, which may lack what the options name. A JIT's function
+ * has a row for each place to which it was compiled.
  */
 int rows_of_part(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);

@@ -21,7 +21,10 @@ enum { STRING_SET_LONGEST = 4095 };
 /* Returns the set's copy of the string. NULL: there is no memory, or the set is full. */
 const char *string_set_add(struct string_set *set, const char *string);
 
-/* The same, but returns the string's number, from 1; 0: there is no memory, or the set is full. */
+/*
+ * Does the same, but returns the string's number, from 1; 0: there is no memory, or the set is
+ * full.
+ */
 uint32_t string_set_number(struct string_set *set, const char *string);
 void string_set_free(struct string_set *set);
 

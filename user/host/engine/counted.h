@@ -76,7 +76,6 @@ uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 /* All ticks of a CPU. While sampling runs, the result may be slightly less than the last. */
 uint64_t counted_delivered(const struct counted *counted, uint32_t cpu);
 
-/* The sum of all ticks in a tally. */
 uint64_t tally_ticks(const struct tally *tally);
 
 void tally_add(struct tally *sum, const struct tally *part);

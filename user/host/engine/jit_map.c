@@ -205,7 +205,7 @@ static int add_dump_record(struct jit_map *map, const struct jit_record *record)
 	return add_code(map, &code);
 }
 
-/* The same for a dump. Code between records is skipped. */
+/* Does the same for a dump. Code between records is skipped. */
 static int add_records(struct jit_map *map, size_t got, uint64_t *done)
 {
 	struct jit_record record;

@@ -187,7 +187,6 @@ static int64_t rest_of(const struct btf_type *type)
 						     strlen(kind_of(type)->each) * btf_vlen(type));
 }
 
-/* The words of an element. */
 static const uint32_t *element_of(const struct btf_type *type, uint32_t i)
 {
 	const uint32_t *words = (const uint32_t *)(type + 1);

@@ -41,7 +41,10 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile);
 
-/* The same for a profile without ticks: cgroups that have names. Adds their time to their targets. */
+/*
+ * Does the same for a profile without ticks: cgroups that have names. Adds their time to their
+ * targets.
+ */
 int session_fill_times(const struct session *session, struct profile *profile);
 
 #endif

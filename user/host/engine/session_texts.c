@@ -255,7 +255,7 @@ static void note_former(void *ctx, uint64_t address)
 	code->size = 0; /* it is noted */
 }
 
-/* The same for all addresses in the half that programs add to. */
+/* Does the same for all addresses in the half that programs add to. */
 static void note_counted(const struct session *session, uint32_t number,
 			 struct replaced_codes *replaced)
 {

@@ -24,7 +24,6 @@ struct store_text {
 	uint32_t version; /* of just-in-time text: see jit_text.h */
 };
 
-/* A root of the kernel's table. */
 struct kernel_root {
 	struct table_root_key key;
 	uint32_t number;

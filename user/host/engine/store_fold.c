@@ -21,7 +21,6 @@ enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS };
  */
 enum { HEATS = 64 };
 
-/* What an owner has of it. */
 struct owner_places {
 	uint64_t nr; /* all nodes */
 	uint64_t keep_above; /* what has more ticks stays */

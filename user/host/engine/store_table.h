@@ -77,7 +77,6 @@ uint32_t store_put_root(struct store *store, const struct table_root_key *key, u
 uint32_t store_put_text(struct store *store, const struct store_text *text);
 uint32_t store_put_node(struct store *store, const struct store_node *node);
 
-/* Adds waits to those of a node. */
 void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits);
 
 void store_free_roots_and_texts(struct store *store);

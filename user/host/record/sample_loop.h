@@ -62,7 +62,7 @@ enum sample_event {
  */
 int sample_open_signals(struct error *err);
 
-/* The same with SIGUSR1 and SIGUSR2, which start and end phases. */
+/* Does the same with SIGUSR1 and SIGUSR2, which start and end phases. */
 int sample_open_phase_signals(struct error *err);
 
 /*

@@ -48,7 +48,6 @@ void spending_skip(struct spending *spending, struct session *session);
 /* The duty_percent for the next profile, by the cost of this one. */
 double spending_next_duty(struct spending *spending);
 
-/* Changes the period to period_ns. */
 void spending_change(struct spending *spending, uint64_t period_ns);
 
 /* Changes the share of sampled time. */

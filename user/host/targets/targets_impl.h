@@ -5,7 +5,6 @@
 #include "host/targets/cgroups.h"
 #include "host/targets/targets.h"
 
-/* The origin of a target. */
 struct target_origin {
 	char *typed; /* like "--container 'web'", for messages */
 	bool ends_empty; /* it ends when it has no processes */

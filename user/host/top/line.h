@@ -41,10 +41,10 @@ void line_text(struct top_line *line, const char *text);
 /* A function's name: see name_write(). */
 void line_name(struct top_line *line, const char *name);
 
-/* The same with `length` bytes of the text. */
+/* Does the same with `length` bytes of the text. */
 void line_words(struct top_line *line, const char *text, size_t length);
 
-/* The same in a column of its own: padded to its width, or cut from the left. */
+/* Does the same in a column of its own: padded to its width, or cut from the left. */
 void line_column(struct top_line *line, const char *text, size_t columns);
 
 /* Writes our own text, which is short and contains no names. */
