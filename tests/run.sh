@@ -66,19 +66,26 @@ show() {
 	fi
 }
 
+# The user and system time of a shell's children, from what its command `times` has written.
+cpu_seconds() {
+	awk 'NR == 2 { gsub("s", ""); split($1 "m" $2, at, "m"); printf "%d", (at[1] + at[3]) * 60 + at[2] + at[4] }' "$1"
+}
+
 # run_logged LOG COMMAND...: writes the output to LOG, and the exit status to LOG.status. Criterion
 # also lists the tests that its filter leaves out.
 #
 # timeout makes a process group for the command, which ends whole at the limit. The output goes to
 # a file and not through a pipe: what it left running would hold the pipe open, and the run with it.
 run_logged() (
-	log=$1 told=
+	log=$1 told='' start=$SECONDS
 	shift
 	timeout -k 10 "$limit" "${as[@]}" "$@" </dev/null >"$log" 2>&1 &
 	command=$!
 	trap 'told=1; kill -TERM "$command"' TERM INT
 	wait "$command"
 	echo $? >"$log.status"
+	times >"$log.times"
+	echo "$((SECONDS - start)) s, $(cpu_seconds "$log.times") s of CPU time" >"$log.time"
 	[ -z "$told" ] || wait "$command" # the signal has ended the first one
 	! kill -KILL -- "-$command" 2>/dev/null || echo "[----] it left processes running" >>"$log"
 	sed -i '/^\[SKIP\] .*: Test is disabled$/d' "$log"
@@ -202,7 +209,7 @@ finish_one() {
 	read -r name count <<<"${running[$pid]}"
 	unset "running[$pid]"
 	log=$logs/$name.log
-	echo "== $name"
+	echo "== $name ($(cat "$log.time"))"
 	show <"$log"
 	[ "$count" != script_counts ] || refuse_lacks "$log"
 	"$count" "$log" "$(cat "$log.status")"
