@@ -90,12 +90,18 @@ Test(unwind_aarch64, signed_addresses)
 Test(unwind_aarch64, first_function_of_a_stack)
 {
 	static const uint32_t start[] = { 0xd503201f, 0xaa1303e0, 0xb5fff9c0 }, other = 0xaa0103e0;
+	static const uint32_t bti[] = { 0xd503245f, 0xaa1303e0, 0xb5fff9c0 };
 
 	put_function_at(0, NOTHING);
 	put_text(0, (struct cfi_bytes){ start, sizeof(start) });
 	check_rows("0 end, 10 none");
 	put_text(0, (struct cfi_bytes){ &start[1], 8 });
 	check_rows("0 end, 10 none");
+	put_text(0, (struct cfi_bytes){ bti, sizeof(bti) });
+	check_rows("0 end, 10 none");
+	put_text(0, (struct cfi_bytes){ &bti[0], 4 });
+	put_text(4, (struct cfi_bytes){ &other, 4 });
+	check_rows("0 sp+0, 10 none");
 	put_text(0, (struct cfi_bytes){ &other, 4 });
 	check_rows("0 sp+0, 10 none");
 }

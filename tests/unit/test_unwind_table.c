@@ -148,6 +148,10 @@ Test(unwind_table, first_function_of_a_stack)
 	put_eh(0x40, 0x10, SP(8));
 	put_text(0x40, (struct cfi_bytes){ "\x48\x89\xe3", 3 }); /* mov %rsp, %rbx */
 	check_rows("0 sp+8, 1f early end, 3f early sp+8, 50 none");
+	/* The same after endbr64. */
+	put_text(0x20, (struct cfi_bytes){ "\xf3\x0f\x1e\xfa\x48\x89\xdc", 7 });
+	put_text(0x40, (struct cfi_bytes){ "\xf3\x0f\x1e\xfa\x48\x89\xe3", 7 });
+	check_rows("0 sp+8, 1f early end, 3f early sp+8, 50 none");
 }
 
 /* Frame pointers lead on from Go's functions, but .eh_frame describes C's. */

@@ -78,6 +78,7 @@ static uint32_t code_at(const unsigned char *bytes)
 
 enum {
 	NOP = 0xd503201f,
+	BTI_C = 0xd503245f,
 	BRK = 0xd4200000, /* and 16 bits from bit 5 on */
 	BRK_MASK = 0xffe0001f,
 	UDF = 0, /* and 16 bits */
@@ -99,17 +100,23 @@ static bool begins_with(const unsigned char *bytes, size_t size, uint32_t first,
 }
 
 /*
- * To Go's goexit() a goroutine's first function returns, and to glibc's __startcontext(), which is described from
- * a nop before it on, a coroutine of makecontext()'s: no caller is there.
+ * Go's goexit(), to which a goroutine's first function returns, has no caller. Neither has glibc's
+ * __startcontext(), to which a coroutine of makecontext() returns. Its description begins at a nop
+ * before it, and with -mbranch-protection it begins with bti. Since 2.41 its description says that
+ * it has no caller.
  */
 static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
-	const size_t nop = size >= CODE && code_at(bytes) == NOP ? CODE : 0;
+	size_t at = 0;
 
 	if (is_go)
 		return begins_with(bytes, size, GO_NOP, BL, BL_MASK) ? CFI_FIRST : CFI_GO;
-	return begins_with(bytes + nop, size - nop, MOV_X19, CBNZ_X0, CBNZ_X0_MASK) ? CFI_FIRST :
-										      CFI_PLAIN;
+	if (size >= at + CODE && code_at(bytes + at) == NOP)
+		at += CODE;
+	if (size >= at + CODE && code_at(bytes + at) == BTI_C)
+		at += CODE;
+	return begins_with(bytes + at, size - at, MOV_X19, CBNZ_X0, CBNZ_X0_MASK) ? CFI_FIRST :
+										    CFI_PLAIN;
 }
 
 static enum cfi_gap gap_of(const unsigned char *bytes, size_t size)

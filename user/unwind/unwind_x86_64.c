@@ -143,14 +143,20 @@ static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
 /*
  * A function that begins by copying another register to rsp uses the stack of the function that
  * returned to it, and has no caller there. __start_context does this: makecontext() makes a
- * coroutine return to it.
+ * coroutine return to it. With -fcf-protection, as on Ubuntu, endbr64 comes first.
  */
 static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
-	const bool moves = size >= 3 && (bytes[0] == 0x48 || bytes[0] == 0x4c) && bytes[1] == 0x89;
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	bool moves;
 
 	if (is_go)
 		return kind_in_go(bytes, size);
+	if (size >= sizeof(endbr64) && !memcmp(bytes, endbr64, sizeof(endbr64))) {
+		bytes += sizeof(endbr64);
+		size -= sizeof(endbr64);
+	}
+	moves = size >= 3 && (bytes[0] == 0x48 || bytes[0] == 0x4c) && bytes[1] == 0x89;
 	return moves && (bytes[2] & 0xc7) == 0xc4 ? CFI_FIRST : CFI_PLAIN;
 }
 
