@@ -35,6 +35,13 @@ enum {
 	MIGRATIONS = 16
 };
 
+/* The system call of epoll_wait(). */
+#ifdef __aarch64__
+#define EPOLL_WAIT "epoll_pwait"
+#else
+#define EPOLL_WAIT "epoll_wait"
+#endif
+
 static long wait_ns = 200L * MS;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ends[2], files[2];
@@ -347,7 +354,7 @@ int main(int argc, char **argv)
 		{ "locks", "futex", locks, 0, 0, 0, 0, 0, 0 },
 		{ "reads", "read", reads, 0, 0, 0, 0, 0, 0 },
 		{ "conditions", "futex", conditions, 0, 0, 0, 0, 0, 0 },
-		{ "polls", "epoll_wait", polls, 0, 0, 0, 0, 0, 0 },
+		{ "polls", EPOLL_WAIT, polls, 0, 0, 0, 0, 0, 0 },
 		{ "parent", "wait4", children, 0, 0, 0, 0, 0, 0 },
 		{ "files", "pread64", reads_file, 0, 0, 0, 0, 0, 0 },
 		{ "faults", "page fault", faults, 0, 0, 0, 0, 0, 0 },
