@@ -476,7 +476,8 @@ static __always_inline bool arch_is_compat(struct task_struct *task)
 	return pstate & PSR_MODE32_BIT;
 }
 
-enum { NR_RESTART_SYSCALL = 128, NR_CLONE = 220, NR_VFORK = -1, NR_CLONE3 = 435 };
+/* arm64 has no vfork(). As its number, -1 would match tasks that are in no system call. */
+enum { NR_RESTART_SYSCALL = 128, NR_CLONE = 220, NR_VFORK = NR_CLONE, NR_CLONE3 = 435 };
 
 /*
  * The kernel does not number address spaces: context.id is 0 before the first run, and changes with
