@@ -162,6 +162,9 @@ static void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 	putc(']', data);
 }
 
+/* In place of the index of a function. */
+#define NO_FUNCTION SIZE_MAX
+
 static size_t inlined_owner(const void *of, const struct profile_histogram *histogram, size_t i)
 {
 	const struct html_inlined *inlined = of;
@@ -174,13 +177,13 @@ static size_t inlined_owner(const void *of, const struct profile_histogram *hist
 
 	found = bsearch(&place, bins->rows, bins->nr, sizeof(*found), row_compare_place);
 	if (!found)
-		return 0;
+		return NO_FUNCTION;
 	row = *found;
 	row_use_source(&row);
 	if (!row.scattered)
-		return 0;
+		return NO_FUNCTION;
 	found = bsearch(&row, functions->rows, functions->nr, sizeof(*found), row_compare_source);
-	return (size_t)(found - functions->rows) + 1;
+	return (size_t)(found - functions->rows);
 }
 
 /*
@@ -645,26 +648,26 @@ static void put_bins(const struct profile_histogram *histogram, FILE *data)
 }
 
 /*
- * Writes the functions of a histogram's bins as runs: number + 1, and how many bins. 0: no function
- * is known.
+ * Writes the functions of a histogram's bins as runs: index + 1, and how many bins. 0 stands for
+ * bins without a known function.
  */
 static void put_owners(const char *name, const struct profile_histogram *histogram,
 		       size_t (*owner)(const void *of, const struct profile_histogram *histogram,
 				       size_t i),
 		       const void *of, FILE *data)
 {
-	uint64_t number, last = 0, run = 0;
+	size_t function, last = NO_FUNCTION, run = 0;
 	size_t i;
 
 	fprintf(data, ", \"%s\": [", name);
 	for (i = 0; i < histogram->nr_bins; i++, run++) {
-		number = owner(of, histogram, i);
-		if (i && number == last)
+		function = owner(of, histogram, i);
+		if (i && function == last)
 			continue;
 		if (i)
 			put_number(data, false, run);
-		put_number(data, !i, number);
-		last = number;
+		put_number(data, !i, function == NO_FUNCTION ? 0 : function + 1);
+		last = function;
 		run = 0;
 	}
 	put_number(data, false, run);
@@ -686,7 +689,7 @@ static size_t function_owner(const void *of, const struct profile_histogram *his
 	const struct html_view *view = of;
 	const struct profile_function *function = profile_bin_function(view->index, histogram, i);
 
-	return function ? (size_t)(function - view->profile->functions) + 1 : 0;
+	return function ? (size_t)(function - view->profile->functions) : NO_FUNCTION;
 }
 
 static void put_owner(const struct html_view *view, int64_t pid, const char *process,
