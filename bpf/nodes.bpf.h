@@ -304,7 +304,7 @@ __noinline int count_unplaced(u32 target, u32 n)
 	return false;
 }
 
-/* Counts n ticks at a site below a root, or else in the 64 KiB around it. False: there is no room. */
+/* Counts n ticks at a site below a root, else in the 64 KiB around it. False: there is no room. */
 __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 {
 	u32 node = child_node(root, site, owner) ?: child_node(root, coarse_site(site), owner);

@@ -440,7 +440,7 @@ static __always_inline bool classify_cgroup(struct tick *tick)
 	return state == SPACE_FILTERED;
 }
 
-/* Returns the tick's target if it has a place or is outside of all text, else an enum tick_result. */
+/* Returns the tick's target if it has a place or is outside of all text, else a tick_result. */
 static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

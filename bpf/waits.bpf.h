@@ -42,7 +42,7 @@ struct {
 /* By target: waits for which there was no node. */
 MAPPED_ARRAY(unplaced_waits, struct node_waits, 1);
 
-/* --- the class of a wait ------------------------------------------------------------------------- */
+/* --- the class of a wait ---------------------------------------------------------------------- */
 
 enum {
 	TASK_STATE_STOPPED = 4,
@@ -125,7 +125,7 @@ static __always_inline u32 blocked_state(struct task_struct *task, struct thread
 	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? class | WAIT_IO : class;
 }
 
-/* --- time ---------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 enum { CHANGE_TRIES = 4 };
 
@@ -213,7 +213,7 @@ static __always_inline void count_wait(const struct thread_waits *thread)
 		__sync_fetch_and_add(&node->count, 1);
 }
 
-/* --- the place of a wait ------------------------------------------------------------------------- */
+/* --- the place of a wait ---------------------------------------------------------------------- */
 
 static __always_inline bool has_user_stack(struct task_struct *task)
 {
@@ -369,7 +369,7 @@ __noinline int begin_wait(struct thread_waits *thread, u32 state)
 	return 0;
 }
 
-/* --- the scheduler's events ---------------------------------------------------------------------- */
+/* --- the scheduler's events ------------------------------------------------------------------- */
 
 static __always_inline struct thread_waits *waits_of(struct task_struct *task)
 {
@@ -439,7 +439,7 @@ static __always_inline void wake(struct task_struct *task)
 	thread->waited_us = ns >> 10 < ~0U ? (ns >> 10) + 1 : ~0U;
 }
 
-/* --- records, outside of the lock of a run queue ------------------------------------------------- */
+/* --- records, outside of the lock of a run queue ---------------------------------------------- */
 
 /* The root of a target's and split's waits in a half, as a parent. If there is none, it is made. */
 static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct *task, u32 half)
@@ -573,7 +573,7 @@ static __noinline int end_waits(struct task_struct *task)
 	return thread ? bill_waits(thread, task, *(volatile u32 *)&waits_state.half) : 0;
 }
 
-/* --- walks over all threads ---------------------------------------------------------------------- */
+/* --- walks over all threads ------------------------------------------------------------------- */
 
 static __always_inline u32 scheduled_state(struct task_struct *task, struct thread_waits *thread)
 {

@@ -287,7 +287,7 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
 
-	/* At the first instruction of a program, for which ld.so has no rule, there is no caller. */
+	/* The first instruction of a program, for which ld.so has no rule, has no caller. */
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
 	walk->guessed += trust != FP_SURE;

@@ -229,7 +229,7 @@ struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
 	__u16 ticks_off; /* ticks count nothing for a while */
 	__u16 watched; /* programs measure how long they take */
-	__u32 gap; /* from one tick that is sampled to the next, in 1/GAP_ONE of a tick; 0: each is */
+	__u32 gap; /* between two sampled ticks, in 1/GAP_ONE of a tick; 0: each is sampled */
 	__u64 since_ns; /* threads that began before this have runtime from before the session */
 	__u32 pass; /* number of this pass */
 	__u32 kind; /* enum pass_kind */

@@ -103,7 +103,7 @@ struct text_range {
 	__u64 inode; /* of the mapping's file; 0 for anonymous text */
 	__u32 pages; /* of 4 KiB; 0: empty */
 	__u32 epoch; /* table_state's, before the text's number was looked up */
-	__u32 seen; /* the mapping's count of changes when the text was found in place; 0: unknown */
+	__u32 seen; /* the mapping's count of changes when its text was in place; 0: unknown */
 	__u32 root; /* of its ticks, with NODE_IS_ROOT; 0: not looked up yet */
 	__u16 target; /* of its ticks */
 	__u16 owner; /* of the process; NO_OWNER: not looked up yet */

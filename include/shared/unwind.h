@@ -50,7 +50,7 @@ enum unwind_cfa {
 	UNWIND_PLT, /* SP + cfa_offset, and 8 more from byte `post` of an entry on */
 	UNWIND_DEREF_FP, /* what is stored at FP + cfa_offset, plus `post` */
 	UNWIND_DEREF_SP, /* what is stored at SP + cfa_offset, plus `post` */
-	UNWIND_SIGNAL, /* the frame is the kernel's for a signal handler, with all registers in it */
+	UNWIND_SIGNAL, /* the kernel's frame for a signal handler, with all registers */
 	UNWIND_END, /* there is no caller: the return address is undefined, as in _start */
 	UNWIND_REGISTER, /* it needs a register or an expression that is not followed */
 };

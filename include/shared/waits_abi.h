@@ -18,8 +18,7 @@ enum wait_state {
 	WAIT_RUNNABLE,
 	WAIT_ENDED,
 	WAIT_BLOCKED,
-	WAIT_FAULT =
-		WAIT_BLOCKED, /* no system call: a page fault, or work before the return to user mode */
+	WAIT_FAULT = WAIT_BLOCKED, /* a page fault, or work before the return to user mode */
 	WAIT_STOPPED,
 	WAIT_TRACED,
 	WAIT_FROZEN,
@@ -102,7 +101,7 @@ struct thread_waits {
 	__u32 node; /* of the wait; NO_NODE: there was no room */
 	__u32 target;
 	__u64 split;
-	__u64 unknown_pc; /* user space did not know the text of this pc when the wait began; 0: it did */
+	__u64 unknown_pc; /* a pc of unknown text at the begin of the wait; 0: it was known */
 	__u64 cpu_base; /* the runtime that the sums begin at */
 	/* Sums, and how much of each is in the root's already. */
 	__u64 on_cpu_ns; /* by the clock */
@@ -145,7 +144,7 @@ struct wait_memo {
 /* The purpose of a walk over all threads. */
 enum waits_walk {
 	WAITS_BEGIN, /* time counts from here on */
-	WAITS_CUT, /* adds what has passed to the closed half, and moves the thread to the other one */
+	WAITS_CUT, /* adds the time so far to the closed half; the thread moves to the other */
 	WAITS_MOVE, /* moves open waits to the other half */
 	WAITS_PLACE, /* announces text that was unknown, and finds the places of open waits in it */
 	WAITS_END, /* time does not count from here on */
