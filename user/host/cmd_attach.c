@@ -73,8 +73,8 @@ static void say_ended(const struct attach *attach)
 }
 
 /*
- * Samples until the duration is over, the last target has ended, or the first signal comes. Whether it was
- * the target's end.
+ * Samples until the duration is over, the last target has ended, or the first signal comes. Whether
+ * it was the target's end.
  */
 static bool sample(struct attach *attach)
 {
@@ -91,8 +91,8 @@ static bool sample(struct attach *attach)
 }
 
 /*
- * Resolves the targets again, until a signal that ends sampling comes. It is read here, because it would
- * kill us as soon as signals are let through; those of phases wait for the next session.
+ * Resolves the targets again, until a signal that ends sampling comes. It is read here, because it
+ * would kill us as soon as signals are let through; those of phases wait for the next session.
  */
 static int resolve_again(struct attach *attach, struct error *err)
 {

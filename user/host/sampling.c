@@ -485,7 +485,7 @@ int sampling_options_check(struct sampling_options *options, const char *command
 	return check_interval(options, command, err);
 }
 
-/* --- phases ------------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 #define PHASE_FIELD(member) offsetof(struct phase_options, member)
 

@@ -20,7 +20,7 @@ struct target_options {
 	size_t capacity;
 	bool no_children;
 	bool wait;
-	uint64_t patience_ns; /* of waiting, set by the caller, and what is left after it; 0: no end */
+	uint64_t patience_ns; /* time to wait, set by the caller; then what is left; 0: no end */
 	int interrupt_fd; /* waiting ends when it is readable; -1: none */
 };
 

@@ -34,7 +34,7 @@ void interned_free(struct interned *interned);
 /* Numbers that are in use. */
 uint32_t interned_used(const struct interned *interned);
 
-/* Counts one more file of an owner with a rule. Returns its number; 0: no number or no memory is left. */
+/* Counts one more file of an owner with a rule. Returns its number; 0: no number, or no memory. */
 uint32_t interned_hold(struct interned *interned, uint32_t owner, const struct unwind_rule *rule);
 
 /* Counts one file less. No walk may use the number any more. */

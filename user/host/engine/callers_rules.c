@@ -7,7 +7,7 @@
  * because anybody may own the file) and writes into maps that the programs read:
  *
  *     places  by number of a text: where its table is, and its state
- *     lines   the tables: for each granule of text the index of its first row, then the rows: address and rule
+ *     lines   the tables: for each granule of text the index of its first row, then the rows
  *     rules   each distinct rule once, for all files (callers_interned.h)
  *
  * Lines and rules have a fixed size. An owner, that is a user or a container, may use what is free.
@@ -115,7 +115,7 @@ static uint32_t max_words(const struct callers_rules *rules)
 	return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
 }
 
-/* --- shares -------------------------------------------------------------------------------------- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
 static struct rules_of_text *place_of(const struct callers_rules *rules, uint32_t text)
 {
@@ -249,7 +249,7 @@ static bool evict_for(struct callers_rules *rules, uint32_t owner, const struct 
 	return evict(rules, largest, words);
 }
 
-/* --- moving tables together ---------------------------------------------------------------------- */
+/* --- moving tables together ------------------------------------------------------------------- */
 
 /* Ticks lack callers because of this for at most 1/REST_SHARE of the time. */
 enum { REST_SHARE = 100 };
@@ -339,7 +339,7 @@ static bool join_holes(struct callers_rules *rules)
 	return moved;
 }
 
-/* --- a file's table ------------------------------------------------------------------------------ */
+/* --- a file's table --------------------------------------------------------------------------- */
 
 /* Allocates words. Returns their index, or a negative errno without room or memory. */
 static int64_t alloc_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)

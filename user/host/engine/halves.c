@@ -5,8 +5,8 @@
  *
  *     1. halves_flip(): new ticks go to the other half.
  *     2. A grace period: programs that began before the flip end.
- *     3. The closed half is mapped, its ticks move to the session's own table, and it is cleared (session_swap.c).
- *     4. halves_grow(): if the half filled up quickly, the empty one becomes larger before it is used next.
+ *     3. The closed half's ticks move to the session's own table, and it is cleared (session_swap.c).
+ *     4. halves_grow(): if the half filled up quickly, the empty one becomes larger.
  *
  * A half is an open-addressing hash with a power of two of nodes. The kernel allocates the whole of
  * it, and charges it to our cgroup. Therefore both halves are small at first. They are in one map

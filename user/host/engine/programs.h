@@ -43,7 +43,7 @@ void programs_close(struct programs_file *file);
  */
 int programs_attach(struct bpf_object_skeleton *skeleton);
 
-/* Runs an iterator program once over all threads of the host, or, if tid is not 0, over that one. */
+/* Runs an iterator program once over all threads of the host or, if tid is not 0, over that one. */
 int programs_walk(struct bpf_program *program, uint32_t tid, struct error *err);
 
 #endif

@@ -74,7 +74,7 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
-/* Reads the entry again: a thread that was reaped before the pass may have added its last CPU time. */
+/* Reads the entry again: a thread reaped before the pass may have added its last CPU time. */
 static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t pass)
 {
 	struct spent_cpu spent;

@@ -23,7 +23,7 @@ struct sched_tick {
 /* -EOPNOTSUPP: this kernel's tick is no high-resolution timer, or cannot be found. */
 int sched_tick_find(struct sched_tick *result, struct error *err);
 
-/* Lists the CPUs that have no tick while one task runs (nohz_full=), as sysfs does; "": all have one. */
+/* Lists the CPUs without a tick while one task runs (nohz_full=), as sysfs does; "": none. */
 void sched_tick_without(char *list, size_t size);
 
 #endif

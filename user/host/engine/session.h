@@ -67,7 +67,9 @@ struct session_options {
 	 * name. NULL: all count.
 	 */
 	enum space_state (*choose)(void *context, const char *cgroup);
-	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
+	/*
+	 * With SPLIT_CGROUP: called once for each new cgroup, probably before it ends. May be NULL.
+	 */
 	void (*first_seen)(void *context, const char *cgroup);
 	void *choose_context; /* of both */
 };
@@ -105,7 +107,7 @@ void session_start_ticks(struct session *session, double duty_percent);
 /* The programs that tick, once the session has started. The descriptors stay the session's. */
 struct sampler_programs session_programs(const struct session *session);
 
-/* The time of the session's programs since it was opened, on all CPUs; zeros without options.measure. */
+/* The time of the session's programs so far, on all CPUs; zeros without options.measure. */
 struct session_cost {
 	uint64_t runs; /* runs of the program on the clock or tick that count a tick */
 	uint64_t ticking_ns; /* their time */

@@ -79,7 +79,7 @@ int session_bind_callers(struct session *session, struct error *err)
 	return 0;
 }
 
-/* --- processes that have just begun --------------------------------------------------------------- */
+/* --- processes that have just begun ----------------------------------------------------------- */
 
 /*
  * A file is announced at its first tick, and until its table is made, ticks in it lack callers. A

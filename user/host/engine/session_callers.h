@@ -8,7 +8,7 @@
 
 struct session;
 
-/* With --callers: plans the memory for rules; sizes maps between open and load; maps them after load. */
+/* With --callers: plans the memory for rules; sizes maps before load; maps them after it. */
 uint64_t session_plan_callers(struct session *session);
 void session_configure_callers(struct session *session);
 int session_bind_callers(struct session *session, struct error *err);

@@ -18,11 +18,11 @@ enum { RECLAIM_REST = 20 };
 #define RECLAIM_NS 500000000ULL
 #define RETRY_NS 5000000000ULL
 
-/* --- files and cgroups that are idle --------------------------------------------------------------- */
+/* --- files and cgroups that are idle ---------------------------------------------------------- */
 
 /*
- * If all ticks of a file are of processes or cgroups that have ended, it need not wait for two takes. One live process
- * or cgroup is enough to keep it.
+ * If all ticks of a file are of processes or cgroups that have ended, it need not wait for two
+ * takes. One live process or cgroup is enough to keep it.
  */
 static void note_use(void *ctx, const struct space *space, uint32_t target, uint64_t split)
 {
@@ -128,7 +128,7 @@ void session_let_go(struct session *session)
 	}
 }
 
-/* --- texts ---------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* Marks the texts that have a number, or whose number a program may still have. */
 static void mark_numbered(struct session *session)

@@ -3,7 +3,7 @@
  * The life of a session. The path of a tick:
  *
  *     clock ─► BPF program ─► half of the kernel's table ─► the session's own table ─► profile
- *     sampler.c  host.bpf.c   halves.c, session_swap.c      store.c                    session_take.c
+ *     sampler.c host.bpf.c    halves.c, session_swap.c      store.c               session_take.c
  *
  * session_open() loads the programs and maps, and follows the targets, without a clock.
  * session_start() starts the clock. From then on the caller waits for session_fd() and calls

@@ -104,7 +104,7 @@ uint64_t session_since_ns(const struct session *session)
 	return session->times.since_ns;
 }
 
-/* --- the kernel's map of announced files, processes and cgroups ------------------------------------ */
+/* --- the kernel's map of announced files, processes and cgroups ------------------------------- */
 
 void session_announce_again(struct session *session, const struct space *space)
 {

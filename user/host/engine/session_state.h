@@ -60,7 +60,7 @@ struct session_costs {
 
 /* When the session ran. */
 struct session_times {
-	struct wall_clock clock; /* at the last profile, or the start; all times here are monotonic */
+	struct wall_clock clock; /* at the last profile, or the start; all times are monotonic */
 	uint64_t start_ns;
 	uint64_t paused_ns; /* 0: not paused */
 	uint64_t since_ns; /* of the last profile, or of the start */
@@ -163,7 +163,7 @@ struct session {
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
-/* Has session_fd() become readable at that time. If session_poll() runs earlier, call this again. */
+/* Makes session_fd() readable at that time. Call it again if session_poll() runs earlier. */
 void session_wake_at(struct session *session, uint64_t when);
 
 /* What a profile is read with. */

@@ -152,7 +152,7 @@ int session_bind_halves(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "counters") : 0;
 }
 
-/* --- a closed half ------------------------------------------------------------------------------- */
+/* --- a closed half ---------------------------------------------------------------------------- */
 
 /* If two CPUs made the same root at once, one of their two numbers is unused. */
 static int read_roots(const struct session *session, uint32_t half, struct kernel_root **result,
@@ -249,7 +249,7 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 	return ret;
 }
 
-/* --- the session's own table --------------------------------------------------------------------- */
+/* --- the session's own table ------------------------------------------------------------------ */
 
 static bool splits_are_short(const struct session *session)
 {
@@ -319,7 +319,7 @@ static void limit_store(struct session *session)
 			   has_ended, session);
 }
 
-/* --- the swap ------------------------------------------------------------------------------------ */
+/* --- the swap --------------------------------------------------------------------------------- */
 
 int session_swap(struct session *session, struct error *err)
 {

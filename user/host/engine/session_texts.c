@@ -110,7 +110,7 @@ void session_free_texts(struct session *session)
 	free(session->texts.states);
 }
 
-/* --- texts that are announced -------------------------------------------------------------------- */
+/* --- texts that are announced ----------------------------------------------------------------- */
 
 /* A few may wait with a reserved descriptor, because their tables are made in a moment. */
 enum { WAITING_MAX = 32, WAIT_MS = 50 };
@@ -187,7 +187,7 @@ int session_read_texts(struct session *session)
 	return 0;
 }
 
-/* --- code that was replaced ---------------------------------------------------------------------- */
+/* --- code that was replaced ------------------------------------------------------------------- */
 
 static int compare_codes(const void *left, const void *right)
 {
@@ -328,7 +328,7 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 		text_numbers_free(&session->texts.numbers, fresh);
 }
 
-/* --- numbers that are freed ---------------------------------------------------------------------- */
+/* --- numbers that are freed ------------------------------------------------------------------- */
 
 bool session_texts_are_short(const struct session *session)
 {

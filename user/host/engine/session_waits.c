@@ -27,7 +27,7 @@ static struct waits_state *state_of(const struct session *session)
 	return &session->skel->bss->waits_state;
 }
 
-/* --- before and after load ----------------------------------------------------------------------- */
+/* --- before and after load -------------------------------------------------------------------- */
 
 static void choose_programs(struct session *session)
 {
@@ -107,7 +107,7 @@ void session_free_waits(struct session *session)
 	free(waits->accounts.unplaced);
 }
 
-/* --- walks --------------------------------------------------------------------------------------- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
 static int walk(struct session *session, enum waits_walk kind, struct error *err)
 {
@@ -202,7 +202,7 @@ void session_poll_waits(struct session *session)
 	session_wake_at(session, waits->look_ns);
 }
 
-/* --- a closed half ------------------------------------------------------------------------------- */
+/* --- a closed half ---------------------------------------------------------------------------- */
 
 static int add_account(struct waits_accounts *accounts, const struct kernel_root *root)
 {
@@ -348,7 +348,7 @@ void session_limit_waits(struct session *session, uint64_t limit)
 		session->waits.dropped = true;
 }
 
-/* --- a profile ----------------------------------------------------------------------------------- */
+/* --- a profile -------------------------------------------------------------------------------- */
 
 int session_fill_waits(struct session *session, struct seen_names *names,
 		       const struct kernel_modules *modules, struct profile *profile,

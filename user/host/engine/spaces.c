@@ -108,7 +108,7 @@ static int open_mapped(const struct record *record, struct space_info *info)
 	return pin_if_same(open(path, O_PATH | O_CLOEXEC), record, info);
 }
 
-/* A file that ran a moment ago is in the kernel's cache, where a lookup never waits for a file system. */
+/* A file that ran just now is in the kernel's cache, where no lookup waits for a file system. */
 static int open_cached(const char *root, const char *path, const struct record *record,
 		       struct space_info *info)
 {
@@ -487,7 +487,7 @@ int object_describe(const struct space *space, const struct space_info *info,
 		object.path = anon_name(space, info);
 		break;
 	case SPACE_VDSO:
-		/* Ours is the 64-bit one. The other has no file, and no process that we may read. */
+		/* Ours has 64 bits. The other has no file, and no process that we may read. */
 		object.path = strdup(space->a ? "[vdso32]" : "[vdso]");
 		if (!space->a)
 			describe_vdso(&object);

@@ -23,8 +23,8 @@ struct space_info {
 	char comm[16];
 	char *path; /* path as the process sees it */
 	uint64_t owner; /* key of struct owner */
-	bool far; /* opening it, or a file below its root, may need a user's program: see opener.h */
-	int fd; /* the file, or, if it is far, an O_PATH descriptor; -1: it was gone before it could be opened */
+	bool far; /* opening it, or a file below its root, may need a user's program: opener.h */
+	int fd; /* the file, an O_PATH descriptor if it is far; -1: it was gone */
 	int root_fd; /* the process's root if it is not ours, else -1 */
 	int ns_fd; /* its mount namespace if it is not ours, else -1 */
 	uint32_t ns_pid; /* the process's pid in its own namespace */
@@ -32,7 +32,7 @@ struct space_info {
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool dropped; /* it lost its number, and is announced again as a new one */
 	bool numbered; /* it has a number in the kernel, or had one until recently */
-	uint8_t idle; /* takes without a tick; SPACE_IDLE also if all processes with ticks have ended */
+	uint8_t idle; /* takes without a tick; SPACE_IDLE if all processes with ticks have ended */
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was closed */
 };
 
@@ -63,7 +63,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 bool spaces_may_keep(const struct spaces *spaces, const struct space_info *info, int fd);
 void spaces_keep(const struct spaces *spaces, struct space_info *info);
 
-/* NULL: it was never announced. Elements that are not sorted yet are searched first, from the end. */
+/* NULL: it was never announced. Elements that are not sorted yet are searched first, backwards. */
 struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);
 
 /* Makes lookups fast. It changes the indices in the list. */

@@ -10,7 +10,7 @@
  *     root (target, split, end)      its own ticks fell outside of all text
  *       main+0x1b                    a call in main
  *         find+0x44          12      12 ticks in find
- *           the kernel        3      3 ticks in the kernel, at work for find: histograms count them at find+0x44
+ *           the kernel        3      3 ticks in the kernel: histograms count them at find+0x44
  *
  * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each
  * with a hash. The kernel reuses its numbers of texts and roots. Here a text is identified by its
@@ -28,7 +28,7 @@
 #include "base/util.h"
 #include "host/engine/store_table.h"
 
-/* --- a hash of each list ------------------------------------------------------------------------- */
+/* --- a hash of each list ---------------------------------------------------------------------- */
 
 static uint64_t hash_node(const struct store_node *node)
 {
@@ -170,7 +170,7 @@ void store_add_waits(struct store *store, uint32_t node, const struct node_waits
 	store->waits[node].count += waits->count;
 }
 
-/* --- a closed half ------------------------------------------------------------------------------- */
+/* --- a closed half ---------------------------------------------------------------------------- */
 
 /*
  * The state of store_add(). Each node with ticks, and each one above it, is copied once, parents
@@ -183,7 +183,7 @@ struct adding {
 	const struct closed_half *half;
 	uint32_t *order; /* indices in the half, parents first; IN_FULL: below a root of END_FULL */
 	size_t nr;
-	uint32_t *copies; /* by index: NO_NODE, IN_ORDER, or the parent of its children in the store */
+	uint32_t *copies; /* by index: NO_NODE, IN_ORDER, or the children's parent in the store */
 	uint32_t *copies_in_full; /* the same below END_FULL */
 	uint32_t *texts; /* by the kernel's number: the store's + 1; 0: not added yet */
 	uint8_t owners[OWNERS_MAX]; /* by number: the order has a chain of this owner */
@@ -505,7 +505,7 @@ int store_add(struct store *store, const struct closed_half *half)
 	return ret;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 struct store *store_new(uint32_t bin_shift)
 {

@@ -67,7 +67,7 @@ void store_clear(struct store *store);
 /* The memory in use, in bytes. */
 uint64_t store_bytes(const struct store *store);
 
-/* --- which texts are in it ------------------------------------------------------------------------ */
+/* --- which texts are in it -------------------------------------------------------------------- */
 
 bool store_names_text(const struct store *store, const struct space *space);
 

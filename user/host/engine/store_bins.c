@@ -72,7 +72,7 @@ static struct bins *find_bins(struct building *building, const struct bins_key *
 	return &building->list[*slot - 1];
 }
 
-/* --- ticks --------------------------------------------------------------------------------------- */
+/* --- ticks ------------------------------------------------------------------------------------ */
 
 /* The node whose place counts a node's ticks in histograms; NULL: they are outside of all text. */
 static const struct store_node *place_of(const struct store *store, const struct store_node *node)
@@ -154,7 +154,7 @@ static int add_nodes(struct building *building)
 	return ret;
 }
 
-/* --- histograms ---------------------------------------------------------------------------------- */
+/* --- histograms ------------------------------------------------------------------------------- */
 
 static int compare_bins(const void *left, const void *right)
 {

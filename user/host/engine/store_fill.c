@@ -7,7 +7,7 @@
 #include "host/engine/jit_text.h"
 #include "host/engine/store_fill.h"
 
-/* --- texts of one object ------------------------------------------------------------------------- */
+/* --- texts of one object ---------------------------------------------------------------------- */
 
 /*
  * A file is identified by its number on its device: its address in memory may change while it is
@@ -61,7 +61,7 @@ static int find_likes(struct filling *filling)
 	return 0;
 }
 
-/* --- objects ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* Adds an object without a description; NULL: out of memory. */
 static struct profile_object *add_object(struct filling *filling, uint32_t source)
@@ -136,7 +136,7 @@ int filling_site(struct filling *filling, const struct store_node *node,
 	return object_of_text(filling, node->text, &result->object);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* Finds objects that another store of the same session has named in the profile already. */
 static int find_objects(struct filling *filling)

@@ -30,7 +30,7 @@ struct filling {
 int filling_begin(struct filling *filling);
 void filling_end(struct filling *filling);
 
-/* The site of a node that has a text. Replaced code has a place of its own: see jit_text.h. -ENOMEM. */
+/* The site of a node with a text. Replaced code has its own place: see jit_text.h. -ENOMEM. */
 int filling_site(struct filling *filling, const struct store_node *node,
 		 struct profile_site *result);
 

@@ -368,7 +368,7 @@ static int begin_change(struct store_change *change, struct store *store)
 	return 0;
 }
 
-/* --- how far it is folded ------------------------------------------------------------------------ */
+/* --- how far it is folded --------------------------------------------------------------------- */
 
 struct fold_step {
 	uint64_t bytes; /* that the store may have after it */
@@ -596,7 +596,7 @@ int store_fold(struct store *store, uint64_t bytes,
 	return ret;
 }
 
-/* --- waits --------------------------------------------------------------------------------------- */
+/* --- waits ------------------------------------------------------------------------------------ */
 
 /* Never 0, because heat_of(0) is undefined. */
 static uint64_t time_of(const struct node_waits *waits)
@@ -710,7 +710,7 @@ int store_drop_places(struct store *store, uint64_t bytes)
 	return ret;
 }
 
-/* --- splits -------------------------------------------------------------------------------------- */
+/* --- splits ----------------------------------------------------------------------------------- */
 
 int store_sum_splits(struct store *store,
 		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx)

@@ -29,7 +29,7 @@ struct store_node {
 
 struct store_root {
 	struct table_root_key key; /* half is always 0 */
-	uint32_t owner; /* of the processes with the ticks below it; the root's own ticks: OWNER_ROOT */
+	uint32_t owner; /* of the processes with ticks below it; the root's own ticks: OWNER_ROOT */
 	uint64_t ticks;
 };
 

@@ -28,7 +28,7 @@ struct wait_build {
 	size_t class_room, root_room;
 };
 
-/* --- names --------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* -ENOMEM. */
 static int class_of(struct wait_build *build, uint32_t state, uint32_t *result)
@@ -60,7 +60,7 @@ static int name_split(const struct filling *filling, uint64_t split, int64_t *pi
 	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
 }
 
-/* --- the tree ------------------------------------------------------------------------------------ */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 /* Adds a root of a state. -ENOMEM. */
 static int add_root(struct wait_build *build, const struct table_root_key *key, uint32_t state,
@@ -207,7 +207,7 @@ static int add_unplaced(struct wait_build *build, const struct waits_accounts *a
 	return 0;
 }
 
-/* --- accounts ------------------------------------------------------------------------------------ */
+/* --- accounts --------------------------------------------------------------------------------- */
 
 /*
  * The scheduler's account of a running thread may be ahead of the clock by time that was not
@@ -291,7 +291,7 @@ static int add_accounts(struct wait_build *build, const struct waits_accounts *a
 	return 0;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int build_waits(struct wait_build *build, const struct waits_accounts *accounts)
 {

@@ -18,7 +18,10 @@
 #include "reader/reader.h"
 #include "symbol/symbol_cache.h"
 
-/* Limit for finding the names of a profile, also after a signal to end, and how often to check for the end. */
+/*
+ * Limit for finding the names of a profile, also after a signal to end, and how often to check for
+ * the end.
+ */
 #define NAMES_MOST_NS (30 * SECOND_NS)
 #define NAMES_SIGNAL_NS (2 * SECOND_NS)
 enum { LOOK_MS = 100 };
