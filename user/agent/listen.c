@@ -540,8 +540,8 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 }
 
 /*
- * Returns why nobody can listen at the address, as -errno, or 0. With libmicrohttpd 1.0, errno is that
- * of another call.
+ * Returns why nobody can listen at the address, as -errno, or 0. With libmicrohttpd 1.0, errno is
+ * that of another call.
  */
 static int listen_error(const struct addrinfo *address)
 {

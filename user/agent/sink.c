@@ -122,7 +122,7 @@ struct sink {
 	bool closing;
 	uint64_t attempts_until_ns; /* when closing: no attempt begins after this */
 	uint64_t answers_until_ns; /* when closing: no answer is waited for after this */
-	/* Protected by a lock of the callers of sink_publish() and sink_shown(), not by this one. */
+	/* A lock of the callers of sink_publish() and sink_shown() protects these, not this one. */
 	struct sink_counts shown;
 	bool published;
 };

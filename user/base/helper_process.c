@@ -43,7 +43,7 @@ int helper_start(const char *command, const char *argument, int socket, pid_t *p
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-	/* Nothing can be written there, and unlike /dev/null it is there whenever the program is. */
+	/* Nothing can be written there, and unlike /dev/null it always exists. */
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, PROGRAM, O_PATH, 0);
 	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, PROGRAM, O_PATH, 0);
 	posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);

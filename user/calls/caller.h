@@ -69,8 +69,8 @@ static inline struct call *call_of(const struct caller *caller, const struct cal
 }
 
 /*
- * The index of an entry's counters in `recorded`. Their numbers in the call would change when a region
- * is removed. No buffer has so many counters.
+ * The index of an entry's counters in `recorded`. Their numbers in the call would change when a
+ * region is removed. No buffer has so many counters.
  */
 enum { CALLER_ENTRY_SHIFT = 50 };
 

@@ -10,9 +10,9 @@
 
 /*
  * A user's memory can block a thread that accesses it: a page of a buffer may be backed by a FUSE
- * file, or closing a descriptor may linger. Therefore each user has a thread, and only that thread waits.
- * A call has the same worker for its whole life, and only this worker uses its caller and its
- * process.
+ * file, or closing a descriptor may linger. Therefore each user has a thread, and only that thread
+ * waits. A call has the same worker for its whole life, and only this worker uses its caller and
+ * its process.
  *
  * These are threads and not processes, so that counters and callers stay in one place, and a copy
  * needs a few system calls and no message. calls->lock protects what they share (slots, specs,

@@ -180,7 +180,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	return EXIT_FAILURE;
 }
 
-/* --- a file for each object --------------------------------------------------------------------- */
+/* --- a file for each object ------------------------------------------------------------------- */
 
 /*
  * The maximum length of an object's name in a file name. It leaves room for the rest and for a
@@ -321,7 +321,7 @@ static int export_files(const struct export_format *format, const struct profile
 	return EXIT_SUCCESS;
 }
 
-/* --- the command -------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static bool is_for_terminal(const struct export_arguments *arguments)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Writes speedscope's own format: a "sampled" profile for each target, process and cgroup of a
- * split, and another one for its waits. A sample has its frames, outermost first: its callers, or else its object. Weights are
- * nanoseconds.
+ * split, and another one for its waits. A sample has its frames, outermost first: its callers, or
+ * else its object. Weights are nanoseconds.
  */
 #include <errno.h>
 #include <inttypes.h>

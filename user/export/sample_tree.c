@@ -17,8 +17,8 @@
 #define OFFSET_MASK 0xffff
 
 /*
- * A place in a function: the distance from its first line, and below that the discriminator's block,
- * which has 12 bits.
+ * A place in a function: the distance from its first line, and below that the discriminator's
+ * block, which has 12 bits.
  */
 #define PLACE_SHIFT 12
 
@@ -151,7 +151,7 @@ bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, u
 	return true;
 }
 
-/* --- the text ----------------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 struct sample_tree_writer {
 	const struct sample_tree *tree;

@@ -167,7 +167,7 @@ static bool is_worth(const struct hints *hints, uint64_t ticks, unsigned int per
 	return ticks && ticks >= hints->all * percent / 100;
 }
 
-/* --- text without rules -------------------------------------------------------------------------- */
+/* --- text without rules ----------------------------------------------------------------------- */
 
 /* Advises how to get rules for a file's functions. */
 static const char *advice(const struct hints *hints, uint32_t object)
@@ -245,7 +245,7 @@ static int note_unknown(const struct hints *hints, struct profile *profile)
 			    java ? ": run java with -XX:+PreserveFramePointer" : "");
 }
 
-/* --- other cuts, and scripts --------------------------------------------------------------------- */
+/* --- other cuts, and scripts ------------------------------------------------------------------ */
 
 static int note_deep(const struct hints *hints, struct profile *profile)
 {

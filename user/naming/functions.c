@@ -550,8 +550,8 @@ static uint64_t ticks_of(const struct resolver *resolver, const struct object_te
 }
 
 /*
- * Reads files of root and of our user first, so that others' files cannot use up their time, and those with most ticks
- * first, because there may be no time for all.
+ * Reads files of root and of our user first, so that others' files cannot use up their time, and
+ * those with most ticks first, because there may be no time for all.
  */
 static int compare_urgency(const void *left, const void *right)
 {

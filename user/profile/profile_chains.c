@@ -323,7 +323,7 @@ enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t no
 					 chains->callers->roots[chains->roots[node]].end;
 }
 
-/* --- contexts ----------------------------------------------------------------------------------- */
+/* --- contexts --------------------------------------------------------------------------------- */
 
 static uint32_t *slot_of_context(const struct chain_tree *tree, struct chain_context context)
 {
@@ -360,7 +360,7 @@ void chain_tree_free(struct chain_tree *tree)
 	free(tree->index.slots);
 }
 
-/* --- programs ----------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 /* Whether the name is that of a shared library: NAME.so, or NAME.so.VERSION. */
 static bool is_library(const char *name)

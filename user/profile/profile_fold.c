@@ -169,7 +169,7 @@ int folding_fold(struct folding folding, uint32_t *ids)
 	return ret;
 }
 
-/* --- targets ------------------------------------------------------------------------------------ */
+/* --- targets ---------------------------------------------------------------------------------- */
 
 static int compare_folded_targets(const void *left, const void *right)
 {
@@ -207,7 +207,7 @@ static int add_target(void *sum, void *part)
 	return profile_account_add(&target->ticks, &other->ticks);
 }
 
-/* --- splits ------------------------------------------------------------------------------------- */
+/* --- splits ----------------------------------------------------------------------------------- */
 
 static int compare_folded_splits(const void *left, const void *right)
 {
@@ -232,7 +232,7 @@ int profile_splits_fold(struct profile *profile)
 	return folding_fold(FOLD_SPLITS(profile), NULL);
 }
 
-/* --- objects ------------------------------------------------------------------------------------ */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* An object with its host, if its addresses are only valid there. */
 struct placed_object {
@@ -376,7 +376,7 @@ static int fold_objects(struct profile *profile, uint32_t *ids)
 	return ret;
 }
 
-/* --- histograms --------------------------------------------------------------------------------- */
+/* --- histograms ------------------------------------------------------------------------------- */
 
 static int compare_shapes(const struct profile_histogram *a, const struct profile_histogram *b)
 {
@@ -459,7 +459,7 @@ static int add_histogram(void *sum, void *part)
 	FOLD(profile, histograms, profile_histogram_members, compare_folded_histograms,            \
 	     key_histogram, add_histogram)
 
-/* --- functions, hosts --------------------------------------------------------------------------- */
+/* --- functions, hosts ------------------------------------------------------------------------- */
 
 static int compare_folded_functions(const void *left, const void *right)
 {
@@ -529,7 +529,7 @@ static int add_label(void *sum, void *part)
 	return 0;
 }
 
-/* --- callers ------------------------------------------------------------------------------------ */
+/* --- callers ---------------------------------------------------------------------------------- */
 
 DEFINE_COMPARE_2(compare_sites, struct profile_site, object, offset)
 
@@ -728,7 +728,7 @@ int profile_callers_fold(struct profile_callers *callers)
 	return ret ? ret : fold_nodes(callers, site_ids, root_ids, node_ids);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 uint32_t *profile_numbers(size_t first, size_t nr)
 {

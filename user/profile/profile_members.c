@@ -332,7 +332,7 @@ const struct profile_member profile_members[] = {
 	{ 0 },
 };
 
-/* --- freeing ------------------------------------------------------------------------------------ */
+/* --- freeing ---------------------------------------------------------------------------------- */
 
 static void *pointer_at(const void *place)
 {
@@ -412,7 +412,7 @@ void profile_members_free(const struct profile_member *members, void *object)
 	}
 }
 
-/* --- appending ---------------------------------------------------------------------------------- */
+/* --- appending -------------------------------------------------------------------------------- */
 
 static int extend_list(const struct profile_member *member, char *to, const char *other)
 {
@@ -478,7 +478,7 @@ void profile_members_move(const struct profile_member *members, void *into, void
 	}
 }
 
-/* --- each kind ---------------------------------------------------------------------------------- */
+/* --- each kind -------------------------------------------------------------------------------- */
 
 void profile_account_free(struct profile_account *account)
 {

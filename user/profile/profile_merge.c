@@ -23,7 +23,7 @@ static int no_memory(struct error *err)
 	return error_errno(err, -ENOMEM, "merge");
 }
 
-/* --- appending ---------------------------------------------------------------------------------- */
+/* --- appending -------------------------------------------------------------------------------- */
 
 /* Indices of a tree must fit their types. */
 static bool indices_fit(size_t nodes, size_t roots, size_t sites)
@@ -94,7 +94,7 @@ int profile_append(struct profile *profile, struct profile *other)
 	return 0;
 }
 
-/* --- one part ----------------------------------------------------------------------------------- */
+/* --- one part --------------------------------------------------------------------------------- */
 
 /* Copies values of the head to each target and label, because they may differ within a sum. */
 static int label(struct profile *profile)
@@ -138,7 +138,7 @@ static int list_hosts(struct profile *profile)
 	return 0;
 }
 
-/* --- the heads ---------------------------------------------------------------------------------- */
+/* --- the heads -------------------------------------------------------------------------------- */
 
 static void swap(char **a, char **b)
 {
@@ -260,7 +260,7 @@ static int join_heads(struct profile *sum, struct profile *part)
 	return profile_account_add(&sum->ticks, &part->ticks);
 }
 
-/* --- the sum ------------------------------------------------------------------------------------ */
+/* --- the sum ---------------------------------------------------------------------------------- */
 
 size_t profile_elements(const struct profile *profile)
 {

@@ -91,7 +91,7 @@ void profile_rows_end(struct profile_rows *rows)
 	free(rows->heap);
 }
 
-/* --- parts -------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static int compare_histograms(const void *left, const void *right)
 {
@@ -173,7 +173,7 @@ bool profile_rows_next_part(struct profile_rows *rows)
 	return rows->nr_heap;
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void find_offset(const struct profile_rows *rows, struct profile_rows_source *source)
 {
@@ -335,7 +335,7 @@ void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row
 	*variance = *ns * rows->weight * rows->variance;
 }
 
-/* --- callers ------------------------------------------------------------------------------------ */
+/* --- callers ---------------------------------------------------------------------------------- */
 
 static int add_text(const struct profile_frames *frames, const struct profile_row *row,
 		    uint32_t *context)

@@ -130,7 +130,7 @@ static inline uint64_t profile_rows_next_ns(struct profile_rows *rows,
 	return profile_weights_next_ns(rows->weights, row->histogram, row->ticks);
 }
 
-/* --- callers ------------------------------------------------------------------------------------ */
+/* --- callers ---------------------------------------------------------------------------------- */
 
 /* How chains become contexts of a tree. */
 struct profile_frames {

@@ -30,7 +30,7 @@ uint32_t profile_waits_runnable(const struct profile_waits *waits)
 	return i;
 }
 
-/* --- the check of what was read ------------------------------------------------------------------ */
+/* --- the check of what was read --------------------------------------------------------------- */
 
 /* For each target and class: what the accounts have, less what the tree has. */
 struct wait_balance {

@@ -10,22 +10,29 @@
 #include "profile/callers.h"
 
 /*
- * The wall time of threads, with --waits. In each account, wall = cpu + runnable + stolen + unaccounted + the sum of
- * its classes, exactly.
+ * The wall time of threads, with --waits. In each account, wall = cpu + runnable + stolen +
+ * unaccounted + the sum of its classes, exactly.
  *
- * The tree shows where the threads waited. It is like the tree of callers, but each root also has a class:
+ * The tree shows where the threads waited. It is like the tree of callers, but each root also has a
+ * class:
  *
  *     root (target, split, class, how the walk ended)
  *       main+0x1b
  *         fetch+0x44     2 waits, 1,500,000 ns      the place where the thread entered the kernel
  *
- * Without --callers all nodes are children of roots. For each target and class the tree has the sums of the accounts.
+ * Without --callers all nodes are children of roots. For each target and class the tree has the
+ * sums of the accounts.
  */
 
-/* Runnable time is in the tree below roots of this class. It is in no list of an account's classes. */
+/*
+ * Runnable time is in the tree below roots of this class. It is in no list of an account's classes.
+ */
 #define PROFILE_WAITS_RUNNABLE "runnable"
 
-/* A system call, or another reason to wait. The kernel had marked the thread as waiting for I/O, or not. */
+/*
+ * A system call, or another reason to wait. The kernel had marked the thread as waiting for I/O, or
+ * not.
+ */
 struct profile_wait_class {
 	char *name;
 	bool io;

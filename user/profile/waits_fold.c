@@ -9,7 +9,7 @@
 #include "profile/profile_members.h"
 #include "profile/waits.h"
 
-/* --- classes ------------------------------------------------------------------------------------ */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static int compare_classes(const void *left, const void *right)
 {
@@ -29,7 +29,7 @@ static void renumber_classes(struct profile_waits *waits, const uint32_t *ids)
 			waits->accounts[i].sums[j].class = ids[waits->accounts[i].sums[j].class];
 }
 
-/* --- accounts ----------------------------------------------------------------------------------- */
+/* --- accounts --------------------------------------------------------------------------------- */
 
 static int compare_sums(const void *left, const void *right)
 {
@@ -94,7 +94,7 @@ static int add_account(void *sum, void *part)
 	return 0;
 }
 
-/* --- chains ------------------------------------------------------------------------------------- */
+/* --- chains ----------------------------------------------------------------------------------- */
 
 static int compare_roots(const void *left, const void *right)
 {

@@ -53,7 +53,7 @@ struct view_maker {
 	uint32_t first_class_site;
 };
 
-/* --- objects, functions and targets ------------------------------------------------------------- */
+/* --- objects, functions and targets ----------------------------------------------------------- */
 
 static void *copied(const void *from, size_t nr, size_t more, size_t size)
 {
@@ -134,7 +134,7 @@ static int add_targets(struct view_maker *maker, bool with_cpu)
 	return 0;
 }
 
-/* --- histograms --------------------------------------------------------------------------------- */
+/* --- histograms ------------------------------------------------------------------------------- */
 
 /* Waits of a target and split. JIT text alone does not make a split. */
 static int compare_owners(const void *left, const void *right)
@@ -261,7 +261,7 @@ static int add_histograms(struct view_maker *maker, const uint64_t *by_root, boo
 	return ret;
 }
 
-/* --- callers ------------------------------------------------------------------------------------ */
+/* --- callers ---------------------------------------------------------------------------------- */
 
 static int compare_sites(const struct profile_site *a, const struct profile_site *b)
 {
@@ -403,7 +403,7 @@ static int add_callers(struct view_maker *maker, const uint32_t *root_of, bool w
 	return 0;
 }
 
-/* --- the view ----------------------------------------------------------------------------------- */
+/* --- the view --------------------------------------------------------------------------------- */
 
 static int make_view(struct view_maker *maker, const struct waits_choice *choice, bool with_cpu)
 {

@@ -45,13 +45,16 @@ bool waits_choice_has(const struct waits_choice *choice, const struct profile_wa
 /* The name of a class, like "futex" and "read I/O"; the caller frees it. NULL: out of memory. */
 char *wait_class_full_name(const struct profile_wait_class *class);
 
-/* Adds up blocked time of a target, or PROFILE_ALL_TARGETS, by how the walks to its callers ended. -ENOMEM. */
+/*
+ * Adds up blocked time of a target, or PROFILE_ALL_TARGETS, by how the walks to its callers ended.
+ * -ENOMEM.
+ */
 int waits_walks(const struct profile *profile, uint64_t target, struct callers_account *walks);
 
 /*
  * Makes the view. with_cpu: it also has all ticks and the account of these; their targets come
- * first, and those of waits have `waits` set. choice may be NULL for all classes. Returns 0 or -ENOMEM. Call
- * waits_view_close() in any case.
+ * first, and those of waits have `waits` set. choice may be NULL for all classes. Returns 0 or
+ * -ENOMEM. Call waits_view_close() in any case.
  */
 int waits_view_open(struct waits_view *view, const struct profile *profile,
 		    const struct waits_choice *choice, bool with_cpu);

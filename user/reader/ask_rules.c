@@ -9,7 +9,7 @@
 #include "reader/ask.h"
 #include "symbol/pclntab.h"
 
-/* --- rules --------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 int answer_rules(struct reader_call *call, struct error *err)
 {

@@ -63,7 +63,7 @@ int reader_facts(int fd, struct elf_facts *result, struct error *err)
 	return ret;
 }
 
-/* --- names --------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* The reader's tables, and the current round of its caller. */
 static struct symbol_cache *cache;

@@ -140,7 +140,7 @@ int reader_confine(bool trusted, struct error *err)
 	return ret ? error_errno(err, ret, "a process with few system calls (seccomp)") : 0;
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Limit for reading: a file's lines, and its unpacked sections. */
 #define MEMORY_MAX (3UL << 29)

@@ -96,7 +96,7 @@ static bool is_too_late(void)
 	return until && monotonic_ns() > until;
 }
 
-/* --- starting and ending ------------------------------------------------------------------------- */
+/* --- starting and ending ---------------------------------------------------------------------- */
 
 static int start(struct file_reader *reader, struct error *err)
 {
@@ -149,7 +149,7 @@ void reader_enable(void)
 	readers.owner = getpid();
 }
 
-/* --- asking -------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* A waiting call. */
 struct waiting {
@@ -301,7 +301,7 @@ static int receive_hello(struct file_reader *reader, struct error *err)
 	return ret ? error_errno(err, ret, "a process that reads files") : 0;
 }
 
-/* --- which reader -------------------------------------------------------------------------------- */
+/* --- which reader ----------------------------------------------------------------------------- */
 
 /* Files of root and of our user count as one owner's. Code without its file has its own reader. */
 static struct file_reader kind_of_reader(const struct reader_call *call)
@@ -439,7 +439,7 @@ static void note_killer(const struct reader_call *call)
 	pthread_mutex_unlock(&readers.lock);
 }
 
-/* --- a call -------------------------------------------------------------------------------------- */
+/* --- a call ----------------------------------------------------------------------------------- */
 
 int reader_bad_answer(struct reader_call *call, struct error *err)
 {

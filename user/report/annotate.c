@@ -122,7 +122,7 @@ static int annotate_open(struct annotating *work, struct error *err)
 	return object->kind == PROFILE_KERNEL ? check_kernel(work, err) : 0;
 }
 
-/* --- where it begins and ends ------------------------------------------------------------------ */
+/* --- where it begins and ends ----------------------------------------------------------------- */
 
 /* True for text without a symbol; its name ends in its last byte. */
 static bool is_stretch(const struct profile_function *function)
@@ -305,7 +305,7 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 			       work->request->place ? work->request->place : annotation->name);
 }
 
-/* --- all of it ---------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int find_function(struct annotating *work, struct error *err)
 {

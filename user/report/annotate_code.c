@@ -692,7 +692,7 @@ int annotate_read_code(struct annotating *work)
 	return !ret || ret == -ENOMEM ? ret : note_no_code(work);
 }
 
-/* --- ticks --------------------------------------------------------------------------------------- */
+/* --- ticks ------------------------------------------------------------------------------------ */
 
 /* Returns the first row at or after the offset. */
 static size_t row_from(const struct annotation *annotation, uint64_t offset)

@@ -91,7 +91,7 @@ const char *annotation_inlined(const struct annotation *annotation,
 	return row->function;
 }
 
-/* --- pieces -------------------------------------------------------------------------------------- */
+/* --- pieces ----------------------------------------------------------------------------------- */
 
 #define TICKS_WIDTH 60 /* a narrower terminal has no column for ticks */
 
@@ -241,7 +241,7 @@ static void begin(struct listing *listing, const struct annotation *annotation,
 	}
 }
 
-/* --- heading -------------------------------------------------------------------------------------- */
+/* --- heading ---------------------------------------------------------------------------------- */
 
 static const char *row_noun(const struct annotation *annotation, size_t nr)
 {
@@ -575,7 +575,7 @@ static int annotation_text(const struct annotation *annotation, const struct ann
 	return 0;
 }
 
-/* --- hottest first ---------------------------------------------------------------------------------- */
+/* --- hottest first ---------------------------------------------------------------------------- */
 
 static size_t hot_columns(const struct annotation_view *view)
 {

@@ -35,7 +35,7 @@ double annotation_of_profile(const struct annotation *annotation, uint64_t ticks
 	return annotation->percent * annotation_percent(annotation, ticks) / 100;
 }
 
-/* --- drawing ------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 /* Directions from the centre of a cell. */
 enum { UP = 1, DOWN = 2, RIGHT = 4, LEFT = 8 };

@@ -40,7 +40,7 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 	return context_is_wanted(view, context);
 }
 
-/* --- callers ------------------------------------------------------------------------------------ */
+/* --- callers ---------------------------------------------------------------------------------- */
 
 /* The time of outermost calls of a function, on its way up the tree. */
 struct caller_entry {
@@ -168,7 +168,7 @@ static int make_callers(struct chain_view *view)
 	return ret;
 }
 
-/* --- callees ------------------------------------------------------------------------------------ */
+/* --- callees ---------------------------------------------------------------------------------- */
 
 /* Shows the function's own ticks as a row beside its callees. */
 static int add_self(struct chain_view *view)
@@ -221,7 +221,7 @@ static int make_callees(struct chain_view *view)
 	return add_self(view);
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 struct shown_context {
 	uint32_t parent;

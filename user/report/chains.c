@@ -121,7 +121,7 @@ static int count_chains(struct chains_build *build)
 	return ret;
 }
 
-/* --- inclusive ticks ---------------------------------------------------------------------------- */
+/* --- inclusive ticks -------------------------------------------------------------------------- */
 
 static int include_rows(const struct context_tree *tree, struct report_rows *rows)
 {

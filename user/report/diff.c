@@ -12,7 +12,7 @@
 #include "report/name_fit.h"
 #include "report/noise.h"
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /*
  * Ticks of one weight vary by their number. Ticks of several weights vary like a smaller number of
@@ -230,7 +230,7 @@ int diff_fill_rows(struct diff *diff)
 	return 0;
 }
 
-/* --- noise -------------------------------------------------------------------------------------- */
+/* --- noise ------------------------------------------------------------------------------------ */
 
 /*
  * A row's number of ticks is its time divided by a common weight with the same variance. If a side

@@ -148,7 +148,7 @@ static int note_alone(struct diff *diff)
 		a, b, a, b);
 }
 
-/* --- pairs ------------------------------------------------------------------------------------------ */
+/* --- pairs ------------------------------------------------------------------------------------ */
 
 static int check_maps(const struct diff *diff, struct error *err)
 {

@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES 1024
 #define PLACE_COLUMNS 40
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* Seconds take space from names. Therefore a narrower terminal has none. */
 #define SECONDS_WIDTH 100
@@ -326,7 +326,7 @@ void diff_write_all(const struct diff *inclusive, const struct diff *calls,
 	put_table(alone, options, alone->nr, out);
 }
 
-/* --- CSV and JSON ------------------------------------------------------------------------------- */
+/* --- CSV and JSON ----------------------------------------------------------------------------- */
 
 static void write_csv(const struct diff *diff, const struct report_options *options, FILE *out)
 {

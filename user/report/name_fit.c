@@ -240,7 +240,7 @@ size_t name_stem(const char *function)
 	return length;
 }
 
-/* --- names that are too long -------------------------------------------------------------------- */
+/* --- names that are too long ------------------------------------------------------------------ */
 
 /* C++'s and Rust's f<T>, Rust's f::<T>, Go's f[T]. Not Rust's <T as U>::f nor gcc's " [clone". */
 static bool begins_arguments(const char *name, const char *at)

@@ -38,8 +38,8 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 
 /*
  * Loads the sum of the profiles named by [FILE...], including those in folders. If there are
- * several, or if separate is true, each is added to timeline, which must be empty; the caller frees it
- * in any case.
+ * several, or if separate is true, each is added to timeline, which must be empty; the caller frees
+ * it in any case.
  */
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
 				    bool separate, struct timeline *timeline, int *ret_status);

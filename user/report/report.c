@@ -476,7 +476,7 @@ static void render_json(const struct report *report, FILE *out)
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }
 
-/* --- reports ------------------------------------------------------------------------------------ */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 static int write_rows(const struct profile *profile, const struct report_options *options,
 		      void (*render)(const struct report *report, FILE *out), FILE *out,

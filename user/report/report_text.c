@@ -121,7 +121,7 @@ static uint8_t *alike_find(const struct report *report)
 	return alike;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static const char *object_name(const struct report *report, const struct report_row *row)
 {

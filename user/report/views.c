@@ -12,7 +12,7 @@
 #include "profile/waits_view.h"
 #include "naming/object_file.h"
 
-/* --- by place ----------------------------------------------------------------------------------- */
+/* --- by place --------------------------------------------------------------------------------- */
 
 static void by_functions(struct report_rows *rows)
 {
@@ -306,7 +306,7 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 	return 0;
 }
 
-/* --- all of them -------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static int compare_heat(const void *left, const void *right)
 {

@@ -27,7 +27,7 @@ void render_mean(uint64_t ns, uint64_t count, char text[MEAN_BYTES])
 		snprintf(text, MEAN_BYTES, "%.2f us", mean / 1e3);
 }
 
-/* --- sums --------------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 void wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account)
 {
@@ -78,7 +78,7 @@ int wait_sum_compare(const void *left, const void *right)
 	return a->ns != b->ns ? compare_u64(b->ns, a->ns) : compare_u64(a->class, b->class);
 }
 
-/* --- the line ----------------------------------------------------------------------------------- */
+/* --- the line --------------------------------------------------------------------------------- */
 
 /* Skips what would be 0.000. */
 static void put_part(uint64_t ns, const char *name, FILE *out)
@@ -137,7 +137,7 @@ void render_wait_account(const struct profile *profile, uint64_t target, const c
 	free(totals.classes);
 }
 
-/* --- idle threads ------------------------------------------------------------------------------- */
+/* --- idle threads ----------------------------------------------------------------------------- */
 
 /* Threads that wait here mostly have nothing to do. */
 static bool is_idle(const char *class)

@@ -35,7 +35,7 @@ struct account_table {
 	size_t nr_columns;
 };
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* An account and its sort key. */
 struct keyed_account {
@@ -157,7 +157,7 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 	return 0;
 }
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static const char *heading_of(enum report_by by)
 {
@@ -225,7 +225,7 @@ static void put_text(const struct account_table *table, size_t nr, FILE *out)
 		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, table->nr);
 }
 
-/* --- CSV and JSON ------------------------------------------------------------------------------- */
+/* --- CSV and JSON ----------------------------------------------------------------------------- */
 
 static void put_csv(const struct account_table *table, size_t nr, FILE *out)
 {
@@ -324,7 +324,7 @@ static void put_json(const struct account_table *table, size_t nr, FILE *out)
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 int report_wait_accounts(const struct profile *profile, const struct report_options *options,
 			 const struct waits_choice *choice, FILE *out, struct error *err)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What build/static/bpfprofil has in place of base/library.c and of libc's loader. glibc crashes in a
- * static program that loads a library of another glibc, so nothing is loaded at all: no library that
- * we ask for, nor one that libdw (libdebuginfod) or libc (users' names by NSS, locales) ask for. They do
- * without.
+ * Replaces base/library.c and libc's loader in build/static/bpfprofil. glibc crashes in a static
+ * program that loads a library of another glibc. Therefore nothing is loaded: none of our
+ * libraries, and none for libdw (libdebuginfod) or libc (users' names by NSS, locales).
  */
 #include <capstone/capstone.h>
 #include <errno.h>
@@ -61,7 +60,7 @@ int library_load(const char *file, const char *package, const char *const *names
 	return 0;
 }
 
-/* NULL, or success, whatever the arguments: dlopen(), which libdw calls, and what libc has for itself. */
+/* Return NULL or success for any arguments: dlopen(), which libdw calls, and libc's own calls. */
 #define NOTHING(call)                                                                              \
 	void *call(void);                                                                          \
 	void *call(void)                                                                           \

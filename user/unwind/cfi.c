@@ -275,7 +275,7 @@ bool cfi_next(struct cfi_section *section, struct cfi_function *result)
 	return false;
 }
 
-/* --- running it --------------------------------------------------------------------------------- */
+/* --- running it ------------------------------------------------------------------------------- */
 
 /* The two high bits select a primary opcode; then the low six are its operand. */
 #define PRIMARY_SHIFT 6

@@ -147,7 +147,7 @@ enum cfi_gap {
 	CFI_GAP_CODE, /* possibly other code */
 };
 
-/* What depends on the processor, each in a file of its own: unwind_x86_64.c and unwind_aarch64.c. */
+/* The parts for each processor, in unwind_x86_64.c and unwind_aarch64.c. */
 struct cfi_machine {
 	uint16_t elf; /* e_machine of files for it */
 	uint64_t fp; /* the number of the frame pointer */

@@ -8,7 +8,7 @@
 /* The ABI's numbers (AADWARF64). */
 enum { REGISTER_FP = 29, REGISTER_LR = 30, REGISTER_SP = 31 };
 
-/* Signs of pointer authentication are not in the rules: whatever is an address of code has them cut off. */
+/* Rules ignore pointer authentication: addresses of code are cut to their address bits. */
 
 static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule *rule)
 {
@@ -21,7 +21,7 @@ static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule 
 	return frame->cfa_register == REGISTER_FP ? UNWIND_FP : UNWIND_REGISTER;
 }
 
-/* Where the two are stored, unwind_ra_offset() knows one place from the other. False: there are two. */
+/* Sets where both are stored, by the one offset of unwind_ra_offset(). False: they need two. */
 static bool set_places(const struct cfi_frame *frame, struct unwind_rule *rule)
 {
 	const struct cfi_place *fp = &frame->fp, *ra = &frame->ra;
