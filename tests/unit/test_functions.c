@@ -340,6 +340,21 @@ Test(functions, few_nameless)
 	cr_expect_eq(profile->nr_notes, 1);
 }
 
+/* Symbols cannot name a bin of several functions; another note says why the bin is so wide. */
+Test(functions, wide_bins_lack_no_symbols)
+{
+	static const struct source given[] = { { .map = "1000 10 f\n1010 10 g\n2000 10 h\n" } };
+
+	sources = given;
+	add_object(PROFILE_JIT, "[node:7]");
+	add_histogram(0, 0x1000, 1024);
+	add_bin(0, 90);
+	add_bin(4, 60);
+	CHECK({ 0, "[node:7]+0x1000", 0x1000, 1024, 90 },
+	      { 0, "[node:7]+0x2000", 0x2000, 1024, 60 });
+	cr_expect_eq(profile->nr_notes, 0);
+}
+
 /*
  * What hand-written assembly has no symbols for is many functions: not one row that looks like one
  * of them, but one for each 4 KiB, of which the names and extents are the same whatever was hit.

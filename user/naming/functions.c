@@ -33,6 +33,7 @@ struct function_hit {
 	uint64_t size;
 	uint64_t ticks;
 	const struct symbol *symbol;
+	bool shared; /* it has a function and other text, so that symbols cannot name it */
 	bool stretch;
 	uint64_t first; /* of a stretch: the range of its ticks */
 	uint64_t end;
@@ -113,28 +114,31 @@ static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 	return ret;
 }
 
-/* The only function in [start, end). NULL: there is none, or several, or much other text. */
-static const struct symbol *only_symbol(struct resolver *resolver, uint64_t start, uint64_t end)
+/* Finds the only function of a hit, unless there are several or much other text. */
+static void find_only_symbol(struct resolver *resolver, struct function_hit *hit)
 {
 	struct symbol_span *span = &resolver->span;
 	const struct symbol *symbol = NULL;
-	uint64_t at = start, stop, unnamed = 0;
+	uint64_t at = hit->offset, end = hit->end, stop, unnamed = 0;
 
-	while (at < end) {
+	while (at < end && !hit->shared) {
 		if (at < span->start || at >= span->end)
 			symbol_table_span(resolver->table, at, span);
 		stop = span->end < end ? span->end : end;
 		if (!span->symbol)
 			unnamed += stop - at;
 		else if (symbol && symbol != span->symbol)
-			return NULL;
+			hit->shared = true;
 		else
 			symbol = span->symbol;
-		if (unnamed >= PADDING_MAX || stop <= at)
-			return NULL;
+		if (symbol && unnamed >= PADDING_MAX)
+			hit->shared = true;
+		if (stop <= at)
+			return;
 		at = stop;
 	}
-	return symbol;
+	if (!hit->shared)
+		hit->symbol = symbol;
 }
 
 /*
@@ -198,7 +202,7 @@ static void widen_hit(const struct resolver *resolver, const struct profile_obje
 static int add_named(struct resolver *resolver, uint32_t object, struct function_hit *hit)
 {
 	if (resolver->table)
-		hit->symbol = only_symbol(resolver, hit->offset, hit->end);
+		find_only_symbol(resolver, hit);
 	if (hit->symbol) {
 		hit->offset = hit->symbol->offset;
 		hit->size = hit->symbol->size;
@@ -303,7 +307,7 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 		const struct function_hit *hit = &resolver->hits.all[i];
 
 		ticks += hit->ticks;
-		if (!hit->symbol || symbol_is_place(hit->symbol))
+		if (!hit->shared && (!hit->symbol || symbol_is_place(hit->symbol)))
 			unnamed += hit->ticks;
 	}
 	/* Another note has the reason for an unread object. */
