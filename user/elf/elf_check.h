@@ -7,8 +7,8 @@
 
 /*
  * Limits for ELF files, because anybody can map a file as text, and root reads it. libelf and libdw
- * trust the numbers and sizes in headers. These limits are far above what linkers write, and far
- * below what does harm.
+ * trust the numbers and sizes in headers. Linkers stay far below these limits, and only sizes far
+ * above them do harm.
  */
 enum {
 	ELF_SEGMENTS_MAX = 1170, /* 64 KiB of headers; the kernel runs nothing with more */

@@ -26,7 +26,7 @@ struct attach {
 	struct sample_loop loop;
 };
 
-/* The watch comes last, because the first look finds what ended before it. */
+/* The watch comes last, because its first look finds targets that ended before it. */
 static int start(struct attach *attach, struct error *err)
 {
 	struct sample_loop *loop = &attach->loop;

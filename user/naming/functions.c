@@ -718,7 +718,7 @@ static int keep_the_others(struct resolver *resolver)
 	return 0;
 }
 
-/* Replaces the note on nameless text by one on what still has no names. */
+/* Replaces the note on nameless text by one on text that still has no names. */
 static int note_again(struct profile *profile)
 {
 	struct nameless nameless = { 0 };

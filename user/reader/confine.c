@@ -34,8 +34,8 @@ static int drop_capabilities(void)
 	int capability;
 
 	/*
-	 * Exec is denied, and no privilege can come back that way. Therefore a failure here does no
-	 * harm.
+	 * Exec is denied, so that no privilege can come back by it. Therefore a failure here does
+	 * no harm.
 	 */
 	for (capability = 0; !prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); capability++)
 		;

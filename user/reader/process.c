@@ -28,9 +28,9 @@ enum {
 	READERS_MAX = 8,
 	KILLERS_MAX = 1024, /* files that are not read again */
 	WAIT_MS = 100,
-	IDLE_SECONDS = 3, /* a reader without CPU time for so long is blocked by a file */
+	IDLE_SECONDS = 3, /* a reader without CPU time for this long is blocked by a file */
 	DEATH_SECONDS = 1, /* a death charges this time to the file's owner */
-	REPLACE_SECONDS = 120, /* after so much CPU time a reader is replaced */
+	REPLACE_SECONDS = 120, /* a reader is replaced after this much CPU time */
 	ANSWER_MAX = 64 << 20, /* bytes in an answer */
 };
 
@@ -48,8 +48,8 @@ struct file_reader {
 	int socket;
 	clockid_t clock; /* of its CPU time */
 	/*
-	 * Its purpose. One process never reads files of two users, so that a file which takes it
-	 * over learns nothing about another user's.
+	 * The user whose files it reads. One process never reads files of two users, so that a file
+	 * which takes it over learns nothing about another user's.
 	 */
 	uid_t owner;
 	bool opens, code;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * elfutils 0.192, as in Debian 13, puts these calls of its own into libdw.so and libelf.so, but not
- * into libdw.a and libelf.a. In later ones that have them, theirs are used. A tree begins with its
- * root. They need no lock, because a tree is of one open file, which one thread reads.
+ * elfutils 0.192, as in Debian 13, has these calls in libdw.so and libelf.so, but not in libdw.a
+ * and libelf.a. If later ones have them, theirs are used. A tree begins with its root. No lock is
+ * needed, because a tree belongs to one open file, which one thread reads.
  */
 #include <search.h>
 #include <stddef.h>

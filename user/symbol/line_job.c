@@ -17,7 +17,7 @@
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
 
-/* Read the clock only every so many steps, because that takes as long as a few steps. */
+/* Read the clock only once in this many steps, because that takes as long as a few steps. */
 #define STEPS_UNTIMED 256
 
 /* libdw ends the process when memory runs out, unless its handler leaves by a jump. */

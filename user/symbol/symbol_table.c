@@ -164,7 +164,7 @@ static size_t cover_find(const struct cover *cover, uint64_t offset)
 
 /*
  * Limits of a table: 4,194,304 symbols need some 500 MiB while it is built, plus names. No program
- * has so many, and a host that profiles can spare more.
+ * has that many, and a host that profiles can spare more.
  */
 #define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
 #define TABLE_NAMES_MAX (256UL << 20)

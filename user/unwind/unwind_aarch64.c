@@ -13,7 +13,7 @@ enum { REGISTER_FP = 29, REGISTER_LR = 30, REGISTER_SP = 31 };
 static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule *rule)
 {
 	rule->cfa_offset = (int32_t)frame->cfa_offset;
-	/* Expressions are of code with registers whose size the processor chooses (SVE). */
+	/* Only code with registers whose size the processor chooses (SVE) has expressions. */
 	if (frame->cfa_expression.at || rule->cfa_offset != frame->cfa_offset)
 		return UNWIND_REGISTER;
 	if (frame->cfa_register == REGISTER_SP)
@@ -41,7 +41,7 @@ static bool set_places(const struct cfi_frame *frame, struct unwind_rule *rule)
 	return !is_stored || rule->fp_offset == below_ra;
 }
 
-/* A caller has stored x30. One that did not is of the runtime, and does not come back. */
+/* A caller has stored x30. If it has not, it belongs to the runtime, and does not return. */
 static enum unwind_call call_of_go(const struct unwind_rule *rule)
 {
 	return rule->ra == UNWIND_RA_STORED ? UNWIND_CALL_POINTER : UNWIND_CALL_FRAMELESS;
@@ -60,7 +60,7 @@ static void make_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct 
 		rule.cfa = UNWIND_END;
 	else if (in_lr || ra == CFI_AT_CFA)
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
-	/* Where it is not followed, the rest of the rule would only make more rules. */
+	/* Clear the rest if it is not followed, because it would only make more rules. */
 	if (rule.cfa == UNWIND_REGISTER || (rule.cfa < UNWIND_SIGNAL && !set_places(frame, &rule)))
 		rule = (struct unwind_rule){ .cfa = UNWIND_REGISTER };
 	if (kind == CFI_GO)

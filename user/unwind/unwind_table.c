@@ -10,7 +10,7 @@
 #include "unwind/cfi.h"
 
 /*
- * Up to so many bytes between functions may lack a description. Most are padding, which continues
+ * Up to this many bytes between functions may lack a description. Most are padding, which continues
  * the previous rule, because that saves two rows for most functions. Others may be code.
  */
 enum { GAP_MAX = 64 };

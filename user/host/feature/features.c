@@ -497,7 +497,7 @@ static void probe_clock_cost(struct feature_answer *answer)
 				   ns / 1000, ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
 }
 
-/* Samples this process while it is busy for so long. */
+/* Samples this process while it is busy for `ns`. */
 static int try_session(struct session_options options, uint64_t ns, struct session_cost *result,
 		       struct error *err)
 {

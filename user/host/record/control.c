@@ -93,7 +93,7 @@ void control_answer(const struct control *control, int failed)
 {
 	const char *answer = failed ? "error\n" : "ok\n";
 
-	/* The FIFO is full: nobody has read the last few thousand answers. */
+	/* The FIFO is full: the last few thousand answers were not read. */
 	if (control->answer_fd >= 0 &&
 	    write(control->answer_fd, answer, strlen(answer)) != (ssize_t)strlen(answer))
 		return;

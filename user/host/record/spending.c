@@ -21,7 +21,7 @@
 /* Above this share, choose a longer period. */
 #define NEARLY_USED 0.95
 
-/* Change only if this much more time, or so many more ticks, fit into the plan. */
+/* Change only if this much more time, or this many more ticks, fit into the plan. */
 #define WORTH 1.5
 
 static uint64_t grid(int step)
@@ -266,7 +266,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 	if (!seen->runs || !seen->time_ns)
 		return false;
 	spending->ticking_ns = (double)seen->ticking_ns / (double)seen->runs;
-	/* Each run stands for so much CPU time. */
+	/* Each run stands for this much CPU time. */
 	busy_ns = (double)seen->runs * (double)spending->period_ns * 100 / duty_of(spending);
 	spending->cost.fixed_percent = 100 * (double)(seen->ns - seen->ticking_ns) / busy_ns;
 	update_cost(spending);

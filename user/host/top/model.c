@@ -52,7 +52,7 @@ void top_model_free(struct top_model *model)
 	*model = (struct top_model){ 0 };
 }
 
-/* Two rows are the same if all of this is equal. */
+/* Two rows are the same if all of these members are equal. */
 static int compare_identity(const void *left, const void *right)
 {
 	const struct top_row *a = left, *b = right;

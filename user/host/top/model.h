@@ -38,7 +38,7 @@ struct top_row {
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */
 	int64_t pid; /* for a process; -1: no single one */
-	uint64_t offset; /* for a function: its offset in the object; 0: its bins say it */
+	uint64_t offset; /* for a function: its offset in the object; 0: its bins have it */
 	uint64_t size; /* of the function; 0: up to its last bin */
 	uint64_t build; /* identifies the file; several may have the same path */
 	uint64_t ticks; /* in the last interval */
