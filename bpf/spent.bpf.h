@@ -81,8 +81,8 @@ enum { BILL_TRIES = 4 };
 
 /*
  * Returns how much a sum of a thread has grown since the last call. Another CPU may call this at
- * the same time. If it read an older sum it must not set the value back: after the thread's end the
- * rest would never be counted.
+ * the same time. The CPU that read the older sum must not set `billed` back, because nobody would
+ * correct that after the thread's end.
  */
 static __always_inline u64 bill(u64 *billed, u64 now)
 {

@@ -417,8 +417,8 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
 	/*
-	 * The kernel does not run a program inside another one on the same CPU, so that the event
-	 * of a wakeup can be missed. The thread was blocked for nearly all of that time.
+	 * The kernel does not start a program that already runs on this CPU. Therefore the event of
+	 * a wakeup can be missed. The thread was blocked for nearly all of that time.
 	 */
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);

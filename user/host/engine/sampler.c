@@ -207,8 +207,9 @@ static void event_close(struct sampler_event *event)
 }
 
 /*
- * Ticks that the throttle withheld: the event's time advanced by a jiffy or more while its count
- * stood still. A smaller difference only means that the two clocks are read one after the other.
+ * Ticks that the throttle withheld: the event's time advanced while its count stood still, at least
+ * until the end of a jiffy. A difference below a millisecond only means that the two clocks are
+ * read one after the other.
  */
 static uint64_t event_withheld(const struct sampler_event *event)
 {
