@@ -40,7 +40,7 @@
  */
 enum { RULES_OF_FILE_MAX = RULES_MAX / 8, LINES_SHARE = 2 };
 
-/* Texts without ticks lose their tables if this many quarters of the lines are in use. */
+/* Texts without ticks lose their tables if more than SHORT_QUARTERS / 4 of the lines are in use. */
 enum { SHORT_QUARTERS = 3 };
 
 /*
@@ -251,7 +251,7 @@ static bool evict_for(struct callers_rules *rules, uint32_t owner, const struct 
 
 /* --- moving tables together ------------------------------------------------------------------- */
 
-/* Ticks lack callers because of this for at most 1/REST_SHARE of the time. */
+/* Moving tables makes ticks lack callers for at most 1/REST_SHARE of the time. */
 enum { REST_SHARE = 100 };
 
 struct table_place {

@@ -49,8 +49,8 @@ int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_a
 		     struct node_waits **waits);
 
 /*
- * If the half in use filled up in less than this time, makes the other one larger. That one must be
- * empty, and unused by programs. Without memory it keeps its size.
+ * Makes the unused half larger if the other one filled up quickly: in filled_ns. It must be empty,
+ * and unused by programs. Without memory it keeps its size.
  */
 void halves_grow(struct halves *halves, uint64_t filled_ns);
 

@@ -37,8 +37,8 @@ enum {
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
 /*
- * Programs request a swap when this part of nodes or roots is in use, or only a third of splits is
- * left.
+ * Programs request a swap when 1/FULL_SHARE of the nodes or roots is in use, or 1/SPLITS_LEFT of
+ * the splits is left.
  */
 enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 
@@ -46,8 +46,8 @@ enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
 enum { NEW_FRAMES = 32 };
 
 /*
- * A table over the limit shrinks to this part of it, so that the next swap need not shrink it
- * again.
+ * A table over the limit shrinks to FOLD_EIGHTHS / 8 of it, so that the next swap need not shrink
+ * it again.
  */
 enum { FOLD_EIGHTHS = 6 };
 

@@ -26,18 +26,18 @@
 enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
 
 /*
- * A number is freed if this part of them is in use, and no half has had ticks of it for this many
- * swaps.
+ * Unused numbers are freed if more than 1/SHORT_SHARE of all is in use, and no half has had ticks
+ * of them for UNNAMED_SWAPS swaps.
  */
 enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
 /* At the latest after this many swaps, a file that had no room is read again. */
 enum { RETRY_MAX = 64 };
 
-/* This many swaps after its text lost a number, neither a program nor a half has it. */
+/* After this many swaps, neither a program nor a half has a number that its text has lost. */
 enum { UNLINKED_SWAPS = 2 };
 
-/* A process whose code moves may have this part of them. */
+/* A process whose code moves may have 1/FORMER_SHARE of them. */
 enum { FORMER_SHARE = 64 };
 
 uint32_t session_max_texts(const struct session *session)
@@ -218,7 +218,7 @@ struct replaced_codes {
 	bool noted; /* some has */
 };
 
-/* Ticks are in doubt if other code may have been there for this part of the time. */
+/* Ticks are in doubt if other code may have been there for 1/DOUBT_SHARE of the time. */
 enum { DOUBT_SHARE = 16 };
 
 /* The name for the ticks of replaced code; NULL: out of memory. */
