@@ -54,8 +54,8 @@ static void *need(void *made)
 static struct profile *cut_profile(enum walk_end a, enum walk_end b)
 {
 	static const struct profile_node nodes[] = {
-		{ -1, SHIM, 1 }, { 0, MAIN, 2 },  { 1, WORK, 4 },   { 0, WORK, 8 },
-		{ -2, SHIM, 0 }, { 4, MAIN, 16 }, { -2, WORK, 32 }, { -2, START, 64 },
+		{ -1, SHIM, 1, 0 }, { 0, MAIN, 2, 0 },	{ 1, WORK, 4, 0 },   { 0, WORK, 8, 0 },
+		{ -2, SHIM, 0, 0 }, { 4, MAIN, 16, 0 }, { -2, WORK, 32, 0 }, { -2, START, 64, 0 },
 	};
 	struct profile *profile = need(profile_new());
 	struct profile_callers *callers = need(calloc(1, sizeof(*callers)));
@@ -511,7 +511,7 @@ Test(callers, copies_of_a_file)
 	cr_assert(callers->nodes);
 	cr_assert_eq(callers->nodes[9].site, 6, "the call in sh");
 	callers->nodes[callers->nr_nodes++] =
-		(struct profile_node){ callers->nodes[9].parent, (uint32_t)sites, 0 };
+		(struct profile_node){ callers->nodes[9].parent, (uint32_t)sites, 0, 0 };
 	cr_assert_eq(profile_check(profile, "copied", &err), 0, "%s", err.text);
 
 	cr_assert_eq(profile_join_copies(profile), 0);

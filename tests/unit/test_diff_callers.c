@@ -48,7 +48,7 @@ static int32_t node_of(struct profile_callers *callers, int32_t parent, uint32_t
 		if (callers->nodes[i].parent == parent && callers->nodes[i].site == site)
 			return (int32_t)i;
 	cr_assert_lt(i, CHAINS_MAX * DEPTH_MAX);
-	callers->nodes[callers->nr_nodes++] = (struct profile_node){ parent, site, 0 };
+	callers->nodes[callers->nr_nodes++] = (struct profile_node){ parent, site, 0, 0 };
 	return (int32_t)i;
 }
 

@@ -150,7 +150,7 @@ Test(profile_io, callers_at_the_edges)
 	cr_expect(strstr(text, "\"callers\": {\"sites\": [],\n\"roots\": [],\n\"nodes\": []},"));
 	callers->nodes = calloc(1, sizeof(*callers->nodes));
 	callers->nr_nodes = 1;
-	callers->nodes[0] = (struct profile_node){ INT32_MIN, 4294967294, UINT64_MAX };
+	callers->nodes[0] = (struct profile_node){ INT32_MIN, 4294967294, UINT64_MAX, 0 };
 	edge = text_of(profile, &size);
 	cr_expect(strstr(edge, "\n[-2147483648,4294967294,18446744073709551615]\n]},"));
 }

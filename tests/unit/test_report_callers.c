@@ -841,9 +841,9 @@ Test(report_callers, functions_that_take_turns)
 	callers->nr_nodes = TURNS + 2;
 	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
 	for (i = 0; i < TURNS; i++)
-		callers->nodes[i] = (struct profile_node){ (int32_t)i - 1, i % 2 * 3, 1 };
-	callers->nodes[TURNS] = (struct profile_node){ TURNS - 1, 6, 10 };
-	callers->nodes[TURNS + 1] = (struct profile_node){ 2, 6, 5 };
+		callers->nodes[i] = (struct profile_node){ (int32_t)i - 1, i % 2 * 3, 1, 0 };
+	callers->nodes[TURNS] = (struct profile_node){ TURNS - 1, 6, 10, 0 };
+	callers->nodes[TURNS + 1] = (struct profile_node){ 2, 6, 5, 0 };
 	for (i = 0; i < profile->nr_histograms; i++)
 		for (j = 0; j < profile->histograms[i].nr_bins; j++)
 			profile->histograms[i].bins[j].count = 0;
@@ -887,7 +887,7 @@ Test(report_callers, endless_chain)
 	profile->callers->nr_nodes = nr;
 	for (i = 0; i < nr; i++)
 		profile->callers->nodes[i] =
-			(struct profile_node){ (int32_t)i - 1, (uint32_t)(i % SITES), 1 };
+			(struct profile_node){ (int32_t)i - 1, (uint32_t)(i % SITES), 1, 0 };
 	profile->histograms[0].bins[0].count = nr;
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
 	for (i = 0; i < rows.nr; i++)
@@ -919,10 +919,10 @@ Test(report_callers, many_callers_below_a_long_chain)
 	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
 	for (i = 0; i < LONG + CALLERS; i++)
 		callers->nodes[i] = (struct profile_node){ i < LONG ? (int32_t)i - 1 : LONG - 1,
-							   (uint32_t)i + 1, 0 };
+							   (uint32_t)i + 1, 0, 0 };
 	for (i = 0; i < CALLERS; i++)
 		callers->nodes[LONG + CALLERS + i] =
-			(struct profile_node){ (int32_t)(LONG + i), 0, i ? 1 : CALLERS };
+			(struct profile_node){ (int32_t)(LONG + i), 0, i ? 1 : CALLERS, 0 };
 	while (profile->nr_histograms > 1)
 		profile_members_free(profile_histogram_members,
 				     &profile->histograms[--profile->nr_histograms]);

@@ -65,7 +65,7 @@ static struct class_sums sum_rows(const struct waits_view *view)
 		profile_rows_weigh(&rows, row, &ns, &variance);
 		cr_expect_eq((uint64_t)ns, row->ticks);
 		sums.ns[row->offset] += row->ticks;
-		sums.waits[row->offset] += view->counts[row->node];
+		sums.waits[row->offset] += view->callers.nodes[row->node].waits;
 		cr_expect_str_eq(profile_rows_function(&rows, row)->name, view->names[row->offset]);
 	}
 	profile_rows_end(&rows);

@@ -98,16 +98,11 @@ static uint32_t make_place(struct build *build, const struct profile_row *row,
 	return samples_place(build->samples, &made, lines);
 }
 
-static uint64_t number_of_waits(const struct build *build, const struct profile_row *row)
-{
-	const struct waits_view *view = build->samples->view;
-
-	return view && row->node != PROFILE_NO_NODE ? view->counts[row->node] : 0;
-}
-
 static void put_row(struct build *build, const struct profile_row *row)
 {
 	const struct profile_histogram *histogram = row->histogram;
+	const struct profile_node *node =
+		row->node == PROFILE_NO_NODE ? NULL : &build->profile->callers->nodes[row->node];
 	struct numbers *numbers;
 
 	if (!histogram) {
@@ -127,7 +122,7 @@ static void put_row(struct build *build, const struct profile_row *row)
 					    .callers = 1 + row->node, /* until settle_callers() */
 					    .ticks = row->ticks,
 					    .ns = profile_rows_next_ns(&build->rows, row),
-					    .waits = number_of_waits(build, row),
+					    .waits = node ? node->waits : 0,
 				    });
 }
 

@@ -513,18 +513,12 @@ static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 	return 0;
 }
 
-static int compare_object_sites(const void *left, const void *right)
-{
-	const struct profile_site *a = left, *b = right;
-
-	return compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
-}
-
 /* Lists the places of chains and waits, by object. */
 static int order_sites(struct resolver *resolver)
 {
 	const struct profile_callers *callers = resolver->profile->callers;
-	const struct profile_waits *waits = resolver->profile->waits;
+	const struct profile_callers *waits =
+		resolver->profile->waits ? &resolver->profile->waits->tree : NULL;
 	const size_t nr = callers ? callers->nr_sites : 0;
 	size_t i;
 
@@ -535,7 +529,7 @@ static int order_sites(struct resolver *resolver)
 	for (i = 0; i < resolver->nr_sites; i++)
 		resolver->sites[i] = i < nr ? callers->sites[i] : waits->sites[i - nr];
 	if (waits)
-		SORT(resolver->sites, resolver->nr_sites, compare_object_sites);
+		SORT(resolver->sites, resolver->nr_sites, profile_site_compare);
 	return 0;
 }
 

@@ -8,12 +8,15 @@
 #include "shared/counters.h"
 
 /*
- * The callers of ticks: a tree of calling contexts, in which each chain of callers exists once.
+ * The callers of ticks, or of waits: a tree of calling contexts, in which each chain of callers
+ * exists once.
  *
  *     root (target, split, how the walk ended)
  *       main+0x1b                 a call in main
  *         find+0x44               a call in find
  *           strcmp+0x10   12      12 ticks in strcmp, called from there
+ *
+ * The ticks of waits are nanoseconds. Each has its place where the thread entered the kernel.
  *
  * In each target, complete + guessed + cut (by cause) = total - filtered - lost: each tick that is
  * in a bin or outside is in the tree once, with as much of its chain as could be walked. If a walk
@@ -26,6 +29,8 @@ struct profile_site {
 	uint64_t offset; /* an address for JIT text and the kernel */
 };
 
+int profile_site_compare(const void *left, const void *right);
+
 /*
  * The target and split of chains, as in a histogram, and how their walks ended. A cut chain begins
  * with the outermost frame that was reached.
@@ -35,8 +40,10 @@ struct profile_root {
 	int64_t pid; /* -1: none, or several */
 	char *process; /* NULL: unknown */
 	char *cgroup; /* NULL: none, or several */
-	enum walk_end end;
+	uint32_t class; /* of waits; else 0 */
+	enum walk_end end; /* WALK_END_COUNT: without callers, nothing was walked */
 	uint64_t ticks; /* without any frame, like all of END_FULL and END_EXEC */
+	uint64_t waits; /* without any frame: their number; else 0 */
 };
 
 /*
@@ -47,6 +54,7 @@ struct profile_node {
 	int32_t parent; /* index of a node; or -1 - index of a root */
 	uint32_t site; /* index, or PROFILE_SITE_KERNEL */
 	uint64_t ticks; /* exclusive */
+	uint64_t waits; /* exclusive: their number; else 0 */
 };
 
 /*
@@ -78,11 +86,22 @@ static inline int walk_end_is_cut(enum walk_end end)
 /* NULL is fine. */
 void profile_callers_free(struct profile_callers *callers);
 
-/* Compares two roots like strcmp(); 0: they have the same target, split and end. */
+/* Compares two roots like strcmp(); 0: they have the same target, split, class and end. */
 int profile_root_compare(const struct profile_root *a, const struct profile_root *b);
 
 /* Returns the root of each node, by index; the caller frees the array. NULL: out of memory. */
 uint32_t *profile_callers_roots(const struct profile_callers *callers);
+
+/* Returns the ticks of each root and all nodes below it, likewise. */
+uint64_t *profile_callers_sums(const struct profile_callers *callers);
+
+/*
+ * Returns what is wrong with an index in the tree, or with the order of its sites; NULL: nothing.
+ * *what and *at: "site", "root" or "node", and its number.
+ */
+const char *profile_callers_fault(const struct profile *profile,
+				  const struct profile_callers *callers, const char **what,
+				  size_t *at);
 
 struct callers_account {
 	uint64_t ticks[WALK_END_COUNT]; /* with or without a frame */

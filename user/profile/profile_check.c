@@ -172,24 +172,19 @@ static int check_function(const struct check *c, size_t i)
 	return 0;
 }
 
-static int check_site(const struct check *c, size_t i)
+static int check_tree(const struct check *c)
 {
-	const struct profile_site *site = &c->profile->callers->sites[i];
+	const char *what, *why;
+	size_t i;
 
-	if (site->object >= c->profile->nr_objects)
-		return broken(c, "site", i, "its object does not exist");
-	if (i && (site[-1].object > site->object ||
-		  (site[-1].object == site->object && site[-1].offset >= site->offset)))
-		return broken(c, "site", i, "sites do not ascend");
-	return 0;
+	why = profile_callers_fault(c->profile, c->profile->callers, &what, &i);
+	return why ? broken(c, what, i, why) : 0;
 }
 
 static int check_root(const struct check *c, size_t i)
 {
 	const struct profile_root *root = &c->profile->callers->roots[i];
 
-	if (root->target >= c->profile->nr_targets)
-		return broken(c, "root", i, "its target does not exist");
 	if (profile_target_is_call(&c->profile->targets[root->target]))
 		return broken(c, "root", i, "a program's own call has no callers");
 	return 0;
@@ -217,20 +212,6 @@ static int check_root_names(const struct check *c)
 		if (!profile_root_compare(sorted[i - 1], sorted[i]))
 			return broken(c, "root", (size_t)(sorted[i] - callers->roots),
 				      "it stands there twice");
-	return 0;
-}
-
-static int check_node(const struct check *c, size_t i)
-{
-	const struct profile_callers *callers = c->profile->callers;
-	const struct profile_node *node = &callers->nodes[i];
-
-	if (node->parent < 0 && (size_t)(-1 - node->parent) >= callers->nr_roots)
-		return broken(c, "node", i, "its root does not exist");
-	if (node->parent >= 0 && (size_t)node->parent >= i)
-		return broken(c, "node", i, "its parent does not come before it");
-	if (node->site != PROFILE_SITE_KERNEL && node->site >= callers->nr_sites)
-		return broken(c, "node", i, "its site does not exist");
 	return 0;
 }
 
@@ -381,13 +362,11 @@ static int check_callers(const struct check *c)
 
 	if (!callers)
 		return 0;
-	ret = check_all(c, callers->nr_sites, check_site);
+	ret = check_tree(c);
 	if (!ret)
 		ret = check_all(c, callers->nr_roots, check_root);
 	if (!ret)
 		ret = check_root_names(c);
-	if (!ret)
-		ret = check_all(c, callers->nr_nodes, check_node);
 	if (!ret)
 		ret = check_siblings(c);
 	if (!ret)

@@ -302,42 +302,22 @@ static void place_object(struct placed_object *at, const char *host)
 		at->host = host;
 }
 
-/* Text of callers without ticks is in no histogram. */
-static int place_callers(const struct profile *profile, struct placed_object *placed)
+/* Text of callers without ticks, and that of waits, is in no histogram. */
+static int place_tree(const struct profile *profile, const struct profile_callers *tree,
+		      struct placed_object *placed)
 {
-	const struct profile_callers *callers = profile->callers;
-	cleanup_free uint32_t *roots = callers ? profile_callers_roots(callers) : NULL;
+	cleanup_free uint32_t *roots = tree ? profile_callers_roots(tree) : NULL;
 	size_t i;
 
-	if (!callers)
+	if (!tree)
 		return 0;
 	if (!roots)
 		return -ENOMEM;
-	for (i = 0; i < callers->nr_nodes; i++) {
-		uint32_t site = callers->nodes[i].site, target = callers->roots[roots[i]].target;
+	for (i = 0; i < tree->nr_nodes; i++) {
+		uint32_t site = tree->nodes[i].site, target = tree->roots[roots[i]].target;
 
 		if (site != PROFILE_SITE_KERNEL)
-			place_object(&placed[callers->sites[site].object],
-				     profile->targets[target].host);
-	}
-	return 0;
-}
-
-static int place_waits(const struct profile *profile, struct placed_object *placed)
-{
-	const struct profile_waits *waits = profile->waits;
-	cleanup_free uint32_t *roots = waits ? profile_waits_roots(waits) : NULL;
-	size_t i;
-
-	if (!waits)
-		return 0;
-	if (!roots)
-		return -ENOMEM;
-	for (i = 0; i < waits->nr_nodes; i++) {
-		uint32_t site = waits->nodes[i].site, target = waits->roots[roots[i]].target;
-
-		if (site != PROFILE_SITE_KERNEL)
-			place_object(&placed[waits->sites[site].object],
+			place_object(&placed[tree->sites[site].object],
 				     profile->targets[target].host);
 	}
 	return 0;
@@ -352,7 +332,8 @@ static int place_objects(const struct profile *profile, struct placed_object *pl
 	for (i = 0; i < profile->nr_histograms; i++)
 		place_object(&placed[profile->histograms[i].object],
 			     profile->targets[profile->histograms[i].target].host);
-	return place_callers(profile, placed) ?: place_waits(profile, placed);
+	return place_tree(profile, profile->callers, placed) ?:
+		       place_tree(profile, profile->waits ? &profile->waits->tree : NULL, placed);
 }
 
 static int fold_objects(struct profile *profile, uint32_t *ids)
@@ -531,8 +512,6 @@ static int add_label(void *sum, void *part)
 
 /* --- callers ---------------------------------------------------------------------------------- */
 
-DEFINE_COMPARE_2(compare_sites, struct profile_site, object, offset)
-
 static void key_site(const void *element, uint64_t key[2])
 {
 	const struct profile_site *site = element;
@@ -546,13 +525,13 @@ static int compare_folded_roots(const void *left, const void *right)
 	return profile_root_compare(left, right);
 }
 
-/* Roots and nodes cannot overflow if the accounts do not. */
 static int add_root(void *sum, void *part)
 {
 	struct profile_root *root = sum;
 	const struct profile_root *other = part;
 
-	root->ticks += other->ticks;
+	root->ticks = add_saturating(root->ticks, other->ticks);
+	root->waits = add_saturating(root->waits, other->waits);
 	return 0;
 }
 
@@ -653,7 +632,8 @@ static void fold_level(struct tree *tree, uint32_t *order, size_t nr, size_t abo
 	for (i = 0; i < nr; i++) {
 		node = renumbered(tree, order[i]);
 		if (last && last->parent == node.parent && last->site == node.site) {
-			last->ticks += node.ticks;
+			last->ticks = add_saturating(last->ticks, node.ticks);
+			last->waits = add_saturating(last->waits, node.waits);
 		} else {
 			last = &tree->sum[tree->nr++];
 			*last = node;
@@ -679,7 +659,8 @@ static void fold_levels(struct tree *tree)
 	}
 }
 
-int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots, uint32_t *ids)
+static int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots,
+		      uint32_t *ids)
 {
 	size_t nr = callers->nr_nodes + 1;
 	size_t nr_counts = max_size(nr, max_size(callers->nr_sites, callers->nr_roots)) + 2;
@@ -701,19 +682,10 @@ int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots
 	return 0;
 }
 
-int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids)
-{
-	const struct folding folding = { .list = sites,
-					 .nr = nr,
-					 .size = sizeof(**sites),
-					 .compare = compare_sites,
-					 .fill_key = key_site };
-
-	return folding_fold(folding, ids);
-}
-
 int profile_callers_fold(struct profile_callers *callers)
 {
+	const struct folding sites =
+		FOLD(callers, sites, NULL, profile_site_compare, key_site, NULL);
 	const struct folding roots =
 		FOLD(callers, roots, profile_root_members, compare_folded_roots, NULL, add_root);
 	cleanup_free uint32_t *site_ids = calloc(callers->nr_sites + 1, sizeof(*site_ids));
@@ -722,7 +694,7 @@ int profile_callers_fold(struct profile_callers *callers)
 	int ret = site_ids && root_ids && node_ids ? 0 : -ENOMEM;
 
 	if (!ret)
-		ret = fold_sites(&callers->sites, &callers->nr_sites, site_ids);
+		ret = folding_fold(sites, site_ids);
 	if (!ret)
 		ret = folding_fold(roots, root_ids);
 	return ret ? ret : fold_nodes(callers, site_ids, root_ids, node_ids);
@@ -740,9 +712,19 @@ uint32_t *profile_numbers(size_t first, size_t nr)
 	return numbers;
 }
 
+static void renumber_tree(struct profile_callers *tree, const uint32_t *targets,
+			  const uint32_t *objects)
+{
+	size_t i;
+
+	for (i = 0; i < tree->nr_roots; i++)
+		tree->roots[i].target = targets[tree->roots[i].target];
+	for (i = 0; i < tree->nr_sites; i++)
+		tree->sites[i].object = objects[tree->sites[i].object];
+}
+
 void profile_renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects)
 {
-	struct profile_callers *callers = profile->callers;
 	struct profile_waits *waits = profile->waits;
 	size_t i;
 
@@ -754,16 +736,12 @@ void profile_renumber(struct profile *profile, const uint32_t *targets, const ui
 		profile->splits[i].target = targets[profile->splits[i].target];
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object = objects[profile->functions[i].object];
-	for (i = 0; callers && i < callers->nr_roots; i++)
-		callers->roots[i].target = targets[callers->roots[i].target];
-	for (i = 0; callers && i < callers->nr_sites; i++)
-		callers->sites[i].object = objects[callers->sites[i].object];
 	for (i = 0; waits && i < waits->nr_accounts; i++)
 		waits->accounts[i].target = targets[waits->accounts[i].target];
-	for (i = 0; waits && i < waits->nr_roots; i++)
-		waits->roots[i].target = targets[waits->roots[i].target];
-	for (i = 0; waits && i < waits->nr_sites; i++)
-		waits->sites[i].object = objects[waits->sites[i].object];
+	if (profile->callers)
+		renumber_tree(profile->callers, targets, objects);
+	if (waits)
+		renumber_tree(&waits->tree, targets, objects);
 }
 
 static int fold_trees(struct profile *profile)

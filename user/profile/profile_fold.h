@@ -35,15 +35,6 @@ struct folding {
  */
 int folding_fold(struct folding folding, uint32_t *ids);
 
-/* Orders places of calls, and drops duplicates. */
-int fold_sites(struct profile_site **sites, size_t *nr, uint32_t *ids);
-
-/*
- * Folds only the nodes of a tree, whose sites and roots have the new indices sites[] and roots[].
- * ids receives the new index of each node. 0 or -ENOMEM.
- */
-int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots, uint32_t *ids);
-
 /* Numbers from the first on; the caller frees them. NULL: out of memory. */
 uint32_t *profile_numbers(size_t first, size_t nr);
 

@@ -8,19 +8,24 @@
 #include "profile/profile.h"
 #include "profile/waits.h"
 
-/* .optional = true and the like may follow these. */
-#define VALUE(owner, member, kind, ...)                                                            \
+/*
+ * .optional = true and the like may follow these. at: the offset of a struct within the owner of
+ * the table.
+ */
+#define VALUE_AT(at, word, owner, member, kind, ...)                                               \
 	{                                                                                          \
-		.key = #member, .type = MEMBER_##kind, .offset = offsetof(struct owner, member),   \
-		##__VA_ARGS__                                                                      \
+		.key = word, .type = MEMBER_##kind,                                                \
+		.offset = (at) + offsetof(struct owner, member), ##__VA_ARGS__                     \
 	}
+#define LIST_AT(at, word, owner, member, kind, ...)                                                \
+	VALUE_AT(at, word, owner, member, kind, .shape = MEMBER_LIST,                              \
+		 .other = (at) + offsetof(struct owner, nr_##member),                              \
+		 .size = sizeof(*((struct owner *)0)->member), ##__VA_ARGS__)
+#define VALUE(owner, member, kind, ...) VALUE_AT(0, #member, owner, member, kind, ##__VA_ARGS__)
+#define LIST(owner, member, kind, ...) LIST_AT(0, #member, owner, member, kind, ##__VA_ARGS__)
 #define KNOWN(owner, member, known, ...)                                                           \
 	VALUE(owner, member, U64, .shape = MEMBER_KNOWN, .other = offsetof(struct owner, known),   \
 	      .optional = true)
-#define LIST(owner, member, kind, ...)                                                             \
-	VALUE(owner, member, kind, .shape = MEMBER_LIST,                                           \
-	      .other = offsetof(struct owner, nr_##member),                                        \
-	      .size = sizeof(*((struct owner *)0)->member), ##__VA_ARGS__)
 #define SPECIAL(word, kind, ...)                                                                   \
 	{                                                                                          \
 		.key = word, .type = MEMBER_##kind, ##__VA_ARGS__                                  \
@@ -121,6 +126,26 @@ const struct profile_member profile_root_members[] = {
 	{ 0 },
 };
 
+static bool has_end(const void *object)
+{
+	const struct profile_root *root = object;
+
+	return root->end < WALK_END_COUNT;
+}
+
+/* The same of waits. */
+static const struct profile_member wait_root_members[] = {
+	VALUE(profile_root, target, U32),
+	VALUE(profile_root, pid, PID),
+	VALUE(profile_root, process, STRING_OR_NULL, .optional = true),
+	VALUE(profile_root, cgroup, STRING_OR_NULL),
+	VALUE(profile_root, class, U32),
+	VALUE(profile_root, end, WALK_END, .optional = true, .is_written = has_end),
+	VALUE_AT(0, "ns", profile_root, ticks, U64),
+	VALUE_AT(0, "count", profile_root, waits, U64),
+	{ 0 },
+};
+
 static const struct profile_member site_members[] = {
 	VALUE(profile_site, object, U32),
 	VALUE(profile_site, offset, U64),
@@ -134,17 +159,25 @@ static const struct profile_member node_members[] = {
 	{ 0 },
 };
 
-#define SITES(owner, ...)                                                                          \
-	LIST(owner, sites, TUPLE, .members = site_members,                                         \
-	     .meaning = "a site is [object, offset]", .per_line = 16, ##__VA_ARGS__)
+static const struct profile_member wait_node_members[] = {
+	VALUE(profile_node, parent, PARENT),
+	VALUE(profile_node, site, SITE),
+	VALUE_AT(0, "ns", profile_node, ticks, U64),
+	VALUE_AT(0, "count", profile_node, waits, U64),
+	{ 0 },
+};
 
-/* Many sites and nodes are on a line, because there are a hundred thousand. */
+/* The lists of a tree. Many sites and nodes are on a line, because there are a hundred thousand. */
+#define TREE_AT(at, root_table, node_table, of_a_node, ...)                                        \
+	LIST_AT(at, "sites", profile_callers, sites, TUPLE, .members = site_members,               \
+		.meaning = "a site is [object, offset]", .per_line = 16, ##__VA_ARGS__),           \
+		LIST_AT(at, "roots", profile_callers, roots, OBJECT, .members = root_table,        \
+			.on_new_line = true, .per_line = 1),                                       \
+		LIST_AT(at, "nodes", profile_callers, nodes, TUPLE, .members = node_table,         \
+			.meaning = of_a_node, .on_new_line = true, .per_line = 16)
+
 static const struct profile_member callers_members[] = {
-	SITES(profile_callers),
-	LIST(profile_callers, roots, OBJECT, .members = profile_root_members, .on_new_line = true,
-	     .per_line = 1),
-	LIST(profile_callers, nodes, TUPLE, .members = node_members,
-	     .meaning = "a node is [parent, site, ticks]", .on_new_line = true, .per_line = 16),
+	TREE_AT(0, profile_root_members, node_members, "a node is [parent, site, ticks]"),
 	{ 0 },
 };
 
@@ -171,41 +204,8 @@ const struct profile_member profile_wait_account_members[] = {
 	VALUE(profile_wait_account, runnable_ns, U64),
 	VALUE(profile_wait_account, stolen_ns, U64),
 	VALUE(profile_wait_account, unaccounted_ns, U64),
-	{ .key = "classes",
-	  .type = MEMBER_TUPLE,
-	  .members = wait_sum_members,
-	  .meaning = "a sum of waits is [class, ns, count]",
-	  .shape = MEMBER_LIST,
-	  .offset = offsetof(struct profile_wait_account, sums),
-	  .other = offsetof(struct profile_wait_account, nr_sums),
-	  .size = sizeof(struct profile_wait_sum) },
-	{ 0 },
-};
-
-static bool has_end(const void *object)
-{
-	const struct profile_wait_root *root = object;
-
-	return root->end < WALK_END_COUNT;
-}
-
-const struct profile_member profile_wait_root_members[] = {
-	VALUE(profile_wait_root, target, U32),
-	VALUE(profile_wait_root, pid, PID),
-	VALUE(profile_wait_root, process, STRING_OR_NULL, .optional = true),
-	VALUE(profile_wait_root, cgroup, STRING_OR_NULL),
-	VALUE(profile_wait_root, class, U32),
-	VALUE(profile_wait_root, end, WALK_END, .optional = true, .is_written = has_end),
-	VALUE(profile_wait_root, ns, U64),
-	VALUE(profile_wait_root, count, U64),
-	{ 0 },
-};
-
-static const struct profile_member wait_node_members[] = {
-	VALUE(profile_wait_node, parent, PARENT),
-	VALUE(profile_wait_node, site, SITE),
-	VALUE(profile_wait_node, ns, U64),
-	VALUE(profile_wait_node, count, U64),
+	LIST_AT(0, "classes", profile_wait_account, sums, TUPLE, .members = wait_sum_members,
+		.meaning = "a sum of waits is [class, ns, count]"),
 	{ 0 },
 };
 
@@ -213,12 +213,8 @@ static const struct profile_member waits_members[] = {
 	LIST(profile_waits, classes, OBJECT, .members = profile_wait_class_members, .per_line = 16),
 	LIST(profile_waits, accounts, OBJECT, .members = profile_wait_account_members,
 	     .on_new_line = true, .per_line = 1),
-	SITES(profile_waits, .on_new_line = true),
-	LIST(profile_waits, roots, OBJECT, .members = profile_wait_root_members,
-	     .on_new_line = true, .per_line = 1),
-	LIST(profile_waits, nodes, TUPLE, .members = wait_node_members,
-	     .meaning = "a node of waits is [parent, site, ns, count]", .on_new_line = true,
-	     .per_line = 16),
+	TREE_AT(offsetof(struct profile_waits, tree), wait_root_members, wait_node_members,
+		"a node of waits is [parent, site, ns, count]", .on_new_line = true),
 	{ 0 },
 };
 

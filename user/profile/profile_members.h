@@ -62,7 +62,7 @@ extern const struct profile_member profile_members[];
 extern const struct profile_member profile_target_members[], profile_split_members[],
 	profile_label_members[], profile_object_members[], profile_histogram_members[],
 	profile_function_members[], profile_host_members[], profile_root_members[],
-	profile_wait_class_members[], profile_wait_account_members[], profile_wait_root_members[];
+	profile_wait_class_members[], profile_wait_account_members[];
 
 /* Frees the strings and lists of an object, but not the object. */
 void profile_members_free(const struct profile_member *members, void *object);

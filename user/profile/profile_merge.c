@@ -26,54 +26,34 @@ static int no_memory(struct error *err)
 /* --- appending -------------------------------------------------------------------------------- */
 
 /* Indices of a tree must fit their types. */
-static bool indices_fit(size_t nodes, size_t roots, size_t sites)
+static bool trees_fit(const struct profile_callers *into, const struct profile_callers *from)
 {
-	return nodes <= INT32_MAX && roots <= INT32_MAX && sites < PROFILE_SITE_KERNEL;
+	return into->nr_nodes + from->nr_nodes <= INT32_MAX &&
+	       into->nr_roots + from->nr_roots <= INT32_MAX &&
+	       into->nr_sites + from->nr_sites < PROFILE_SITE_KERNEL;
 }
 
-static bool trees_fit(const struct profile *profile, const struct profile *other)
+static void renumber_nodes(const struct profile_callers *into, struct profile_callers *from)
 {
-	const struct profile_callers *callers = profile->callers, *from = other->callers;
-	const struct profile_waits *waits = profile->waits, *of = other->waits;
-
-	return (!callers || !from ||
-		indices_fit(callers->nr_nodes + from->nr_nodes, callers->nr_roots + from->nr_roots,
-			    callers->nr_sites + from->nr_sites)) &&
-	       (!waits || !of ||
-		indices_fit(waits->nr_nodes + of->nr_nodes, waits->nr_roots + of->nr_roots,
-			    waits->nr_sites + of->nr_sites));
-}
-
-static void renumber_node(int32_t *parent, uint32_t *site, size_t nodes, size_t roots, size_t sites)
-{
-	if (*parent < 0)
-		*parent -= (int32_t)roots;
-	else
-		*parent += (int32_t)nodes;
-	if (*site != PROFILE_SITE_KERNEL)
-		*site += (uint32_t)sites;
-}
-
-static void renumber_callers(const struct profile_callers *into, struct profile_callers *from)
-{
+	struct profile_node *node;
 	size_t i;
 
-	for (i = 0; into && from && i < from->nr_nodes; i++)
-		renumber_node(&from->nodes[i].parent, &from->nodes[i].site, into->nr_nodes,
-			      into->nr_roots, into->nr_sites);
+	for (i = 0; i < from->nr_nodes; i++) {
+		node = &from->nodes[i];
+		node->parent += node->parent < 0 ? -(int32_t)into->nr_roots :
+						   (int32_t)into->nr_nodes;
+		if (node->site != PROFILE_SITE_KERNEL)
+			node->site += (uint32_t)into->nr_sites;
+	}
 }
 
 static void renumber_waits(const struct profile_waits *into, struct profile_waits *from)
 {
 	size_t i, j;
 
-	if (!into || !from)
-		return;
-	for (i = 0; i < from->nr_nodes; i++)
-		renumber_node(&from->nodes[i].parent, &from->nodes[i].site, into->nr_nodes,
-			      into->nr_roots, into->nr_sites);
-	for (i = 0; i < from->nr_roots; i++)
-		from->roots[i].class += (uint32_t)into->nr_classes;
+	renumber_nodes(&into->tree, &from->tree);
+	for (i = 0; i < from->tree.nr_roots; i++)
+		from->tree.roots[i].class += (uint32_t)into->nr_classes;
 	for (i = 0; i < from->nr_accounts; i++)
 		for (j = 0; j < from->accounts[i].nr_sums; j++)
 			from->accounts[i].sums[j].class += (uint32_t)into->nr_classes;
@@ -83,13 +63,18 @@ int profile_append(struct profile *profile, struct profile *other)
 {
 	cleanup_free uint32_t *targets = profile_numbers(profile->nr_targets, other->nr_targets);
 	cleanup_free uint32_t *objects = profile_numbers(profile->nr_objects, other->nr_objects);
+	const bool callers = profile->callers && other->callers;
+	const bool waits = profile->waits && other->waits;
 
-	if (!targets || !objects || !trees_fit(profile, other) ||
+	if (!targets || !objects || (callers && !trees_fit(profile->callers, other->callers)) ||
+	    (waits && !trees_fit(&profile->waits->tree, &other->waits->tree)) ||
 	    profile_members_extend(profile_members, profile, other))
 		return -ENOMEM;
 	profile_renumber(other, targets, objects);
-	renumber_callers(profile->callers, other->callers);
-	renumber_waits(profile->waits, other->waits);
+	if (callers)
+		renumber_nodes(profile->callers, other->callers);
+	if (waits)
+		renumber_waits(profile->waits, other->waits);
 	profile_members_move(profile_members, profile, other);
 	return 0;
 }
@@ -262,20 +247,22 @@ static int join_heads(struct profile *sum, struct profile *part)
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
+static size_t tree_elements(const struct profile_callers *tree)
+{
+	return tree->nr_sites + 8 * tree->nr_roots + 2 * tree->nr_nodes;
+}
+
 size_t profile_elements(const struct profile *profile)
 {
-	const struct profile_callers *callers = profile->callers;
-	const struct profile_waits *waits = profile->waits;
 	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
 		       profile->nr_histograms + profile->nr_functions + profile->nr_notes +
 		       profile->nr_labels;
 
 	nr *= 8;
-	if (callers)
-		nr += callers->nr_sites + 8 * callers->nr_roots + callers->nr_nodes;
-	if (waits)
-		nr += 8 * (waits->nr_accounts + waits->nr_roots) + waits->nr_sites +
-		      2 * waits->nr_nodes;
+	if (profile->callers)
+		nr += tree_elements(profile->callers);
+	if (profile->waits)
+		nr += 8 * profile->waits->nr_accounts + tree_elements(&profile->waits->tree);
 	for (i = 0; i < profile->nr_histograms; i++)
 		nr += profile->histograms[i].nr_bins;
 	return nr;

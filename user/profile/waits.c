@@ -8,19 +8,6 @@
 #include "base/util.h"
 #include "profile/profile.h"
 
-uint32_t *profile_waits_roots(const struct profile_waits *waits)
-{
-	uint32_t *roots = calloc(waits->nr_nodes + 1, sizeof(*roots));
-	size_t i;
-
-	for (i = 0; roots && i < waits->nr_nodes; i++) {
-		const int32_t parent = waits->nodes[i].parent;
-
-		roots[i] = parent < 0 ? (uint32_t)(-1 - parent) : roots[parent];
-	}
-	return roots;
-}
-
 uint32_t profile_waits_runnable(const struct profile_waits *waits)
 {
 	uint32_t i = 0;
@@ -44,7 +31,6 @@ struct wait_check {
 	const char *name;
 	struct error *err;
 	struct wait_balance *balances; /* by target and class */
-	uint32_t *roots; /* by node */
 	uint32_t runnable;
 };
 
@@ -129,75 +115,42 @@ static const char *account_fault(const struct wait_check *c,
 	return NULL;
 }
 
-/* Takes a part of the tree from the sums; false: the tree has more. */
-static bool subtract(struct wait_check *c, uint32_t root, uint64_t ns, uint64_t count)
+/* Takes a part of the tree from the sums. */
+static const char *subtract(const struct wait_check *c, uint32_t root, uint64_t ns, uint64_t count)
 {
-	const struct profile_wait_root *of = &c->waits->roots[root];
-	struct wait_balance *balance = balance_of(c, of->target, of->class);
+	const struct profile_root *of = &c->waits->tree.roots[root];
+	struct wait_balance *balance;
 
+	if (of->class >= c->waits->nr_classes)
+		return "its class does not exist";
+	balance = balance_of(c, of->target, of->class);
 	if (ns > balance->ns || (of->class != c->runnable && count > balance->count))
-		return false;
+		return "more than the accounts have";
 	balance->ns -= ns;
 	balance->count -= of->class == c->runnable ? 0 : count;
-	return true;
-}
-
-static const char *root_fault(struct wait_check *c, size_t i)
-{
-	const struct profile_wait_root *root = &c->waits->roots[i];
-
-	if (root->target >= c->profile->nr_targets)
-		return "its target does not exist";
-	if (root->class >= c->waits->nr_classes)
-		return "its class does not exist";
-	return subtract(c, (uint32_t)i, root->ns, root->count) ? NULL :
-								 "more than the accounts have";
-}
-
-static const char *wait_site_fault(const struct wait_check *c, size_t i)
-{
-	const struct profile_site *site = &c->waits->sites[i];
-
-	if (site->object >= c->profile->nr_objects)
-		return "its object does not exist";
-	if (i && (site[-1].object > site->object ||
-		  (site[-1].object == site->object && site[-1].offset >= site->offset)))
-		return "sites do not ascend";
 	return NULL;
 }
 
-static const char *node_fault(struct wait_check *c, size_t i)
+static int check_tree(const struct wait_check *c)
 {
-	const struct profile_wait_node *node = &c->waits->nodes[i];
-	uint32_t root;
-
-	if (node->parent < 0 && (size_t)(-1 - (int64_t)node->parent) >= c->waits->nr_roots)
-		return "its root does not exist";
-	if (node->parent >= 0 && (size_t)node->parent >= i)
-		return "its parent does not come before it";
-	if (node->site != PROFILE_SITE_KERNEL && node->site >= c->waits->nr_sites)
-		return "its site does not exist";
-	root = node->parent < 0 ? (uint32_t)(-1 - node->parent) : c->roots[node->parent];
-	c->roots[i] = root;
-	return subtract(c, root, node->ns, node->count) ? NULL : "more than the accounts have";
-}
-
-static int check_tree(struct wait_check *c)
-{
-	const struct profile_waits *waits = c->waits;
-	const char *why;
+	const struct profile_callers *tree = &c->waits->tree;
+	const char *what, *why;
+	cleanup_free uint32_t *roots = NULL;
 	size_t i;
 
-	for (i = 0; i < waits->nr_sites; i++)
-		if ((why = wait_site_fault(c, i)))
-			return broken(c, "site", i, why);
-	for (i = 0; i < waits->nr_roots; i++)
-		if ((why = root_fault(c, i)))
+	why = profile_callers_fault(c->profile, tree, &what, &i);
+	if (why)
+		return broken(c, what, i, why);
+	roots = profile_callers_roots(tree);
+	if (!roots)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 0; i < tree->nr_roots; i++)
+		if ((why = subtract(c, (uint32_t)i, tree->roots[i].ticks, tree->roots[i].waits)))
 			return broken(c, "root", i, why);
-	for (i = 0; i < waits->nr_nodes; i++)
-		if ((why = node_fault(c, i)))
+	for (i = 0; i < tree->nr_nodes; i++)
+		if ((why = subtract(c, roots[i], tree->nodes[i].ticks, tree->nodes[i].waits)))
 			return broken(c, "node", i, why);
-	for (i = 0; i < c->profile->nr_targets * waits->nr_classes; i++)
+	for (i = 0; i < c->profile->nr_targets * c->waits->nr_classes; i++)
 		if (c->balances[i].ns || c->balances[i].count)
 			return error_set(c->err, -EBADMSG,
 					 "%s: the tree of waits has less than their accounts",
@@ -210,19 +163,17 @@ int profile_waits_check(const struct profile *profile, const char *name, struct 
 	const struct profile_waits *waits = profile->waits;
 	cleanup_free struct wait_balance *balances =
 		calloc(profile->nr_targets + 1, (waits->nr_classes + 1) * sizeof(*balances));
-	cleanup_free uint32_t *roots = calloc(waits->nr_nodes + 1, sizeof(*roots));
 	struct wait_check check = { .profile = profile,
 				    .waits = waits,
 				    .name = name,
 				    .err = err,
 				    .balances = balances,
-				    .roots = roots,
 				    .runnable = profile_waits_runnable(waits) };
 	const char *why;
 	size_t i;
 	int ret;
 
-	if (!balances || !roots)
+	if (!balances)
 		return error_errno(err, -ENOMEM, "%s", name);
 	ret = check_classes(&check);
 	for (i = 0; !ret && i < waits->nr_accounts; i++)

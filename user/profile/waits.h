@@ -13,8 +13,8 @@
  * The wall time of threads, with --waits. In each account, wall = cpu + runnable + stolen +
  * unaccounted + the sum of its classes, exactly.
  *
- * The tree shows where the threads waited. It is like the tree of callers, but each root also has a
- * class:
+ * The tree shows where the threads waited. It is a tree of callers whose ticks are nanoseconds, and
+ * each root has a class:
  *
  *     root (target, split, class, how the walk ended)
  *       main+0x1b
@@ -60,41 +60,15 @@ struct profile_wait_account {
 	size_t nr_sums;
 };
 
-struct profile_wait_root {
-	uint32_t target;
-	int64_t pid;
-	char *process;
-	char *cgroup;
-	uint32_t class;
-	enum walk_end end; /* WALK_END_COUNT: without callers, nothing was walked */
-	uint64_t ns; /* without a known place */
-	uint64_t count;
-};
-
-struct profile_wait_node {
-	int32_t parent; /* index of a node; or -1 - index of a root */
-	uint32_t site; /* index, or PROFILE_SITE_KERNEL */
-	uint64_t ns; /* exclusive */
-	uint64_t count;
-};
-
 struct profile_waits {
 	struct profile_wait_class *classes; /* each once */
 	size_t nr_classes;
 	struct profile_wait_account *accounts;
 	size_t nr_accounts;
-	struct profile_site *sites; /* by object and offset, without duplicates */
-	size_t nr_sites;
-	struct profile_wait_root *roots;
-	size_t nr_roots;
-	struct profile_wait_node *nodes; /* parents come before their children */
-	size_t nr_nodes;
+	struct profile_callers tree;
 };
 
 void profile_waits_free(struct profile_waits *waits); /* NULL is fine */
-
-/* The root of each node, by index; the caller frees the array. NULL: out of memory. */
-uint32_t *profile_waits_roots(const struct profile_waits *waits);
 
 /* The index of the class of runnable time; nr_classes: there is none. */
 uint32_t profile_waits_runnable(const struct profile_waits *waits);

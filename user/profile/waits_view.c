@@ -45,6 +45,7 @@ struct view_maker {
 	struct waits_view *view;
 	const struct profile *of;
 	const struct profile_waits *waits;
+	const struct profile_callers *tree; /* theirs */
 	bool *chosen; /* by class */
 	uint32_t *sites; /* by site of waits: its number in the view, */
 	uint32_t *roots; /* likewise by root, */
@@ -139,8 +140,8 @@ static int add_targets(struct view_maker *maker, bool with_cpu)
 /* Waits of a target and split. JIT text alone does not make a split. */
 static int compare_owners(const void *left, const void *right)
 {
-	const struct profile_wait_root *const *x = left, *const *y = right;
-	const struct profile_wait_root *a = *x, *b = *y;
+	const struct profile_root *const *x = left, *const *y = right;
+	const struct profile_root *a = *x, *b = *y;
 	int order = compare_u64(a->target, b->target);
 
 	if (!order)
@@ -173,10 +174,10 @@ static int add_bins(const struct view_maker *maker, const uint64_t *sums,
 	return 0;
 }
 
-static int add_owner(struct view_maker *maker, const struct profile_wait_root *const *roots,
-		     size_t nr, const uint64_t *by_root)
+static int add_owner(struct view_maker *maker, const struct profile_root *const *roots, size_t nr,
+		     const uint64_t *by_root)
 {
-	const struct profile_wait_root *of = roots[0];
+	const struct profile_root *of = roots[0];
 	struct profile *profile = &maker->view->profile;
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	cleanup_free uint64_t *sums = calloc(maker->waits->nr_classes + 1, sizeof(*sums));
@@ -186,7 +187,7 @@ static int add_owner(struct view_maker *maker, const struct profile_wait_root *c
 		return -ENOMEM;
 	for (i = 0; i < nr; i++)
 		if (maker->chosen[roots[i]->class])
-			sums[roots[i]->class] += by_root[roots[i] - maker->waits->roots];
+			sums[roots[i]->class] += by_root[roots[i] - maker->tree->roots];
 	*histogram = (struct profile_histogram){ .target = maker->first_target + of->target,
 						 .object = maker->view->object,
 						 .pid = of->pid,
@@ -200,45 +201,30 @@ static int add_owner(struct view_maker *maker, const struct profile_wait_root *c
 	return add_bins(maker, sums, histogram);
 }
 
-/* The nanoseconds below each root. */
-static void sum_roots(const struct profile_waits *waits, const uint32_t *root_of, uint64_t *by_root)
-{
-	size_t i;
-
-	for (i = 0; i < waits->nr_roots; i++)
-		by_root[i] = waits->roots[i].ns;
-	for (i = 0; i < waits->nr_nodes; i++)
-		by_root[root_of[i]] = add_saturating(by_root[root_of[i]], waits->nodes[i].ns);
-}
-
 int waits_walks(const struct profile *profile, uint64_t target, struct callers_account *walks)
 {
-	const struct profile_waits *waits = profile->waits;
-	cleanup_free uint64_t *by_root = calloc(waits->nr_roots + 1, sizeof(*by_root));
-	cleanup_free uint32_t *root_of = profile_waits_roots(waits);
-	const uint32_t runnable = profile_waits_runnable(waits);
+	const struct profile_callers *tree = &profile->waits->tree;
+	cleanup_free uint64_t *by_root = profile_callers_sums(tree);
+	const uint32_t runnable = profile_waits_runnable(profile->waits);
 	size_t i;
 
 	*walks = (struct callers_account){ 0 };
-	if (!by_root || !root_of)
-		return -ENOMEM;
-	sum_roots(waits, root_of, by_root);
-	for (i = 0; i < waits->nr_roots; i++) {
-		const struct profile_wait_root *root = &waits->roots[i];
+	for (i = 0; by_root && i < tree->nr_roots; i++) {
+		const struct profile_root *root = &tree->roots[i];
 
 		if (root->end < WALK_END_COUNT && root->class != runnable &&
 		    profile_target_chosen(profile, target, root->target))
 			walks->ticks[root->end] =
 				add_saturating(walks->ticks[root->end], by_root[i]);
 	}
-	return 0;
+	return by_root ? 0 : -ENOMEM;
 }
 
 static int add_histograms(struct view_maker *maker, const uint64_t *by_root, bool with_cpu)
 {
 	struct profile *profile = &maker->view->profile;
-	const struct profile_waits *waits = maker->waits;
-	cleanup_free const struct profile_wait_root **sorted =
+	const struct profile_callers *waits = maker->tree;
+	cleanup_free const struct profile_root **sorted =
 		calloc(waits->nr_roots + 1, sizeof(*sorted));
 	const size_t nr = with_cpu ? maker->of->nr_histograms : 0;
 	size_t i, end;
@@ -263,25 +249,21 @@ static int add_histograms(struct view_maker *maker, const uint64_t *by_root, boo
 
 /* --- callers ---------------------------------------------------------------------------------- */
 
-static int compare_sites(const struct profile_site *a, const struct profile_site *b)
-{
-	return compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
-}
-
 /* Merges the places of calls of ticks and waits, both ascending. Classes come last. */
 static void merge_sites(struct view_maker *maker, const struct profile_callers *ticks,
 			uint32_t *of_ticks)
 {
-	const struct profile_waits *waits = maker->waits;
-	const size_t nr_ticks = ticks ? ticks->nr_sites : 0;
+	const struct profile_callers *waits = maker->tree;
 	struct profile_callers *callers = &maker->view->callers;
 	size_t i = 0, j = 0, nr = 0;
 	int order;
 
-	while (i < nr_ticks || j < waits->nr_sites) {
-		order = i == nr_ticks	     ? 1 :
-			j == waits->nr_sites ? -1 :
-					       compare_sites(&ticks->sites[i], &waits->sites[j]);
+	while (i < ticks->nr_sites || j < waits->nr_sites) {
+		order = i == ticks->nr_sites ?
+				1 :
+			j == waits->nr_sites ?
+				-1 :
+				profile_site_compare(&ticks->sites[i], &waits->sites[j]);
 		callers->sites[nr] = order <= 0 ? ticks->sites[i] : waits->sites[j];
 		if (order <= 0)
 			of_ticks[i++] = (uint32_t)nr;
@@ -290,7 +272,7 @@ static void merge_sites(struct view_maker *maker, const struct profile_callers *
 		nr++;
 	}
 	maker->first_class_site = (uint32_t)nr;
-	for (i = 0; i < waits->nr_classes; i++)
+	for (i = 0; i < maker->waits->nr_classes; i++)
 		callers->sites[nr++] = (struct profile_site){ maker->view->object, i };
 	callers->nr_sites = nr;
 }
@@ -298,107 +280,94 @@ static void merge_sites(struct view_maker *maker, const struct profile_callers *
 static void add_roots(struct view_maker *maker, const struct profile_callers *ticks)
 {
 	struct profile_callers *callers = &maker->view->callers;
-	const size_t nr = ticks ? ticks->nr_roots : 0;
+	struct profile_root *root;
 	size_t i;
 
-	for (i = 0; i < nr; i++)
-		callers->roots[i] = ticks->roots[i];
-	for (i = 0; i < maker->waits->nr_roots; i++) {
-		const struct profile_wait_root *root = &maker->waits->roots[i];
-
-		callers->roots[nr + i] =
-			(struct profile_root){ .target = maker->first_target + root->target,
-					       .pid = root->pid,
-					       .process = root->process,
-					       .cgroup = root->cgroup,
-					       .end = root->end == WALK_END_COUNT ? END_COMPLETE :
-										    root->end };
+	for (i = 0; i < ticks->nr_roots; i++)
+		callers->roots[callers->nr_roots++] = ticks->roots[i];
+	for (i = 0; i < maker->tree->nr_roots; i++) {
+		root = &callers->roots[callers->nr_roots++];
+		*root = maker->tree->roots[i];
+		root->target += maker->first_target;
+		root->end = root->end == WALK_END_COUNT ? END_COMPLETE : root->end;
+		root->ticks = root->waits = 0;
 	}
-	callers->nr_roots = nr + maker->waits->nr_roots;
 }
 
-static void add_ticks(struct profile_callers *callers, const struct profile_callers *ticks,
-		      const uint32_t *sites)
+/* Adds a node with the number that its site has in the view. */
+static struct profile_node *add_node(struct profile_callers *callers,
+				     const struct profile_node *node, const uint32_t *sites)
 {
-	size_t i;
+	struct profile_node *added = &callers->nodes[callers->nr_nodes++];
 
-	for (i = 0; ticks && i < ticks->nr_nodes; i++) {
-		callers->nodes[i] = ticks->nodes[i];
-		if (ticks->nodes[i].site != PROFILE_SITE_KERNEL)
-			callers->nodes[i].site = sites[ticks->nodes[i].site];
-	}
-	callers->nr_nodes = ticks ? ticks->nr_nodes : 0;
+	*added = *node;
+	if (node->site != PROFILE_SITE_KERNEL)
+		added->site = sites[node->site];
+	return added;
 }
 
 /* Adds the class as a callee of whatever waited in it. */
 static void add_leaf(struct view_maker *maker, int32_t parent, uint32_t class, uint64_t ns,
-		     uint64_t count)
+		     uint64_t waits)
 {
 	struct profile_callers *callers = &maker->view->callers;
 
-	if (!ns && !count)
-		return;
-	maker->view->counts[callers->nr_nodes] = count;
-	callers->nodes[callers->nr_nodes++] =
-		(struct profile_node){ .parent = parent,
-				       .site = maker->first_class_site + class,
-				       .ticks = ns };
+	if (maker->chosen[class] && (ns || waits))
+		callers->nodes[callers->nr_nodes++] =
+			(struct profile_node){ .parent = parent,
+					       .site = maker->first_class_site + class,
+					       .ticks = ns,
+					       .waits = waits };
 }
 
-static void add_waits(struct view_maker *maker, const uint32_t *root_of, size_t first_root)
+static void add_waits(struct view_maker *maker, const uint32_t *root_of, int32_t first_root)
 {
-	const struct profile_waits *waits = maker->waits;
+	const struct profile_callers *tree = maker->tree;
 	struct profile_callers *callers = &maker->view->callers;
+	struct profile_node *node;
 	size_t i;
 
-	for (i = 0; i < waits->nr_nodes; i++) {
-		const struct profile_wait_node *node = &waits->nodes[i];
-		const int32_t parent = node->parent;
+	for (i = 0; i < tree->nr_nodes; i++) {
+		const int32_t parent = tree->nodes[i].parent;
 
-		if (!maker->chosen[waits->roots[root_of[i]].class])
+		if (!maker->chosen[tree->roots[root_of[i]].class])
 			continue;
 		maker->nodes[i] = (uint32_t)callers->nr_nodes;
-		callers->nodes[callers->nr_nodes++] =
-			(struct profile_node){ .parent = parent < 0 ? parent - (int32_t)first_root :
-								      (int32_t)maker->nodes[parent],
-					       .site = node->site == PROFILE_SITE_KERNEL ?
-							       node->site :
-							       maker->sites[node->site] };
+		node = add_node(callers, &tree->nodes[i], maker->sites);
+		node->parent = parent < 0 ? parent - first_root : (int32_t)maker->nodes[parent];
+		node->ticks = node->waits = 0;
 	}
-	for (i = 0; i < waits->nr_nodes; i++) {
-		const uint32_t class = waits->roots[root_of[i]].class;
-
-		if (maker->chosen[class])
-			add_leaf(maker, (int32_t)maker->nodes[i], class, waits->nodes[i].ns,
-				 waits->nodes[i].count);
-	}
-	for (i = 0; i < waits->nr_roots; i++)
-		if (maker->chosen[waits->roots[i].class])
-			add_leaf(maker, -1 - (int32_t)(first_root + i), waits->roots[i].class,
-				 waits->roots[i].ns, waits->roots[i].count);
+	for (i = 0; i < tree->nr_nodes; i++)
+		add_leaf(maker, (int32_t)maker->nodes[i], tree->roots[root_of[i]].class,
+			 tree->nodes[i].ticks, tree->nodes[i].waits);
+	for (i = 0; i < tree->nr_roots; i++)
+		add_leaf(maker, -1 - first_root - (int32_t)i, tree->roots[i].class,
+			 tree->roots[i].ticks, tree->roots[i].waits);
 }
 
-static int add_callers(struct view_maker *maker, const uint32_t *root_of, bool with_cpu)
+static int add_callers(struct view_maker *maker, bool with_cpu)
 {
-	const struct profile_callers *ticks = with_cpu ? maker->of->callers : NULL;
-	const struct profile_waits *waits = maker->waits;
+	static const struct profile_callers none;
+	const struct profile_callers *ticks = with_cpu && maker->of->callers ? maker->of->callers :
+									       &none;
+	const struct profile_callers *tree = maker->tree;
 	struct profile_callers *callers = &maker->view->callers;
-	const size_t nr_sites = ticks ? ticks->nr_sites : 0, nr_roots = ticks ? ticks->nr_roots : 0;
-	const size_t nr_nodes =
-		(ticks ? ticks->nr_nodes : 0) + 2 * waits->nr_nodes + waits->nr_roots + 1;
-	cleanup_free uint32_t *sites = calloc(nr_sites + 1, sizeof(*sites));
+	cleanup_free uint32_t *sites = calloc(ticks->nr_sites + 1, sizeof(*sites));
+	cleanup_free uint32_t *root_of = profile_callers_roots(tree);
+	size_t i;
 
-	callers->sites =
-		calloc(nr_sites + waits->nr_sites + waits->nr_classes + 1, sizeof(*callers->sites));
-	callers->roots = calloc(nr_roots + waits->nr_roots + 1, sizeof(*callers->roots));
-	callers->nodes = calloc(nr_nodes, sizeof(*callers->nodes));
-	maker->view->counts = calloc(nr_nodes, sizeof(*maker->view->counts));
-	if (!sites || !callers->sites || !callers->roots || !callers->nodes || !maker->view->counts)
+	callers->sites = calloc(ticks->nr_sites + tree->nr_sites + maker->waits->nr_classes + 1,
+				sizeof(*callers->sites));
+	callers->roots = calloc(ticks->nr_roots + tree->nr_roots + 1, sizeof(*callers->roots));
+	callers->nodes = calloc(ticks->nr_nodes + 2 * tree->nr_nodes + tree->nr_roots + 1,
+				sizeof(*callers->nodes));
+	if (!sites || !root_of || !callers->sites || !callers->roots || !callers->nodes)
 		return -ENOMEM;
 	merge_sites(maker, ticks, sites);
 	add_roots(maker, ticks);
-	add_ticks(callers, ticks, sites);
-	add_waits(maker, root_of, nr_roots);
+	for (i = 0; i < ticks->nr_nodes; i++)
+		add_node(callers, &ticks->nodes[i], sites);
+	add_waits(maker, root_of, (int32_t)ticks->nr_roots);
 	maker->view->profile.callers = callers;
 	return 0;
 }
@@ -408,30 +377,28 @@ static int add_callers(struct view_maker *maker, const uint32_t *root_of, bool w
 static int make_view(struct view_maker *maker, const struct waits_choice *choice, bool with_cpu)
 {
 	const struct profile_waits *waits = maker->waits;
-	cleanup_free uint64_t *by_root = calloc(waits->nr_roots + 1, sizeof(*by_root));
-	cleanup_free uint32_t *root_of = profile_waits_roots(waits);
+	cleanup_free uint64_t *by_root = profile_callers_sums(maker->tree);
 	size_t i;
 	int ret;
 
-	if (!by_root || !root_of)
+	if (!by_root)
 		return -ENOMEM;
 	for (i = 0; i < waits->nr_classes; i++)
 		maker->chosen[i] = waits_choice_has(choice, &waits->classes[i]);
-	sum_roots(waits, root_of, by_root);
 	ret = add_classes(maker);
 	if (!ret)
 		ret = add_targets(maker, with_cpu);
 	if (!ret)
 		ret = add_histograms(maker, by_root, with_cpu);
-	return ret ? ret : add_callers(maker, root_of, with_cpu);
+	return ret ? ret : add_callers(maker, with_cpu);
 }
 
-static bool has_chains(const struct profile_waits *waits)
+static bool has_chains(const struct profile_callers *tree)
 {
 	size_t i;
 
-	for (i = 0; i < waits->nr_roots; i++)
-		if (waits->roots[i].end != WALK_END_COUNT)
+	for (i = 0; i < tree->nr_roots; i++)
+		if (tree->roots[i].end != WALK_END_COUNT)
 			return true;
 	return false;
 }
@@ -441,18 +408,19 @@ int waits_view_open(struct waits_view *view, const struct profile *profile,
 {
 	const struct profile_waits *waits = profile->waits;
 	cleanup_free bool *chosen = calloc(waits->nr_classes + 1, sizeof(*chosen));
-	cleanup_free uint32_t *sites = calloc(waits->nr_sites + 1, sizeof(*sites));
-	cleanup_free uint32_t *nodes = calloc(waits->nr_nodes + 1, sizeof(*nodes));
+	cleanup_free uint32_t *sites = calloc(waits->tree.nr_sites + 1, sizeof(*sites));
+	cleanup_free uint32_t *nodes = calloc(waits->tree.nr_nodes + 1, sizeof(*nodes));
 	struct view_maker maker = { .view = view,
 				    .of = profile,
 				    .waits = waits,
+				    .tree = &waits->tree,
 				    .chosen = chosen,
 				    .sites = sites,
 				    .nodes = nodes };
 
 	*view = (struct waits_view){ .profile = *profile,
 				     .of = profile,
-				     .has_chains = has_chains(waits) };
+				     .has_chains = has_chains(&waits->tree) };
 	view->profile.histograms = NULL;
 	view->profile.nr_histograms = 0;
 	view->profile.targets = NULL;
@@ -481,7 +449,6 @@ void waits_view_close(struct waits_view *view)
 	}
 	free(view->names);
 	free(view->classes);
-	free(view->counts);
 	free(view->callers.sites);
 	free(view->callers.roots);
 	free(view->callers.nodes);

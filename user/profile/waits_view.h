@@ -18,7 +18,6 @@
 struct waits_view {
 	struct profile profile; /* borrows from its source, which must outlive it */
 	const struct profile *of; /* that source */
-	uint64_t *counts; /* by node of its callers: the number of waits */
 	uint32_t object; /* of the classes: the function of class i is at offset i */
 	char **classes; /* their names, like "futex" and "read I/O" */
 	bool has_chains; /* else the callers of a class are only the places that waited */

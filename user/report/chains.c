@@ -80,7 +80,7 @@ static void count_row(struct chains_build *build, const struct profile_row *row,
 
 	profile_rows_weigh(from, row, &ns, &squares);
 	if (build->options->waits && row->node != PROFILE_NO_NODE)
-		sum->waits += build->options->waits->counts[row->node];
+		sum->waits += from->profile->callers->nodes[row->node].waits;
 	if (object_chosen(from->profile, build->options, object_of(build, row))) {
 		sum->ticks += row->ticks;
 		sum->ns += ns;

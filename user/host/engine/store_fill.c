@@ -136,6 +136,88 @@ int filling_site(struct filling *filling, const struct store_node *node,
 	return object_of_text(filling, node->text, &result->object);
 }
 
+/* --- trees ------------------------------------------------------------------------------------ */
+
+int filling_name_split(const struct filling *filling, uint64_t split, int64_t *pid, char **process,
+		       char **cgroup)
+{
+	const struct seen_names *names = filling->names;
+
+	*pid = -1;
+	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
+}
+
+int filling_tree_begin(struct filling_tree *tree, size_t nr_nodes)
+{
+	struct profile_callers *result = tree->result;
+	const size_t nr_sites = tree->filling->store->nr_nodes;
+
+	result->sites = malloc((nr_sites + 1) * sizeof(*result->sites));
+	result->nodes = malloc((nr_nodes + 1) * sizeof(*result->nodes));
+	if (!result->sites || !result->nodes || hash_index_reserve(&tree->sites, nr_sites) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void filling_tree_end(struct filling_tree *tree)
+{
+	free(tree->sites.slots);
+}
+
+int filling_add_root(struct filling_tree *tree, const struct table_root_key *key, uint64_t split,
+		     enum walk_end end, int32_t *result)
+{
+	struct profile_callers *to = tree->result;
+	struct profile_root *root;
+
+	if (GROW(to->roots, tree->root_room, to->nr_roots + 1))
+		return -ENOMEM;
+	root = &to->roots[to->nr_roots++];
+	*root = (struct profile_root){ .target = key->target, .end = end };
+	*result = -(int32_t)to->nr_roots;
+	return filling_name_split(tree->filling, split, &root->pid, &root->process, &root->cgroup);
+}
+
+/* The index of a site, which is added if it is new. */
+static uint32_t find_site(struct filling_tree *tree, const struct profile_site *site)
+{
+	struct profile_callers *result = tree->result;
+	const struct profile_site *sites = result->sites;
+	uint32_t *slot =
+		HASH_SLOT(&tree->sites, hash_mix((uint64_t)site->object << 48, site->offset), i,
+			  sites[i].offset == site->offset && sites[i].object == site->object);
+
+	if (!*slot) {
+		result->sites[result->nr_sites] = *site;
+		*slot = (uint32_t)++result->nr_sites;
+	}
+	return *slot - 1;
+}
+
+int filling_add_node(struct filling_tree *tree, const struct store_node *node, int32_t parent,
+		     int32_t *result)
+{
+	struct profile_node made = { .parent = parent, .site = PROFILE_SITE_KERNEL };
+	struct profile_site site;
+
+	if (!(node->place & SITE_IN_KERNEL)) {
+		if (filling_site(tree->filling, node, &site))
+			return -ENOMEM;
+		made.site = find_site(tree, &site);
+	}
+	*result = (int32_t)tree->result->nr_nodes;
+	tree->result->nodes[tree->result->nr_nodes++] = made;
+	return 0;
+}
+
+void filling_add_ticks(struct filling_tree *tree, int32_t at, uint64_t ticks, uint64_t waits)
+{
+	struct profile_callers *to = tree->result;
+
+	*(at < 0 ? &to->roots[-1 - at].ticks : &to->nodes[at].ticks) += ticks;
+	*(at < 0 ? &to->roots[-1 - at].waits : &to->nodes[at].waits) += waits;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Finds objects that another store of the same session has named in the profile already. */

@@ -20,12 +20,12 @@ enum { STATES = 1 << WAIT_STATE_BITS };
 enum kind { KIND_BLOCKED, KIND_RUNNABLE, KINDS };
 
 struct wait_build {
-	struct filling *filling;
+	struct filling_tree tree;
 	struct profile_waits *result;
 	uint32_t classes[STATES]; /* by state: number + 1 */
 	uint8_t *needed; /* by node of the store: the kinds of time in it or below it, as bits */
 	int32_t *nodes[KINDS]; /* likewise: a parent in the profile */
-	size_t class_room, root_room;
+	size_t class_room;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -50,49 +50,15 @@ static int class_of(struct wait_build *build, uint32_t state, uint32_t *result)
 	return 0;
 }
 
-/* The names of a split; none: the split is not known. -ENOMEM. */
-static int name_split(const struct filling *filling, uint64_t split, int64_t *pid, char **process,
-		      char **cgroup)
-{
-	const struct seen_names *names = filling->names;
-
-	*pid = -1;
-	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
-}
-
 /* --- the tree --------------------------------------------------------------------------------- */
 
 /* Adds a root of a state. -ENOMEM. */
 static int add_root(struct wait_build *build, const struct table_root_key *key, uint32_t state,
 		    uint32_t end, int32_t *result)
 {
-	struct profile_waits *waits = build->result;
-	struct profile_wait_root *root;
-
-	if (GROW(waits->roots, build->root_room, waits->nr_roots + 1))
+	if (filling_add_root(&build->tree, key, key->split, end, result))
 		return -ENOMEM;
-	root = &waits->roots[waits->nr_roots++];
-	*root = (struct profile_wait_root){ .target = key->target, .end = end };
-	*result = -(int32_t)waits->nr_roots;
-	if (class_of(build, state, &root->class))
-		return -ENOMEM;
-	return name_split(build->filling, key->split, &root->pid, &root->process, &root->cgroup);
-}
-
-static int add_node(struct wait_build *build, const struct store_node *node, int32_t parent,
-		    int32_t *result)
-{
-	struct profile_waits *waits = build->result;
-	struct profile_wait_node *made = &waits->nodes[waits->nr_nodes];
-
-	*made = (struct profile_wait_node){ .parent = parent, .site = PROFILE_SITE_KERNEL };
-	if (!(node->place & SITE_IN_KERNEL)) {
-		made->site = (uint32_t)waits->nr_sites;
-		if (filling_site(build->filling, node, &waits->sites[waits->nr_sites++]))
-			return -ENOMEM;
-	}
-	*result = (int32_t)waits->nr_nodes++;
-	return 0;
+	return class_of(build, state, &build->result->tree.roots[-1 - *result].class);
 }
 
 /*
@@ -101,7 +67,7 @@ static int add_node(struct wait_build *build, const struct store_node *node, int
  */
 static int place_node(struct wait_build *build, size_t i, enum kind kind)
 {
-	const struct filling *filling = build->filling;
+	const struct filling *filling = build->tree.filling;
 	const struct store_node *node = &filling->store->nodes[i];
 	const struct table_root_key *key = &filling->store->roots[filling->roots[i]].key;
 	int32_t *result = &build->nodes[kind][i];
@@ -113,18 +79,9 @@ static int place_node(struct wait_build *build, size_t i, enum kind kind)
 			key->end == END_FULL ? END_FULL : wait_site_end(node->place), result);
 	*result = build->nodes[kind][node->parent - 1];
 	/* For cgroups that were left out later no place is shown. */
-	return filling->left_out[filling->roots[i]] ? 0 : add_node(build, node, *result, result);
-}
-
-static void add_time(struct profile_waits *waits, int32_t at, uint64_t ns, uint64_t count)
-{
-	if (at < 0) {
-		waits->roots[-1 - at].ns += ns;
-		waits->roots[-1 - at].count += count;
-	} else {
-		waits->nodes[at].ns += ns;
-		waits->nodes[at].count += count;
-	}
+	return filling->left_out[filling->roots[i]] ?
+		       0 :
+		       filling_add_node(&build->tree, node, *result, result);
 }
 
 /* The kinds of time in an element. A preempted thread did not wait. */
@@ -139,7 +96,7 @@ static uint8_t kinds_of(const struct node_waits *of, bool preempted)
 /* Parents come before their children. */
 static void find_needed(struct wait_build *build)
 {
-	const struct store *store = build->filling->store;
+	const struct store *store = build->tree.filling->store;
 	uint8_t *needed = build->needed;
 	uint32_t parent;
 	size_t i;
@@ -160,7 +117,7 @@ static void find_needed(struct wait_build *build)
 /* After a wait, the thread was also runnable. */
 static int add_tree(struct wait_build *build)
 {
-	const struct store *store = build->filling->store;
+	const struct store *store = build->tree.filling->store;
 	size_t i;
 
 	find_needed(build);
@@ -175,9 +132,9 @@ static int add_tree(struct wait_build *build)
 			if (place_node(build, i, kind))
 				return -ENOMEM;
 			if (own & 1 << kind)
-				add_time(build->result, build->nodes[kind][i],
-					 kind == KIND_BLOCKED ? of->ns : of->runnable_ns,
-					 of->count);
+				filling_add_ticks(&build->tree, build->nodes[kind][i],
+						  kind == KIND_BLOCKED ? of->ns : of->runnable_ns,
+						  of->count);
 		}
 	}
 	return 0;
@@ -186,7 +143,7 @@ static int add_tree(struct wait_build *build)
 /* Waits that are in no node. */
 static int add_unplaced(struct wait_build *build, const struct waits_accounts *accounts)
 {
-	const uint32_t end = build->filling->profile->callers ? END_FULL : END_FLAT;
+	const uint32_t end = build->tree.filling->profile->callers ? END_FULL : END_FLAT;
 	struct table_root_key key = { 0 };
 	int32_t root;
 
@@ -196,12 +153,12 @@ static int add_unplaced(struct wait_build *build, const struct waits_accounts *a
 		if (of->ns || of->count) {
 			if (add_root(build, &key, WAIT_OTHER, end, &root))
 				return -ENOMEM;
-			add_time(build->result, root, of->ns, of->count);
+			filling_add_ticks(&build->tree, root, of->ns, of->count);
 		}
 		if (of->runnable_ns) {
 			if (add_root(build, &key, WAIT_RUNNABLE, end, &root))
 				return -ENOMEM;
-			add_time(build->result, root, of->runnable_ns, of->count);
+			filling_add_ticks(&build->tree, root, of->runnable_ns, of->count);
 		}
 	}
 	return 0;
@@ -223,11 +180,12 @@ static int add_spent(const struct wait_build *build, const struct waits_account 
 					     .stolen_ns = from->on_cpu_ns - cpu_ns,
 					     .unaccounted_ns = from->unaccounted_ns,
 					     .wall_ns = from->on_cpu_ns + from->unaccounted_ns };
-	return name_split(build->filling, from->key.split, &to->pid, &to->process, &to->cgroup);
+	return filling_name_split(build->tree.filling, from->key.split, &to->pid, &to->process,
+				  &to->cgroup);
 }
 
 /* Begins an account for the nodes below a root; its sums come later. */
-static int begin_sum(const struct profile_wait_root *root, uint32_t runnable,
+static int begin_sum(const struct profile_root *root, uint32_t runnable,
 		     struct profile_wait_account *account)
 {
 	account->target = root->target;
@@ -263,25 +221,26 @@ static void add_sum(struct profile_wait_account *account, uint64_t ns, uint64_t 
  */
 static int add_accounts(struct wait_build *build, const struct waits_accounts *accounts)
 {
-	const size_t nr_targets = build->filling->profile->nr_targets;
+	const size_t nr_targets = build->tree.filling->profile->nr_targets;
 	struct profile_waits *waits = build->result;
-	cleanup_free uint32_t *roots = profile_waits_roots(waits);
+	const struct profile_callers *tree = &waits->tree;
+	cleanup_free uint32_t *roots = profile_callers_roots(tree);
 	const uint32_t runnable = profile_waits_runnable(waits);
 	struct profile_wait_account *list =
-		calloc(waits->nr_roots + nr_targets + accounts->nr + 1, sizeof(*list));
+		calloc(tree->nr_roots + nr_targets + accounts->nr + 1, sizeof(*list));
 	struct waits_account none = { 0 };
 	size_t i;
 
 	waits->accounts = list;
 	if (!list || !roots)
 		return -ENOMEM;
-	for (i = 0; i < waits->nr_roots; i++) {
-		if (begin_sum(&waits->roots[i], runnable, &list[waits->nr_accounts++]))
+	for (i = 0; i < tree->nr_roots; i++) {
+		if (begin_sum(&tree->roots[i], runnable, &list[waits->nr_accounts++]))
 			return -ENOMEM;
-		add_sum(&list[i], waits->roots[i].ns, waits->roots[i].count);
+		add_sum(&list[i], tree->roots[i].ticks, tree->roots[i].waits);
 	}
-	for (i = 0; i < waits->nr_nodes; i++)
-		add_sum(&list[roots[i]], waits->nodes[i].ns, waits->nodes[i].count);
+	for (i = 0; i < tree->nr_nodes; i++)
+		add_sum(&list[roots[i]], tree->nodes[i].ticks, tree->nodes[i].waits);
 	for (; none.key.target < nr_targets; none.key.target++)
 		if (add_spent(build, &none, &list[waits->nr_accounts++]))
 			return -ENOMEM;
@@ -295,24 +254,22 @@ static int add_accounts(struct wait_build *build, const struct waits_accounts *a
 
 static int build_waits(struct wait_build *build, const struct waits_accounts *accounts)
 {
-	const size_t room = build->filling->store->nr_nodes + 1;
-	struct profile_waits *waits = build->result;
-	int ret = -ENOMEM;
+	const size_t room = build->tree.filling->store->nr_nodes + 1;
+	int ret = filling_tree_begin(&build->tree, KINDS * room);
 
 	build->needed = calloc(room, sizeof(*build->needed));
 	build->nodes[KIND_BLOCKED] = calloc(room, sizeof(int32_t));
 	build->nodes[KIND_RUNNABLE] = calloc(room, sizeof(int32_t));
-	waits->nodes = calloc(KINDS * room, sizeof(*waits->nodes));
-	waits->sites = calloc(KINDS * room, sizeof(*waits->sites));
-	if (build->needed && build->nodes[KIND_BLOCKED] && build->nodes[KIND_RUNNABLE] &&
-	    waits->nodes && waits->sites)
-		ret = add_tree(build);
+	if (!build->needed || !build->nodes[KIND_BLOCKED] || !build->nodes[KIND_RUNNABLE])
+		ret = -ENOMEM;
+	ret = ret ?: add_tree(build);
 	ret = ret ?: add_unplaced(build, accounts);
 	ret = ret ?: add_accounts(build, accounts);
 	free(build->needed);
 	free(build->nodes[KIND_BLOCKED]);
 	free(build->nodes[KIND_RUNNABLE]);
-	return ret ?: profile_waits_fold(waits);
+	filling_tree_end(&build->tree);
+	return ret ?: profile_waits_fold(build->result);
 }
 
 int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
@@ -329,7 +286,8 @@ int store_fill_waits(const struct store *store, const struct waits_accounts *acc
 
 	profile->waits = calloc(1, sizeof(*profile->waits));
 	if (!ret && profile->waits) {
-		build->filling = &filling;
+		build->tree = (struct filling_tree){ .filling = &filling,
+						     .result = &profile->waits->tree };
 		build->result = profile->waits;
 		ret = build_waits(build, accounts);
 	}
