@@ -13,7 +13,7 @@
 #include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */
-enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS };
+enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS, FOLD_WAITS };
 
 /*
  * Nodes that can be folded are sorted by the highest bit of their ticks: places by their own ticks,
@@ -56,6 +56,17 @@ static bool can_widen(const struct store *store, const struct store_node *node, 
 	       (store->bin_shift < bin_shift_of(store, fold) || fold == FOLD_SPLITS);
 }
 
+/*
+ * The time of a wait whose place can be dropped; 0: it cannot. The nodes below roots are classes, and
+ * stay.
+ */
+static uint64_t foldable_time(const struct store *store, size_t i)
+{
+	const struct node_waits *waits = &store->waits[i];
+
+	return store->nodes[i].parent & NODE_IS_ROOT ? 0 : (waits->ns + waits->runnable_ns) | 1;
+}
+
 /* The ticks of a node that can be folded; 0: it cannot. */
 static uint64_t foldable_ticks(const struct store_change *change, size_t i)
 {
@@ -66,6 +77,8 @@ static uint64_t foldable_ticks(const struct store_change *change, size_t i)
 		return 0;
 	if (fold == FOLD_CHAINS)
 		return change->called[i];
+	if (fold == FOLD_WAITS)
+		return foldable_time(change->store, i);
 	return can_widen(change->store, node, fold) ? node->count : 0;
 }
 
@@ -111,7 +124,8 @@ static void mark_hot_places(struct store_change *change)
 	size_t i;
 
 	for (i = 0; i < change->store->nr_nodes; i++)
-		change->keep[i] = is_hot(change, i) && change->store->nodes[i].count;
+		change->keep[i] = is_hot(change, i) &&
+				  (change->store->has_waits || change->store->nodes[i].count);
 }
 
 /* A node also stays if one below it does. */
@@ -258,6 +272,30 @@ static void move_folded(struct store_change *change, size_t i)
 }
 
 /*
+ * The time of a node that does not stay goes to the node of its class, the first above it that is
+ * below a root.
+ */
+static void move_wait(struct store_change *change, size_t i)
+{
+	struct store *store = change->store;
+	const struct node_waits waits = store->waits[i];
+	struct store_node class = store->nodes[i];
+	uint32_t at;
+
+	if (change->keep[i]) {
+		move_kept(change, i);
+		store_add_waits(store, node_number(change->moved[i]), &waits);
+		return;
+	}
+	at = change->moved[i] = rest_above(change, store->nodes[i].parent);
+	for (; !(at & NODE_IS_ROOT); at = class.parent)
+		class = store->nodes[node_number(at)];
+	if (wait_site_end(class.place) != END_FLAT)
+		class.place = wait_site(wait_site_state(class.place), END_FULL) & SITE_OFFSET_MASK;
+	store_add_waits(store, store_put_node(store, &class), &waits);
+}
+
+/*
  * Rewrites the list in place. The new list never reaches the node that is moved: each node becomes
  * at most one, and copy_rest() uses only slots that are free.
  */
@@ -270,7 +308,9 @@ static void move_nodes(struct store_change *change)
 	memset(store->node_index.slots, 0, store->node_index.nr * sizeof(uint32_t));
 	store->nr_nodes = 0;
 	for (i = 0; i < nr; i++) {
-		if (change->keep[i])
+		if (store->has_waits)
+			move_wait(change, i);
+		else if (change->keep[i])
 			move_kept(change, i);
 		else
 			move_folded(change, i);
@@ -325,7 +365,8 @@ static int move_all(struct store_change *change)
 	keep_above_kept(change);
 	if (begin_lists(change, &former))
 		return -ENOMEM;
-	move_kernel_ticks(change);
+	if (!change->store->has_waits)
+		move_kernel_ticks(change);
 	move_nodes(change);
 	move_root_ticks(change, former.nr_roots);
 	store_free_roots_and_texts(&former);
@@ -596,118 +637,16 @@ int store_fold(struct store *store, uint64_t bytes,
 	return ret;
 }
 
-/* --- waits ------------------------------------------------------------------------------------ */
-
-/* Never 0, because heat_of(0) is undefined. */
-static uint64_t time_of(const struct node_waits *waits)
-{
-	return (waits->ns + waits->runnable_ns) | 1;
-}
-
-/* Chooses the places to drop. The nodes below roots are classes, and stay. */
-static int choose_waits(struct store_change *change, uint64_t wanted)
-{
-	const struct store *store = change->store;
-	cleanup_free uint32_t(*places)[HEATS] = calloc(OWNERS_MAX, sizeof(*places));
-	uint64_t share;
-	size_t i;
-
-	if (!places)
-		return -ENOMEM;
-	count_places(change);
-	share = fair_share(change, wanted);
-	for (i = 0; i < store->nr_nodes; i++)
-		if (!(store->nodes[i].parent & NODE_IS_ROOT))
-			places[store->roots[change->root_of[i]].owner]
-			      [heat_of(time_of(&store->waits[i]))]++;
-	for (i = 0; i < OWNERS_MAX; i++)
-		choose_coldest(&change->owners[i], places[i],
-			       part_of(change, &change->owners[i], wanted, share));
-	return 0;
-}
-
-static bool waits_stay(const struct store_change *change, size_t i)
-{
-	const struct store *store = change->store;
-
-	return store->nodes[i].parent & NODE_IS_ROOT ||
-	       time_of(&store->waits[i]) >
-		       change->owners[store->roots[change->root_of[i]].owner].keep_above;
-}
-
-static void mark_waits(struct store_change *change)
-{
-	size_t i;
-
-	for (i = 0; i < change->store->nr_nodes; i++)
-		change->keep[i] = waits_stay(change, i);
-	keep_above_kept(change);
-}
-
-static uint32_t moved_root(const struct store_change *change, struct store *fresh, size_t i)
-{
-	const uint32_t root = change->root_of[i];
-
-	return NODE_IS_ROOT | store_put_root(fresh, &change->keys[root], change->roots[root].owner);
-}
-
-/*
- * The time of a node that does not stay goes to the node of its class, the first above it that is
- * below a root.
- */
-static void move_waits(struct store_change *change, struct store *fresh)
-{
-	const struct store *store = change->store;
-	struct store_node node;
-	uint32_t number;
-	size_t i;
-
-	for (i = 0; i < store->nr_nodes; i++) {
-		node = store->nodes[i];
-		while (!change->keep[i] && !(node.parent & NODE_IS_ROOT))
-			node = store->nodes[node_number(node.parent)];
-		if (!change->keep[i] && wait_site_end(node.place) != END_FLAT)
-			node.place = wait_site(wait_site_state(node.place), END_FULL) &
-				     SITE_OFFSET_MASK;
-		node.parent = rest_above(change, node.parent) ?: moved_root(change, fresh, i);
-		node.text = store_put_text(fresh, &store->texts[node.text]);
-		number = store_put_node(fresh, &node);
-		if (change->keep[i])
-			change->moved[i] = node_ref(number);
-		store_add_waits(fresh, number, &store->waits[i]);
-	}
-}
-
-/* For places that are dropped, a class may get another node. */
-static int move_all_waits(struct store_change *change)
-{
-	struct store *store = change->store;
-	struct store fresh = { .bin_shift = store->bin_shift, .has_waits = true };
-
-	if (store_reserve(&fresh, 2 * store->nr_nodes, store->nr_roots, store->nr_texts))
-		return -ENOMEM;
-	move_waits(change, &fresh);
-	store_clear(store);
-	*store = fresh;
-	store_trim(store);
-	return 0;
-}
-
 int store_drop_places(struct store *store, uint64_t bytes)
 {
+	const struct fold_step step = { .spare_small_owners = true,
+					.also_running = true,
+					.fold = FOLD_WAITS };
 	const uint64_t node_bytes =
 		sizeof(struct store_node) + sizeof(struct node_waits) + sizeof(uint32_t);
-	struct store_change change;
-	int ret = begin_change(&change, store);
+	bool all;
 
-	if (!ret)
-		ret = choose_waits(&change, (store_bytes(store) - bytes) / node_bytes + 1);
-	if (!ret) {
-		mark_waits(&change);
-		ret = move_all_waits(&change);
-	}
-	end_change(&change);
-	return ret;
+	return fold_places(store, &step, (store_bytes(store) - bytes) / node_bytes + 1, 4, &all);
 }
 
 /* --- splits ----------------------------------------------------------------------------------- */
@@ -728,12 +667,8 @@ int store_sum_splits(struct store *store,
 		changed |= sum && sum != key->split;
 		key->split = sum ? sum : key->split;
 	}
-	if (changed && store->has_waits) {
-		memset(change.keep, true, store->nr_nodes);
-		ret = move_all_waits(&change);
-	} else if (changed) {
+	if (changed)
 		ret = move_all(&change);
-	}
 	end_change(&change);
 	return ret;
 }
