@@ -53,6 +53,11 @@ void render_json_u64(FILE *out, const char *name, uint64_t value);
 void render_json_double(FILE *out, const char *name, double value);
 void render_json_text(FILE *out, const char *name, const char *text);
 
+/* The heading of CSV, by enum report_by; the fields of a row of a split; and the same in JSON. */
+extern const char *const render_csv_columns[];
+void render_csv_split(FILE *out, enum report_by by, const struct report_row *row);
+void render_json_split(FILE *out, enum report_by by, const struct report_row *row);
+
 /* Write ",file,line", both empty without a file, and "notes": [...]. */
 void render_csv_line(FILE *out, const char *file, uint32_t line);
 void render_json_notes(FILE *out, char *const *notes, size_t nr);

@@ -84,14 +84,14 @@ void render_csv_line(FILE *out, const char *file, uint32_t line)
 		fprintf(out, "%" PRIu32, line);
 }
 
-static void split_fields(const struct report *report, const struct report_row *row, FILE *out)
+void render_csv_split(FILE *out, enum report_by by, const struct report_row *row)
 {
-	if (report->options->by == REPORT_CGROUPS) {
+	if (by == REPORT_CGROUPS) {
 		render_csv_field(out, row->cgroup);
 		render_csv_field(out, row->name);
 		return;
 	}
-	if (report->options->by != REPORT_COMMS)
+	if (by != REPORT_COMMS)
 		fputc(',', out);
 	if (row->pid >= 0)
 		fprintf(out, "%" PRId64, row->pid);
@@ -114,7 +114,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		return;
 	}
 	if (is_of_split(report)) {
-		split_fields(report, row, out);
+		render_csv_split(out, report->options->by, row);
 		return;
 	}
 	render_csv_field(out, row->abstract ? NULL : object->path);
@@ -181,23 +181,24 @@ static void put_neighbours(const struct report *report, FILE *out)
 	}
 }
 
+const char *const render_csv_columns[] = {
+	[REPORT_FUNCTIONS] = "object,offset,address,size,function",
+	[REPORT_OBJECTS] = "object,kind,build_id",
+	[REPORT_LINES] = "object,offset,address,size,function,file,line",
+	[REPORT_BINS] = "object,offset,address,size,function",
+	[REPORT_PROCESSES] = "pid,process",
+	[REPORT_CGROUPS] = "cgroup,name",
+	[REPORT_THREADS] = "tid,thread",
+	[REPORT_COMMS] = "comm",
+	[REPORT_CPUS] = "cpu",
+	[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
+};
+
 static void render_csv(const struct report *report, FILE *out)
 {
-	static const char *const columns[] = {
-		[REPORT_FUNCTIONS] = "object,offset,address,size,function",
-		[REPORT_OBJECTS] = "object,kind,build_id",
-		[REPORT_LINES] = "object,offset,address,size,function,file,line",
-		[REPORT_BINS] = "object,offset,address,size,function",
-		[REPORT_PROCESSES] = "pid,process",
-		[REPORT_CGROUPS] = "cgroup,name",
-		[REPORT_THREADS] = "tid,thread",
-		[REPORT_COMMS] = "comm",
-		[REPORT_CPUS] = "cpu",
-		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
-	};
 	const char *names = timeline_of_callers(report->options->timeline) ?
 				    "started,duration_seconds,file,caller,caller_percent" :
-				    columns[report->options->by];
+				    render_csv_columns[report->options->by];
 	const char *unit = unit_of(report);
 	size_t i;
 
@@ -253,15 +254,15 @@ void render_json_text(FILE *out, const char *name, const char *text)
 	json_text_string_or_null(out, text);
 }
 
-static void split_json(const struct report *report, const struct report_row *row, FILE *out)
+void render_json_split(FILE *out, enum report_by by, const struct report_row *row)
 {
-	if (report->options->by == REPORT_CGROUPS) {
+	if (by == REPORT_CGROUPS) {
 		render_json_text(out, "cgroup", row->cgroup);
 		render_json_text(out, "name", row->name);
-	} else if (report->options->by == REPORT_COMMS) {
+	} else if (by == REPORT_COMMS) {
 		render_json_text(out, "comm", row->name);
 	} else {
-		bool thread = report->options->by == REPORT_THREADS;
+		bool thread = by == REPORT_THREADS;
 
 		if (row->pid >= 0)
 			render_json_u64(out, thread ? "tid" : "pid", (uint64_t)row->pid);
@@ -335,7 +336,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	else if (report->options->by == REPORT_CPUS)
 		render_json_u64(out, "cpu", (uint64_t)row->pid);
 	else if (is_of_split(report))
-		split_json(report, row, out);
+		render_json_split(out, report->options->by, row);
 	else
 		place_json(report, row, out);
 	fputs(" }", out);

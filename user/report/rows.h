@@ -155,6 +155,12 @@ int rows_refuse_function(const struct profile *profile, const struct report_opti
 			 const struct function_refusal *refusal, struct report_rows *rows,
 			 struct error *err);
 
+/* The row of the process, thread, cgroup or name that a histogram belongs to, with its ticks. */
+struct report_row row_of_split(const struct profile_histogram *histogram, enum report_by by);
+
+/* The order of these rows. Several processes may have had one pid, one after the other. */
+int row_compare_split(const void *left, const void *right);
+
 /* -EINVAL: the profile was not split by these. */
 int rows_check_split(const struct profile *profile, enum report_by by, struct error *err);
 

@@ -149,8 +149,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 	return !profile->nr_histograms;
 }
 
-/* Several processes may have had one pid, one after the other. */
-static int compare_splits(const void *left, const void *right)
+int row_compare_split(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
@@ -161,13 +160,10 @@ static int compare_splits(const void *left, const void *right)
 	return compare_text(a->name, b->name);
 }
 
-static struct report_row split_row(const struct profile_weights *weights,
-				   const struct profile_histogram *histogram, enum report_by by)
+struct report_row row_of_split(const struct profile_histogram *histogram, enum report_by by)
 {
 	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
 
-	if (weights)
-		row_weigh(&row, profile_weight(weights, histogram));
 	if (by == REPORT_CGROUPS) {
 		row.cgroup = histogram->cgroup;
 		return row;
@@ -190,7 +186,8 @@ static int add_split_bins(const struct profile *profile, const struct report_opt
 
 		if (!histogram_chosen(profile, options, histogram))
 			continue;
-		row = split_row(weights, histogram, options->by);
+		row = row_of_split(histogram, options->by);
+		row_weigh(&row, profile_weight(weights, histogram));
 		ret = row.ticks ? rows_add(rows, &row) : 0;
 	}
 	return ret;
@@ -216,7 +213,7 @@ static int add_split_rests(const struct profile *profile, const struct report_op
 
 		if (!split_chosen(profile, options, split))
 			continue;
-		row = split_row(NULL, &of, options->by);
+		row = row_of_split(&of, options->by);
 		row.ns = (double)profile_weights_unbinned(weights, i);
 		ret = row.ns > 0 ? rows_add(rows, &row) : 0;
 	}
@@ -272,7 +269,7 @@ static int by_split(const struct profile *profile, const struct report_options *
 		return ret;
 	if (add_rows(profile, options, rows))
 		return error_errno(err, -ENOMEM, "report");
-	rows_merge(rows, compare_splits);
+	rows_merge(rows, row_compare_split);
 	if (options->by == REPORT_CGROUPS && name_cgroups(profile, rows))
 		return error_errno(err, -ENOMEM, "report");
 	return 0;

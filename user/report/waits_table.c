@@ -17,9 +17,8 @@
 #define COLUMN_WIDTH 9
 
 struct account_row {
-	int64_t pid; /* -1: none, or several */
-	const char *name; /* of the process, or the path of the cgroup */
-	const char *called; /* the cgroup's container; NULL: none */
+	struct report_row row; /* the names, but no figures */
+	const struct profile_wait_account *account; /* the first one of the row */
 	struct wait_totals totals;
 };
 
@@ -37,21 +36,6 @@ struct account_table {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* An account and its sort key. */
-struct keyed_account {
-	const struct profile_wait_account *account;
-	int64_t pid;
-	const char *name;
-};
-
-static int compare_keys(const void *left, const void *right)
-{
-	const struct keyed_account *a = left, *b = right;
-	int order = (a->pid > b->pid) - (a->pid < b->pid);
-
-	return order ? order : compare_text(a->name, b->name);
-}
-
 static bool is_chosen(const struct profile *profile, const struct report_options *options,
 		      const struct profile_wait_account *account)
 {
@@ -60,52 +44,51 @@ static bool is_chosen(const struct profile *profile, const struct report_options
 	return !options->comm || (account->process && !fnmatch(options->comm, account->process, 0));
 }
 
-static size_t find_accounts(const struct account_table *table, struct keyed_account *keyed)
+/* Makes a row for each chosen account. */
+static int find_accounts(struct account_table *table)
 {
-	const enum report_by by = table->options->by;
-	size_t i, nr = 0;
+	const struct profile_waits *waits = table->waits;
+	size_t i;
 
-	for (i = 0; i < table->waits->nr_accounts; i++) {
-		const struct profile_wait_account *account = &table->waits->accounts[i];
+	table->rows = calloc(waits->nr_accounts + 1, sizeof(*table->rows));
+	for (i = 0; table->rows && i < waits->nr_accounts; i++) {
+		const struct profile_wait_account *account = &waits->accounts[i];
+		const struct profile_histogram of = { .pid = account->pid,
+						      .process = account->process,
+						      .cgroup = account->cgroup };
 
-		if (!is_chosen(table->profile, table->options, account))
-			continue;
-		keyed[nr++] = (struct keyed_account){
-			.account = account,
-			.pid = by == REPORT_PROCESSES || by == REPORT_THREADS ? account->pid : -1,
-			.name = by == REPORT_CGROUPS ? account->cgroup : account->process,
-		};
+		if (is_chosen(table->profile, table->options, account))
+			table->rows[table->nr++] =
+				(struct account_row){ .row = row_of_split(&of, table->options->by),
+						      .account = account };
 	}
-	SORT(keyed, nr, compare_keys);
-	return nr;
+	return table->rows ? 0 : -ENOMEM;
 }
 
 static int add_rows(struct account_table *table)
 {
-	const size_t room = table->waits->nr_accounts + 1;
-	cleanup_free struct keyed_account *keyed = calloc(room, sizeof(*keyed));
-	struct account_row *row;
-	size_t i, nr;
+	struct account_row *rows;
+	size_t i, nr = 0;
+	int ret = find_accounts(table);
 
-	table->rows = calloc(room, sizeof(*table->rows));
+	rows = table->rows;
 	table->cgroups = cgroup_names_new(table->profile);
-	if (!keyed || !table->rows || !table->cgroups)
+	if (ret || !table->cgroups)
 		return -ENOMEM;
-	nr = find_accounts(table, keyed);
-	for (i = 0; i < nr; i++) {
-		if (!i || compare_keys(&keyed[i - 1], &keyed[i])) {
-			row = &table->rows[table->nr];
-			row->pid = keyed[i].pid;
-			row->name = keyed[i].name;
-			if (table->options->by == REPORT_CGROUPS && row->name)
-				row->called = cgroup_names_find(table->cgroups, row->name);
-			if (!wait_totals_begin(&row->totals, table->waits))
-				return -ENOMEM;
-			table->nr++;
+	SORT(rows, table->nr, row_compare_split);
+	for (i = 0; !ret && i < table->nr; i++) {
+		if (!nr || row_compare_split(&rows[nr - 1], &rows[i])) {
+			rows[nr] = rows[i];
+			if (table->options->by == REPORT_CGROUPS)
+				rows[nr].row.name =
+					cgroup_names_find(table->cgroups, rows[nr].row.cgroup);
+			ret = wait_totals_begin(&rows[nr++].totals, table->waits) ? 0 : -ENOMEM;
 		}
-		wait_totals_add(&table->rows[table->nr - 1].totals, keyed[i].account);
+		if (!ret)
+			wait_totals_add(&rows[nr - 1].totals, rows[i].account);
 	}
-	return 0;
+	table->nr = nr;
+	return ret;
 }
 
 /* If classes were chosen, rows with most of them come first; else those with most wall time. */
@@ -126,7 +109,7 @@ static int compare_rows(const void *left, const void *right, void *of)
 		return compare_u64(y, x);
 	if (a->totals.cpu_ns != b->totals.cpu_ns)
 		return compare_u64(b->totals.cpu_ns, a->totals.cpu_ns);
-	return (a->pid > b->pid) - (a->pid < b->pid) ?: compare_text(a->name, b->name);
+	return row_compare_split(&a->row, &b->row);
 }
 
 static int choose_columns(struct account_table *table, const struct waits_choice *choice)
@@ -205,9 +188,9 @@ static void put_text_row(const struct account_table *table, const struct account
 		rest -= ns;
 	}
 	fprintf(out, " %9.3f  ", (double)rest / 1e9);
-	if (row->pid >= 0)
-		fprintf(out, "%" PRId64 "  ", row->pid);
-	text_write(out, row->called ?: row->name ?: "-", 0);
+	if (row->row.pid >= 0)
+		fprintf(out, "%" PRId64 "  ", row->row.pid);
+	text_write(out, row->row.name ?: row->row.cgroup ?: "-", 0);
 	fputc('\n', out);
 }
 
@@ -229,15 +212,11 @@ static void put_text(const struct account_table *table, size_t nr, FILE *out)
 
 static void put_csv(const struct account_table *table, size_t nr, FILE *out)
 {
-	static const char *const names[] = { [REPORT_PROCESSES] = "pid,process",
-					     [REPORT_CGROUPS] = "cgroup,name",
-					     [REPORT_THREADS] = "tid,thread",
-					     [REPORT_COMMS] = "comm" };
 	const enum report_by by = table->options->by;
 	size_t i, j;
 
 	fputs("wall_ns,cpu_ns,runnable_ns,stolen_ns,unaccounted_ns,", out);
-	fputs(names[by], out);
+	fputs(render_csv_columns[by], out);
 	for (i = 0; i < table->nr_columns; i++)
 		render_csv_field(out, table->names[i]);
 	fputc('\n', out);
@@ -248,13 +227,7 @@ static void put_csv(const struct account_table *table, size_t nr, FILE *out)
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 			totals->wall_ns, totals->cpu_ns, totals->runnable_ns, totals->stolen_ns,
 			totals->unaccounted_ns);
-		if (by == REPORT_PROCESSES || by == REPORT_THREADS)
-			fputc(',', out);
-		if (row->pid >= 0)
-			fprintf(out, "%" PRId64, row->pid);
-		render_csv_field(out, row->name);
-		if (by == REPORT_CGROUPS)
-			render_csv_field(out, row->called);
+		render_csv_split(out, by, &row->row);
 		for (j = 0; j < table->nr_columns; j++)
 			fprintf(out, ",%" PRIu64, totals->classes[table->columns[j]].ns);
 		fputc('\n', out);
@@ -289,28 +262,6 @@ void render_json_wait_totals(const struct profile_waits *waits, const struct wai
 	putc(']', out);
 }
 
-static void put_json_row(const struct account_table *table, const struct account_row *row,
-			 FILE *out)
-{
-	const enum report_by by = table->options->by;
-	static const char *const names[] = { [REPORT_PROCESSES] = "process",
-					     [REPORT_CGROUPS] = "cgroup",
-					     [REPORT_THREADS] = "thread",
-					     [REPORT_COMMS] = "comm" };
-	const char *id = by == REPORT_THREADS ? "tid" : "pid";
-
-	fputs("{ ", out);
-	render_json_wait_totals(table->waits, &row->totals, out);
-	if (row->pid >= 0)
-		render_json_u64(out, id, (uint64_t)row->pid);
-	else if (by == REPORT_THREADS || by == REPORT_PROCESSES)
-		fprintf(out, ", \"%s\": null", id);
-	render_json_text(out, names[by], row->name);
-	if (by == REPORT_CGROUPS)
-		render_json_text(out, "name", row->called);
-	fputs(" }", out);
-}
-
 static void put_json(const struct account_table *table, size_t nr, FILE *out)
 {
 	size_t i;
@@ -318,8 +269,10 @@ static void put_json(const struct account_table *table, size_t nr, FILE *out)
 	fprintf(out, "{ \"by\": \"%s\",\n  \"of\": %zu,\n  \"rows\": [",
 		report_by_words[table->options->by], table->nr);
 	for (i = 0; i < nr; i++) {
-		fputs(i ? ",\n    " : "\n    ", out);
-		put_json_row(table, &table->rows[i], out);
+		fputs(i ? ",\n    { " : "\n    { ", out);
+		render_json_wait_totals(table->waits, &table->rows[i].totals, out);
+		render_json_split(out, table->options->by, &table->rows[i].row);
+		fputs(" }", out);
 	}
 	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }
