@@ -18,16 +18,18 @@ int profile_site_compare(const void *left, const void *right)
 	return compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
 }
 
-int profile_root_compare(const struct profile_root *a, const struct profile_root *b)
+int profile_root_compare_owners(const struct profile_root *a, const struct profile_root *b)
 {
-	int order = compare_u64(a->target, b->target);
+	int order = compare_u64(a->target, b->target) ?: (a->pid > b->pid) - (a->pid < b->pid);
 
-	if (!order)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (!order)
-		order = compare_text(a->process, b->process);
-	if (!order)
-		order = compare_text(a->cgroup, b->cgroup);
+	return order ?: compare_text(a->process, b->process) ?: compare_text(a->cgroup, b->cgroup);
+}
+
+int profile_root_compare(const void *left, const void *right)
+{
+	const struct profile_root *a = left, *b = right;
+	int order = profile_root_compare_owners(a, b);
+
 	return order ?: compare_u64(a->class, b->class) ?: compare_u64(a->end, b->end);
 }
 

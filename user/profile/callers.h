@@ -87,7 +87,10 @@ static inline int walk_end_is_cut(enum walk_end end)
 void profile_callers_free(struct profile_callers *callers);
 
 /* Compares two roots like strcmp(); 0: they have the same target, split, class and end. */
-int profile_root_compare(const struct profile_root *a, const struct profile_root *b);
+int profile_root_compare(const void *left, const void *right);
+
+/* The same for targets and splits only. */
+int profile_root_compare_owners(const struct profile_root *a, const struct profile_root *b);
 
 /* Returns the root of each node, by index; the caller frees the array. NULL: out of memory. */
 uint32_t *profile_callers_roots(const struct profile_callers *callers);

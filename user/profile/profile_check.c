@@ -71,6 +71,33 @@ static int broken(const struct check *c, const char *what, size_t i, const char 
 	return error_set(c->err, -EBADMSG, "%s: %s %zu: %s", c->name, what, i, why);
 }
 
+static int compare_pointers(const void *left, const void *right, void *of)
+{
+	int (*const *compare)(const void *left, const void *right) = of;
+	const void *const *a = left, *const *b = right;
+
+	return (*compare)(*a, *b) ?: (*a > *b) - (*a < *b);
+}
+
+/* Refuses a list with equal elements. */
+static int check_twins(const struct check *c, const char *what, const void *list, size_t nr,
+		       size_t size, int (*compare)(const void *left, const void *right))
+{
+	cleanup_free const char **sorted = calloc(nr + 1, sizeof(*sorted));
+	size_t i;
+
+	if (!sorted)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 0; i < nr; i++)
+		sorted[i] = (const char *)list + i * size;
+	qsort_r(sorted, nr, sizeof(*sorted), compare_pointers, &compare);
+	for (i = 1; i < nr; i++)
+		if (!compare(sorted[i - 1], sorted[i]))
+			return broken(c, what, (size_t)(sorted[i] - (const char *)list) / size,
+				      "it stands there twice");
+	return 0;
+}
+
 static int check_head(const struct check *c)
 {
 	const struct profile *profile = c->profile;
@@ -190,31 +217,6 @@ static int check_root(const struct check *c, size_t i)
 	return 0;
 }
 
-static int compare_roots(const void *left, const void *right)
-{
-	return profile_root_compare(*(const struct profile_root *const *)left,
-				    *(const struct profile_root *const *)right);
-}
-
-static int check_root_names(const struct check *c)
-{
-	const struct profile_callers *callers = c->profile->callers;
-	cleanup_free const struct profile_root **sorted =
-		calloc(callers->nr_roots + 1, sizeof(*sorted));
-	size_t i;
-
-	if (!sorted)
-		return error_errno(c->err, -ENOMEM, "%s", c->name);
-	for (i = 0; i < callers->nr_roots; i++)
-		sorted[i] = &callers->roots[i];
-	SORT(sorted, callers->nr_roots, compare_roots);
-	for (i = 1; i < callers->nr_roots; i++)
-		if (!profile_root_compare(sorted[i - 1], sorted[i]))
-			return broken(c, "root", (size_t)(sorted[i] - callers->roots),
-				      "it stands there twice");
-	return 0;
-}
-
 /* A key that differs between siblings. In a sum, nodes ascend by it. */
 static uint64_t sibling_key(const struct profile_callers *callers, size_t i)
 {
@@ -327,20 +329,6 @@ static int check_split(const struct check *c, size_t i)
 	return why ? broken(c, "split", i, why) : 0;
 }
 
-static int check_split_names(const struct check *c)
-{
-	cleanup_free const struct profile_split **sorted = profile_splits_sorted(c->profile);
-	size_t i;
-
-	if (!sorted)
-		return error_errno(c->err, -ENOMEM, "%s", c->name);
-	for (i = 1; i < c->profile->nr_splits; i++)
-		if (!profile_split_compare(sorted[i - 1], sorted[i]))
-			return broken(c, "split", (size_t)(sorted[i] - c->profile->splits),
-				      "it stands there twice");
-	return 0;
-}
-
 static int check_all(const struct check *c, size_t nr,
 		     int (*check)(const struct check *c, size_t i))
 {
@@ -366,7 +354,8 @@ static int check_callers(const struct check *c)
 	if (!ret)
 		ret = check_all(c, callers->nr_roots, check_root);
 	if (!ret)
-		ret = check_root_names(c);
+		ret = check_twins(c, "root", callers->roots, callers->nr_roots,
+				  sizeof(*callers->roots), profile_root_compare);
 	if (!ret)
 		ret = check_siblings(c);
 	if (!ret)
@@ -384,7 +373,8 @@ static int check_parts(const struct check *c)
 	if (!ret)
 		ret = check_all(c, profile->nr_splits, check_split);
 	if (!ret)
-		ret = check_split_names(c);
+		ret = check_twins(c, "split", profile->splits, profile->nr_splits,
+				  sizeof(*profile->splits), profile_split_compare);
 	if (!ret)
 		ret = check_all(c, profile->nr_objects, check_object);
 	if (!ret)

@@ -209,11 +209,6 @@ static int add_target(void *sum, void *part)
 
 /* --- splits ----------------------------------------------------------------------------------- */
 
-static int compare_folded_splits(const void *left, const void *right)
-{
-	return profile_split_compare(left, right);
-}
-
 static int add_split(void *sum, void *part)
 {
 	struct profile_split *split = sum;
@@ -225,7 +220,7 @@ static int add_split(void *sum, void *part)
 }
 
 #define FOLD_SPLITS(profile)                                                                       \
-	FOLD(profile, splits, profile_split_members, compare_folded_splits, NULL, add_split)
+	FOLD(profile, splits, profile_split_members, profile_split_compare, NULL, add_split)
 
 int profile_splits_fold(struct profile *profile)
 {
@@ -520,11 +515,6 @@ static void key_site(const void *element, uint64_t key[2])
 	key[1] = site->offset;
 }
 
-static int compare_folded_roots(const void *left, const void *right)
-{
-	return profile_root_compare(left, right);
-}
-
 static int add_root(void *sum, void *part)
 {
 	struct profile_root *root = sum;
@@ -687,7 +677,7 @@ int profile_callers_fold(struct profile_callers *callers)
 	const struct folding sites =
 		FOLD(callers, sites, NULL, profile_site_compare, key_site, NULL);
 	const struct folding roots =
-		FOLD(callers, roots, profile_root_members, compare_folded_roots, NULL, add_root);
+		FOLD(callers, roots, profile_root_members, profile_root_compare, NULL, add_root);
 	cleanup_free uint32_t *site_ids = calloc(callers->nr_sites + 1, sizeof(*site_ids));
 	cleanup_free uint32_t *root_ids = calloc(callers->nr_roots + 1, sizeof(*root_ids));
 	cleanup_free uint32_t *node_ids = calloc(callers->nr_nodes + 1, sizeof(*node_ids));

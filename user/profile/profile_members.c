@@ -26,6 +26,11 @@
 #define KNOWN(owner, member, known, ...)                                                           \
 	VALUE(owner, member, U64, .shape = MEMBER_KNOWN, .other = offsetof(struct owner, known),   \
 	      .optional = true)
+/* The target and split that something belongs to. */
+#define OWNER(owner)                                                                               \
+	VALUE(owner, target, U32), VALUE(owner, pid, PID),                                         \
+		VALUE(owner, process, STRING_OR_NULL, .optional = true),                           \
+		VALUE(owner, cgroup, STRING_OR_NULL)
 #define SPECIAL(word, kind, ...)                                                                   \
 	{                                                                                          \
 		.key = word, .type = MEMBER_##kind, ##__VA_ARGS__                                  \
@@ -56,10 +61,7 @@ const struct profile_member profile_target_members[] = {
 };
 
 const struct profile_member profile_split_members[] = {
-	VALUE(profile_split, target, U32),
-	VALUE(profile_split, pid, PID),
-	VALUE(profile_split, process, STRING_OR_NULL, .optional = true),
-	VALUE(profile_split, cgroup, STRING_OR_NULL),
+	OWNER(profile_split),
 	VALUE(profile_split, ticks, U64),
 	VALUE(profile_split, cpu_ns, U64),
 	{ 0 },
@@ -117,10 +119,7 @@ const struct profile_member profile_histogram_members[] = {
 };
 
 const struct profile_member profile_root_members[] = {
-	VALUE(profile_root, target, U32),
-	VALUE(profile_root, pid, PID),
-	VALUE(profile_root, process, STRING_OR_NULL, .optional = true),
-	VALUE(profile_root, cgroup, STRING_OR_NULL),
+	OWNER(profile_root),
 	VALUE(profile_root, end, WALK_END),
 	VALUE(profile_root, ticks, U64),
 	{ 0 },
@@ -135,10 +134,7 @@ static bool has_end(const void *object)
 
 /* The same of waits. */
 static const struct profile_member wait_root_members[] = {
-	VALUE(profile_root, target, U32),
-	VALUE(profile_root, pid, PID),
-	VALUE(profile_root, process, STRING_OR_NULL, .optional = true),
-	VALUE(profile_root, cgroup, STRING_OR_NULL),
+	OWNER(profile_root),
 	VALUE(profile_root, class, U32),
 	VALUE(profile_root, end, WALK_END, .optional = true, .is_written = has_end),
 	VALUE_AT(0, "ns", profile_root, ticks, U64),
@@ -195,10 +191,7 @@ static const struct profile_member wait_sum_members[] = {
 };
 
 const struct profile_member profile_wait_account_members[] = {
-	VALUE(profile_wait_account, target, U32),
-	VALUE(profile_wait_account, pid, PID),
-	VALUE(profile_wait_account, process, STRING_OR_NULL, .optional = true),
-	VALUE(profile_wait_account, cgroup, STRING_OR_NULL),
+	OWNER(profile_wait_account),
 	VALUE(profile_wait_account, wall_ns, U64),
 	VALUE(profile_wait_account, cpu_ns, U64),
 	VALUE(profile_wait_account, runnable_ns, U64),

@@ -16,8 +16,9 @@ static int compare_owners(const struct profile_split *a, const struct profile_sp
 	return compare_text(a->cgroup, b->cgroup);
 }
 
-int profile_split_compare(const struct profile_split *a, const struct profile_split *b)
+int profile_split_compare(const void *left, const void *right)
 {
+	const struct profile_split *a = left, *b = right;
 	int order = compare_owners(a, b);
 
 	return order ? order : compare_text(a->process, b->process);

@@ -10,7 +10,7 @@
 #define PROFILE_NO_SPLIT SIZE_MAX
 
 /* Compares by owner, like strcmp(): 0 if both belong to the same process or cgroup. */
-int profile_split_compare(const struct profile_split *a, const struct profile_split *b);
+int profile_split_compare(const void *left, const void *right);
 
 /* Returns all splits in that order; the caller frees the array. NULL: out of memory. */
 const struct profile_split **profile_splits_sorted(const struct profile *profile);

@@ -8,6 +8,13 @@
 #include "base/util.h"
 #include "profile/profile.h"
 
+int profile_wait_class_compare(const void *left, const void *right)
+{
+	const struct profile_wait_class *a = left, *b = right;
+
+	return strcmp(a->name, b->name) ?: a->io - b->io;
+}
+
 uint32_t profile_waits_runnable(const struct profile_waits *waits)
 {
 	uint32_t i = 0;
@@ -44,13 +51,6 @@ static struct wait_balance *balance_of(const struct wait_check *c, uint32_t targ
 	return &c->balances[(size_t)target * c->waits->nr_classes + class];
 }
 
-static int compare_classes(const void *left, const void *right)
-{
-	const struct profile_wait_class *a = left, *b = right;
-
-	return strcmp(a->name, b->name) ?: a->io - b->io;
-}
-
 static int check_classes(const struct wait_check *c)
 {
 	const size_t nr = c->waits->nr_classes;
@@ -61,9 +61,9 @@ static int check_classes(const struct wait_check *c)
 		return error_errno(c->err, -ENOMEM, "%s", c->name);
 	if (nr)
 		memcpy(sorted, c->waits->classes, nr * sizeof(*sorted));
-	SORT(sorted, nr, compare_classes);
+	SORT(sorted, nr, profile_wait_class_compare);
 	for (i = 1; i < nr; i++)
-		if (!compare_classes(&sorted[i - 1], &sorted[i]))
+		if (!profile_wait_class_compare(&sorted[i - 1], &sorted[i]))
 			return error_set(c->err, -EBADMSG, "%s: a class of waits occurs twice",
 					 c->name);
 	return 0;

@@ -68,6 +68,9 @@ struct profile_waits {
 	struct profile_callers tree;
 };
 
+/* Compares two classes like strcmp(). */
+int profile_wait_class_compare(const void *left, const void *right);
+
 void profile_waits_free(struct profile_waits *waits); /* NULL is fine */
 
 /* The index of the class of runnable time; nr_classes: there is none. */

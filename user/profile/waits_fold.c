@@ -11,13 +11,6 @@
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-static int compare_classes(const void *left, const void *right)
-{
-	const struct profile_wait_class *a = left, *b = right;
-
-	return strcmp(a->name, b->name) ?: a->io - b->io;
-}
-
 static void renumber_classes(struct profile_waits *waits, const uint32_t *ids)
 {
 	size_t i, j;
@@ -94,8 +87,8 @@ static int add_account(void *sum, void *part)
 
 int profile_waits_fold(struct profile_waits *waits)
 {
-	const struct folding classes =
-		FOLD(waits, classes, profile_wait_class_members, compare_classes, NULL, NULL);
+	const struct folding classes = FOLD(waits, classes, profile_wait_class_members,
+					    profile_wait_class_compare, NULL, NULL);
 	const struct folding accounts = FOLD(waits, accounts, profile_wait_account_members,
 					     compare_accounts, NULL, add_account);
 	cleanup_free uint32_t *ids = calloc(waits->nr_classes + 1, sizeof(*ids));

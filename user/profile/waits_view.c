@@ -141,14 +141,8 @@ static int add_targets(struct view_maker *maker, bool with_cpu)
 static int compare_owners(const void *left, const void *right)
 {
 	const struct profile_root *const *x = left, *const *y = right;
-	const struct profile_root *a = *x, *b = *y;
-	int order = compare_u64(a->target, b->target);
 
-	if (!order)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (!order)
-		order = compare_text(a->process, b->process);
-	return order ? order : compare_text(a->cgroup, b->cgroup);
+	return profile_root_compare_owners(*x, *y);
 }
 
 static int add_bins(const struct view_maker *maker, const uint64_t *sums,
