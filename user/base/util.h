@@ -93,6 +93,16 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static inline int compare_i64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static inline int compare_double(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
 int compare_text(const char *a, const char *b);
 
 /* Define such a function, which compares elements by one member, or by two. */

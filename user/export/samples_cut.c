@@ -273,12 +273,11 @@ static struct member member_of(const struct samples *samples, const struct sampl
 static int compare_groups(const void *left, const void *right)
 {
 	const struct member *a = left, *b = right;
-	int order = compare_u64(a->mapping, b->mapping);
+	int order = compare_u64(a->mapping, b->mapping) ?: compare_u64(a->kind, b->kind);
 
-	order = order ? order : compare_u64(a->kind, b->kind);
-	order = order ? order : compare_u64(a->name, b->name);
-	order = order ? order : compare_u64(a->sample->process, b->sample->process);
-	return order ? order : compare_u64(a->sample->callers, b->sample->callers);
+	order = order ?: compare_u64(a->name, b->name);
+	order = order ?: compare_u64(a->sample->process, b->sample->process);
+	return order ?: compare_u64(a->sample->callers, b->sample->callers);
 }
 
 /* Fixes the order of samples with equal ticks, too. */
@@ -286,10 +285,9 @@ static int compare_coldest(const void *left, const void *right)
 {
 	const struct sample *a = ((const struct member *)left)->sample;
 	const struct sample *b = ((const struct member *)right)->sample;
-	int order = compare_u64(a->ticks, b->ticks);
+	int order = compare_u64(a->ticks, b->ticks) ?: compare_u64(a->ns, b->ns);
 
-	order = order ? order : compare_u64(a->ns, b->ns);
-	return order ? order : (a < b) - (a > b);
+	return order ?: (a < b) - (a > b);
 }
 
 /*

@@ -8,24 +8,17 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-static int compare_processes(const struct profile_histogram *x, const struct profile_histogram *y)
-{
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	/* Several processes may have had one pid, one after the other. */
-	return compare_text(x->process, y->process);
-}
-
 int stack_compare_groups(const struct stacks *stacks, const struct stack *a, const struct stack *b)
 {
 	const struct profile_histogram *x = a->histogram, *y = b->histogram;
-	int order = 0;
+	int order = compare_u64(x->target, y->target);
 
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
+	/* Several processes may have had one pid, one after the other. */
 	if (stacks->by_process)
-		order = compare_processes(x, y);
-	return order ? order : compare_text(x->cgroup, y->cgroup);
+		order = order				    ?:
+				compare_i64(x->pid, y->pid) ?:
+							      compare_text(x->process, y->process);
+	return order ?: compare_text(x->cgroup, y->cgroup);
 }
 
 const char *stack_function(const struct stack *stack)
@@ -89,14 +82,9 @@ static int compare_stacks(const void *left, const void *right, void *stacks)
 	const struct stack *a = left, *b = right;
 	int order = stack_compare_groups(stacks, a, b);
 
-	if (order)
-		return order;
-	if (a->histogram->object != b->histogram->object)
-		return a->histogram->object < b->histogram->object ? -1 : 1;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return a->callers == b->callers ? a->in_kernel - b->in_kernel :
-					  compare_u64(a->callers, b->callers);
+	order = order ?: compare_u64(a->histogram->object, b->histogram->object);
+	order = order ?: compare_u64((uintptr_t)a->function, (uintptr_t)b->function);
+	return order ?: compare_u64(a->callers, b->callers) ?: a->in_kernel - b->in_kernel;
 }
 
 static void add_up_stacks(struct stack *sum, const struct stack *stack)

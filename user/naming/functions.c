@@ -80,12 +80,9 @@ struct resolver {
 static int compare_function_hits(const void *left, const void *right)
 {
 	const struct function_hit *a = left, *b = right;
+	int order = compare_u64(a->offset, b->offset) ?: compare_u64(a->size, b->size);
 
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+	return order ?: compare_u64((uintptr_t)a->symbol, (uintptr_t)b->symbol);
 }
 
 static void combine_hits(void *first, const void *equal)

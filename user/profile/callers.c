@@ -20,7 +20,7 @@ int profile_site_compare(const void *left, const void *right)
 
 int profile_root_compare_owners(const struct profile_root *a, const struct profile_root *b)
 {
-	int order = compare_u64(a->target, b->target) ?: (a->pid > b->pid) - (a->pid < b->pid);
+	int order = compare_u64(a->target, b->target) ?: compare_i64(a->pid, b->pid);
 
 	return order ?: compare_text(a->process, b->process) ?: compare_text(a->cgroup, b->cgroup);
 }

@@ -249,15 +249,10 @@ bool profile_cpu_time(const struct profile *profile, uint64_t *result)
 
 int profile_compare_texts(const struct profile_histogram *a, const struct profile_histogram *b)
 {
-	int order = compare_u64(a->target, b->target);
+	int order = compare_u64(a->target, b->target) ?: compare_u64(a->object, b->object);
 
-	if (!order)
-		order = compare_u64(a->object, b->object);
-	if (!order)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (!order)
-		order = compare_text(a->process, b->process);
-	return order ? order : compare_text(a->cgroup, b->cgroup);
+	order = order ?: compare_i64(a->pid, b->pid) ?: compare_text(a->process, b->process);
+	return order ?: compare_text(a->cgroup, b->cgroup);
 }
 
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)

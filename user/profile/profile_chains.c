@@ -54,9 +54,8 @@ static int compare_texts(const void *left, const void *right)
 	const struct profile_histogram *b = &((const struct histogram_key *)right)->key;
 	int order = profile_compare_texts(a, b);
 
-	if (!order)
-		order = compare_u64(a->bytes_per_bin, b->bytes_per_bin);
-	return order ? order : compare_u64(a->offset, b->offset);
+	order = order ?: compare_u64(a->bytes_per_bin, b->bytes_per_bin);
+	return order ?: compare_u64(a->offset, b->offset);
 }
 
 /*

@@ -36,11 +36,9 @@ static bool same_key(const struct element *a, const struct element *b)
 static int compare_keys(const void *left, const void *right)
 {
 	const struct element *a = left, *b = right;
-	int order = compare_u64(a->key[0], b->key[0]);
+	int order = compare_u64(a->key[0], b->key[0]) ?: compare_u64(a->key[1], b->key[1]);
 
-	if (!order)
-		order = compare_u64(a->key[1], b->key[1]);
-	return order ? order : (a->at > b->at) - (a->at < b->at);
+	return order ?: (a->at > b->at) - (a->at < b->at);
 }
 
 static int compare_elements(const void *left, const void *right, void *context)
@@ -176,15 +174,9 @@ static int compare_folded_targets(const void *left, const void *right)
 	const struct profile_target *a = left, *b = right;
 	int order = profile_target_is_call(a) - profile_target_is_call(b);
 
-	if (!order)
-		order = strcmp(a->kind, b->kind);
-	if (!order)
-		order = strcmp(a->name, b->name);
-	if (!order)
-		order = compare_text(a->cgroup, b->cgroup);
-	if (!order)
-		order = compare_text(a->host, b->host);
-	return order ? order : compare_u64(a->period_ns, b->period_ns);
+	order = order ?: strcmp(a->kind, b->kind) ?: strcmp(a->name, b->name);
+	order = order ?: compare_text(a->cgroup, b->cgroup) ?: compare_text(a->host, b->host);
+	return order ?: compare_u64(a->period_ns, b->period_ns);
 }
 
 /* If a part lacks a figure, the sum lacks it, too. */
@@ -238,20 +230,14 @@ struct placed_object {
 static int compare_texts(const struct profile_object *a, const struct profile_object *b)
 {
 	size_t i;
-	int order;
+	int order = compare_u64(a->nr_text, b->nr_text);
 
-	if (a->nr_text != b->nr_text)
-		return compare_u64(a->nr_text, b->nr_text);
-	for (i = 0; i < a->nr_text; i++) {
+	for (i = 0; !order && i < a->nr_text; i++) {
 		order = compare_u64(a->text[i].offset, b->text[i].offset);
-		if (!order)
-			order = compare_u64(a->text[i].address, b->text[i].address);
-		if (!order)
-			order = compare_u64(a->text[i].size, b->text[i].size);
-		if (order)
-			return order;
+		order = order ?: compare_u64(a->text[i].address, b->text[i].address);
+		order = order ?: compare_u64(a->text[i].size, b->text[i].size);
 	}
-	return 0;
+	return order;
 }
 
 /*
@@ -262,16 +248,12 @@ static int compare_folded_objects(const void *left, const void *right)
 {
 	const struct placed_object *x = left, *y = right;
 	const struct profile_object *a = &x->object, *b = &y->object;
-	int order = compare_u64(a->kind, b->kind);
+	int order = compare_u64(a->kind, b->kind) ?: compare_text(a->build_id, b->build_id);
 
-	if (!order)
-		order = compare_text(a->build_id, b->build_id);
 	if (order || (a->build_id && a->kind == PROFILE_FILE))
 		return order;
-	order = compare_text(a->path, b->path);
-	if (!order)
-		order = compare_texts(a, b);
-	return order ? order : compare_text(x->host, y->host);
+	order = compare_text(a->path, b->path) ?: compare_texts(a, b);
+	return order ?: compare_text(x->host, y->host);
 }
 
 /* If a file has several paths, keep the alphabetically first, with its text. */
@@ -280,8 +262,7 @@ static int add_object(void *sum, void *part)
 	struct placed_object *object = sum, *other = part, kept = *object;
 	int order = compare_text(other->object.path, object->object.path);
 
-	if (!order)
-		order = compare_texts(&other->object, &object->object);
+	order = order ?: compare_texts(&other->object, &object->object);
 	if (order < 0) {
 		*object = *other;
 		*other = kept;
@@ -373,13 +354,10 @@ static int compare_shapes(const struct profile_histogram *a, const struct profil
 static int compare_folded_histograms(const void *left, const void *right)
 {
 	const struct profile_histogram *a = left, *b = right;
-	int order = profile_compare_texts(a, b);
+	int order = profile_compare_texts(a, b) ?: compare_shapes(a, b);
 
-	if (!order)
-		order = compare_shapes(a, b);
-	if (!order)
-		order = compare_text(a->stopped, b->stopped);
-	return order ? order : compare_text(a->dialect, b->dialect);
+	order = order ?: compare_text(a->stopped, b->stopped);
+	return order ?: compare_text(a->dialect, b->dialect);
 }
 
 static void key_histogram(const void *element, uint64_t key[2])
@@ -440,14 +418,9 @@ static int add_histogram(void *sum, void *part)
 static int compare_folded_functions(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
+	int order = compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
 
-	if (a->object != b->object)
-		return compare_u64(a->object, b->object);
-	if (a->offset != b->offset)
-		return compare_u64(a->offset, b->offset);
-	if (a->size != b->size)
-		return compare_u64(a->size, b->size);
-	return strcmp(a->name, b->name);
+	return order ?: compare_u64(a->size, b->size) ?: strcmp(a->name, b->name);
 }
 
 static void key_function(const void *element, uint64_t key[2])
@@ -474,23 +447,17 @@ static int add_function(void *sum, void *part)
 static int compare_hosts(const void *left, const void *right)
 {
 	const struct profile_host *a = left, *b = right;
-	int order = compare_text(a->name, b->name);
+	int order = compare_text(a->name, b->name) ?: compare_text(a->kernel, b->kernel);
 
-	if (!order)
-		order = compare_text(a->kernel, b->kernel);
-	if (!order)
-		order = compare_text(a->arch, b->arch);
-	return order ? order : compare_u64(a->cpus, b->cpus);
+	return order ?: compare_text(a->arch, b->arch) ?: compare_u64(a->cpus, b->cpus);
 }
 
 static int compare_labels(const void *left, const void *right)
 {
 	const struct profile_label *a = left, *b = right;
-	int order = compare_text(a->host, b->host);
+	int order = compare_text(a->host, b->host) ?: compare_text(a->cgroup, b->cgroup);
 
-	if (!order)
-		order = compare_text(a->cgroup, b->cgroup);
-	return order ? order : strcmp(a->key, b->key);
+	return order ?: strcmp(a->key, b->key);
 }
 
 /* Keeps the alphabetically first value, so that the order of a merge does not matter. */

@@ -121,11 +121,8 @@ int profile_compare_times(const char *a, const char *b)
 {
 	const char *fraction_a, *fraction_b;
 	int64_t x = profile_seconds(a, &fraction_a), y = profile_seconds(b, &fraction_b);
-	int order = (x > y) - (x < y);
 
-	if (!order)
-		order = compare_fractions(fraction_a, fraction_b);
-	return order ? order : strcmp(a, b);
+	return compare_i64(x, y) ?: compare_fractions(fraction_a, fraction_b) ?: strcmp(a, b);
 }
 
 int profile_fill_head(struct profile *profile, const struct timespec *started)

@@ -110,11 +110,9 @@ int profile_notes_compare(const void *left, const void *right)
 	const struct note a = read_note(*(char *const *)left), b = read_note(*(char *const *)right);
 	int order = strncmp(a.text, b.text, min_size(a.begins, b.begins));
 
-	if (!order)
-		order = compare_u64(a.begins, b.begins);
-	if (!order)
-		order = strncmp(a.rest, b.rest, min_size(a.same, b.same));
-	return order ? order : compare_u64(a.same, b.same);
+	order = order ?: compare_u64(a.begins, b.begins);
+	order = order ?: strncmp(a.rest, b.rest, min_size(a.same, b.same));
+	return order ?: compare_u64(a.same, b.same);
 }
 
 static char *count_up(const struct note *a, const struct note *b)
@@ -130,11 +128,9 @@ static char *count_up(const struct note *a, const struct note *b)
 static int compare_objects(const struct note *a, const struct note *b)
 {
 	const char *x = a->text + a->begins, *y = b->text + b->begins;
-	int order = strncmp(x, y, min_size(a->name, b->name));
+	int order = strncmp(x, y, min_size(a->name, b->name)) ?: compare_u64(a->name, b->name);
 
-	if (!order)
-		order = compare_u64(a->name, b->name);
-	return order ? order : strcmp(a->rest, b->rest);
+	return order ?: strcmp(a->rest, b->rest);
 }
 
 /*

@@ -9,19 +9,16 @@
 /* Compares all but the name. */
 static int compare_owners(const struct profile_split *a, const struct profile_split *b)
 {
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return compare_text(a->cgroup, b->cgroup);
+	int order = compare_u64(a->target, b->target) ?: compare_i64(a->pid, b->pid);
+
+	return order ?: compare_text(a->cgroup, b->cgroup);
 }
 
 int profile_split_compare(const void *left, const void *right)
 {
 	const struct profile_split *a = left, *b = right;
-	int order = compare_owners(a, b);
 
-	return order ? order : compare_text(a->process, b->process);
+	return compare_owners(a, b) ?: compare_text(a->process, b->process);
 }
 
 bool profile_split_is_rest(const struct profile_split *split)
@@ -50,9 +47,8 @@ static int compare_names(const void *left, const void *right)
 {
 	const struct profile_split *const *a = left, *const *b = right;
 
-	if ((*a)->target != (*b)->target)
-		return (*a)->target < (*b)->target ? -1 : 1;
-	return compare_text((*a)->process, (*b)->process);
+	return compare_u64((*a)->target, (*b)->target) ?:
+							 compare_text((*a)->process, (*b)->process);
 }
 
 static const struct profile_split **sort_splits(const struct profile *profile,

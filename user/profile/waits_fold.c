@@ -24,12 +24,7 @@ static void renumber_classes(struct profile_waits *waits, const uint32_t *ids)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-static int compare_sums(const void *left, const void *right)
-{
-	const struct profile_wait_sum *a = left, *b = right;
-
-	return compare_u64(a->class, b->class);
-}
+DEFINE_COMPARE(compare_sums, struct profile_wait_sum, class)
 
 static void add_sum(void *first, const void *equal)
 {
@@ -48,11 +43,9 @@ static void join_sums(struct profile_wait_account *account)
 static int compare_accounts(const void *left, const void *right)
 {
 	const struct profile_wait_account *a = left, *b = right;
-	int order = compare_u64(a->target, b->target);
+	int order = compare_u64(a->target, b->target) ?: compare_i64(a->pid, b->pid);
 
-	order = order ?: (a->pid > b->pid) - (a->pid < b->pid);
-	order = order ?: compare_text(a->process, b->process);
-	return order ?: compare_text(a->cgroup, b->cgroup);
+	return order ?: compare_text(a->process, b->process) ?: compare_text(a->cgroup, b->cgroup);
 }
 
 static void add_account_figures(struct profile_wait_account *sum,

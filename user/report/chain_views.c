@@ -234,14 +234,9 @@ struct shown_context {
 static int compare_shown_contexts(const void *left, const void *right)
 {
 	const struct shown_context *a = left, *b = right;
+	int order = compare_u64(a->parent, b->parent) ?: compare_double(b->ns, a->ns);
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	return compare_u64(a->context, b->context);
+	return order ?: compare_u64(b->ticks, a->ticks) ?: compare_u64(a->context, b->context);
 }
 
 struct tree_writer {

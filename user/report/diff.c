@@ -156,25 +156,18 @@ static int compare_names(const struct diff_row *a, const struct diff_row *b)
 	if (!a->name || !b->name)
 		return compare_text(a->name, b->name);
 	order = memcmp(a->name, b->name, a->stem < b->stem ? a->stem : b->stem);
-	return order ? order : (a->stem > b->stem) - (a->stem < b->stem);
+	return order ?: compare_u64(a->stem, b->stem);
 }
 
 int diff_compare_place(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
-	int order = compare_text(a->object, b->object);
+	int order = compare_text(a->object, b->object) ?: compare_text(a->file, b->file);
 
-	if (!order)
-		order = compare_text(a->file, b->file);
-	if (!order)
-		order = (a->line > b->line) - (a->line < b->line);
-	if (!order)
-		order = compare_text(a->wait_class, b->wait_class);
-	if (!order)
-		order = compare_text(a->caller_object, b->caller_object);
-	if (!order)
-		order = compare_text(a->caller, b->caller);
-	return order ? order : compare_names(a, b);
+	order = order ?: compare_u64(a->line, b->line);
+	order = order ?: compare_text(a->wait_class, b->wait_class);
+	order = order ?: compare_text(a->caller_object, b->caller_object);
+	return order ?: compare_text(a->caller, b->caller) ?: compare_names(a, b);
 }
 
 struct diff_row diff_row_of_text(const struct diff_profile *side, const struct report_row *row)
@@ -267,7 +260,7 @@ static int compare_probability(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
 
-	return (a->probability > b->probability) - (a->probability < b->probability);
+	return compare_double(a->probability, b->probability);
 }
 
 static int find_significant(struct diff *diff)
@@ -298,19 +291,12 @@ static int find_significant(struct diff *diff)
 static int compare_change(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
-	const double change = fabs(a->change) - fabs(b->change);
-	const double own = fabs(a->own_change) - fabs(b->own_change);
+	int order = b->significant - a->significant ?: compare_double(b->rank, a->rank);
 
-	if (a->significant != b->significant)
-		return a->significant ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank > b->rank ? -1 : 1;
 	/* The cause of a change comes before rows that only pass it on. */
-	if (change != 0)
-		return change < 0 ? -1 : 1;
-	if (own != 0)
-		return own > 0 ? -1 : 1;
-	return diff_compare_place(left, right);
+	order = order ?: compare_double(fabs(a->change), fabs(b->change));
+	order = order ?: compare_double(fabs(b->own_change), fabs(a->own_change));
+	return order ?: diff_compare_place(left, right);
 }
 
 static struct diff_total total_of(const struct diff_profile *old, const struct diff_profile *new)

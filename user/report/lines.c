@@ -181,11 +181,8 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 static int compare_line(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
-	int order;
+	int order = compare_u64(a->object, b->object) ?: compare_text(a->file, b->file);
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	order = compare_text(a->file, b->file);
 	if (order)
 		return order;
 	if (!a->file)
@@ -279,11 +276,10 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 int row_compare_source(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
+	int order = compare_u64(a->object, b->object) ?: b->scattered - a->scattered;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a->scattered != b->scattered)
-		return a->scattered ? -1 : 1;
+	if (order)
+		return order;
 	if (!a->scattered)
 		return compare_u64(a->offset, b->offset);
 	return compare_u64(a->line, b->line) ?: strcmp(a->name, b->name);

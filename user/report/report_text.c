@@ -56,12 +56,9 @@ struct shown_row {
 static int compare_shown(const void *left, const void *right)
 {
 	const struct shown_row *a = left, *b = right;
-	int order = strcmp(a->shown, b->shown);
+	int order = strcmp(a->shown, b->shown) ?: compare_text(a->row->name, b->row->name);
 
-	if (!order)
-		order = compare_text(a->row->name, b->row->name);
-	if (!order)
-		order = compare_text(a->row->wait_class, b->row->wait_class);
+	order = order ?: compare_text(a->row->wait_class, b->row->wait_class);
 	/* Without a name, the offset is shown. */
 	return order || a->row->name ? order : compare_u64(a->row->offset, b->row->offset);
 }

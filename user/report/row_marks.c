@@ -57,11 +57,9 @@ uint32_t row_marks_add_outer(struct row_marks *marks, uint32_t inner)
 
 static int compare_mark_place(const struct mark_place *a, const struct mark_place *b)
 {
-	if (a->object != b->object)
-		return compare_u64(a->object, b->object);
-	if (a->offset != b->offset)
-		return compare_u64(a->offset, b->offset);
-	return compare_u64(a->size, b->size);
+	int order = compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
+
+	return order ?: compare_u64(a->size, b->size);
 }
 
 uint32_t row_marks_find(const struct row_marks *marks, const struct mark_place *place)

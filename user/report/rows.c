@@ -50,12 +50,9 @@ void rows_free(struct report_rows *rows)
 int row_compare_place(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
+	int order = compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
 
-	if (a->object != b->object)
-		return compare_u64(a->object, b->object);
-	if (a->offset != b->offset)
-		return compare_u64(a->offset, b->offset);
-	return compare_u64(a->size, b->size);
+	return order ?: compare_u64(a->size, b->size);
 }
 
 static void add_row(struct report_rows *rows, struct report_row *sum, const struct report_row *row)

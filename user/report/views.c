@@ -152,12 +152,9 @@ static bool is_split(const struct profile *profile, enum report_by by)
 int row_compare_split(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
+	int order = compare_i64(a->pid, b->pid) ?: compare_text(a->cgroup, b->cgroup);
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->cgroup || b->cgroup)
-		return compare_text(a->cgroup, b->cgroup);
-	return compare_text(a->name, b->name);
+	return order || a->cgroup ? order : compare_text(a->name, b->name);
 }
 
 struct report_row row_of_split(const struct profile_histogram *histogram, enum report_by by)
@@ -308,15 +305,12 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 static int compare_heat(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
+	int order = compare_double(b->ns, a->ns) ?: compare_u64(b->ticks, a->ticks);
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->ticks != b->ticks)
-		return compare_u64(b->ticks, a->ticks);
-	if (a->inclusive_ns != b->inclusive_ns)
-		return a->inclusive_ns > b->inclusive_ns ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
+	order = order ?: compare_double(b->inclusive_ns, a->inclusive_ns);
+	order = order ?: compare_i64(a->pid, b->pid);
+	if (order)
+		return order;
 	if (a->cgroup && b->cgroup)
 		return strcmp(a->cgroup, b->cgroup);
 	if (a->scattered && b->scattered && a->object == b->object)
@@ -328,9 +322,7 @@ static int compare_inclusive(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
-	if (a->inclusive_ns != b->inclusive_ns)
-		return a->inclusive_ns > b->inclusive_ns ? -1 : 1;
-	return compare_heat(a, b);
+	return compare_double(b->inclusive_ns, a->inclusive_ns) ?: compare_heat(a, b);
 }
 
 /* If more rows are wanted, sort all. */

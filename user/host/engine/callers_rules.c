@@ -261,12 +261,7 @@ struct table_place {
 	uint16_t state;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-	const struct table_place *a = left, *b = right;
-
-	return compare_u64(a->at, b->at);
-}
+DEFINE_COMPARE(compare_places, struct table_place, at)
 
 /* All tables, by place. */
 static uint32_t list_tables(const struct callers_rules *rules, struct table_place *list)

@@ -189,13 +189,7 @@ int session_read_texts(struct session *session)
 
 /* --- code that was replaced ------------------------------------------------------------------- */
 
-static int compare_codes(const void *left, const void *right)
-{
-	const struct jit_code *a = left, *b = right;
-	int order = compare_u64(a->start, b->start);
-
-	return order ? order : compare_u64(a->line, b->line);
-}
+DEFINE_COMPARE_2(compare_codes, struct jit_code, start, line)
 
 /* By place. If several came and went since the last reading, the first was there longest. */
 static size_t sort_codes(struct jit_code *codes, size_t nr)

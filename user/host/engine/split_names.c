@@ -30,14 +30,7 @@ int split_names_add(struct split_names *names, uint64_t id, char *name, struct e
 	return 0;
 }
 
-static int compare_split_names(const void *left, const void *right)
-{
-	const struct split_name *a = left, *b = right;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
-}
+DEFINE_COMPARE_2(compare_split_names, struct split_name, id, order)
 
 void split_names_sort(struct split_names *names)
 {

@@ -156,12 +156,7 @@ static int add_nodes(struct building *building)
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
-static int compare_bins(const void *left, const void *right)
-{
-	const struct profile_bin *a = left, *b = right;
-
-	return compare_u64(a->index, b->index);
-}
+DEFINE_COMPARE(compare_bins, struct profile_bin, index)
 
 /* Joins equal bins, and frees the memory that is left. */
 static void join_bins(struct profile_bins *bins)
@@ -213,29 +208,21 @@ static int name_split(struct filling *filling, const struct bins_key *key,
 	struct seen_names *names = filling->names;
 	const struct space *space = &filling->store->texts[key->text].space;
 	const struct space_info *info = filling->infos[key->text];
-	const struct split_name *told = key->split ? split_names_find(names->splits, key->split) :
-						     NULL;
-	const char *name = told ? told->name : NULL;
 
-	histogram->pid = -1;
-	if (key->split && names->split == SPLIT_CGROUP) {
-		names->nr_nameless += !name;
-		histogram->cgroup = split_cgroup_name(names->splits, key->split);
-		if (!histogram->cgroup)
-			return -ENOMEM;
-		name = NULL;
-	} else if (key->split) {
-		histogram->pid = split_pid(key->split);
-	}
+	if (filling_name_split(filling, key->split, &histogram->pid, &histogram->process,
+			       &histogram->cgroup))
+		return -ENOMEM;
+	if (histogram->cgroup)
+		names->nr_nameless += !split_names_find(names->splits, key->split);
 	/* Anonymous text always belongs to one process, with any split. */
-	if (space->kind == SPACE_ANON && space->b) {
-		if (histogram->pid < 0)
-			histogram->pid = (int64_t)space->b;
-		if (!name && info && histogram->pid == (int64_t)space->b)
-			name = info->comm;
-	}
-	histogram->process = name ? strdup(name) : NULL;
-	return name && !histogram->process ? -ENOMEM : 0;
+	if (space->kind != SPACE_ANON || !space->b)
+		return 0;
+	if (histogram->pid < 0)
+		histogram->pid = (int64_t)space->b;
+	if (histogram->process || !info || histogram->pid != (int64_t)space->b)
+		return 0;
+	histogram->process = strdup(info->comm);
+	return histogram->process ? 0 : -ENOMEM;
 }
 
 /* Moves the bins to the profile. */

@@ -15,15 +15,12 @@
  */
 static int compare_spaces(const struct space *a, const struct space *b)
 {
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->kind != SPACE_FILE && a->a != b->a)
-		return compare_u64(a->a, b->a);
-	if (a->b != b->b)
-		return compare_u64(a->b, b->b);
-	if (a->dev != b->dev)
-		return compare_u64(a->dev, b->dev);
-	return compare_u64(a->generation, b->generation);
+	int order = compare_u64(a->kind, b->kind);
+
+	if (a->kind != SPACE_FILE)
+		order = order ?: compare_u64(a->a, b->a);
+	order = order ?: compare_u64(a->b, b->b) ?: compare_u64(a->dev, b->dev);
+	return order ?: compare_u64(a->generation, b->generation);
 }
 
 /* By object. Texts that were announced come first. */
@@ -34,9 +31,8 @@ static int compare_texts(const void *left, const void *right, void *context)
 	const struct store_text *texts = filling->store->texts;
 	int order = compare_spaces(&texts[a].space, &texts[b].space);
 
-	if (!order)
-		order = compare_u64(!filling->infos[a], !filling->infos[b]);
-	return order ? order : compare_u64(a, b);
+	order = order ?: compare_u64(!filling->infos[a], !filling->infos[b]);
+	return order ?: compare_u64(a, b);
 }
 
 static int find_likes(struct filling *filling)

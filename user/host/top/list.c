@@ -48,17 +48,12 @@ static bool chosen(const struct top_row *row, const struct top_choice *choice)
 	       has(top_row_place(row, choice->by, buffer), choice->filter);
 }
 
-static int compare_time(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_places(const struct top_row *a, const struct top_row *b, enum top_by by)
 {
 	char left[TOP_PLACE_BYTES], right[TOP_PLACE_BYTES];
 
 	if (by == TOP_PROCESSES)
-		return (a->pid > b->pid) - (a->pid < b->pid);
+		return compare_i64(a->pid, b->pid);
 	return strcasecmp(top_row_place(a, by, left), top_row_place(b, by, right));
 }
 
@@ -75,20 +70,12 @@ static int compare(const void *left, const void *right, void *arg)
 	else if (choice->sort == TOP_SORT_NAME)
 		order = strcasecmp(top_row_name(a), top_row_name(b));
 	else if (choice->sort == TOP_SORT_ALL)
-		order = compare_time(b->total_ns, a->total_ns);
+		order = compare_double(b->total_ns, a->total_ns);
 	else if (choice->sort == TOP_SORT_INCLUSIVE)
-		order = compare_time(b->inclusive_ns, a->inclusive_ns);
-	if (!order)
-		order = compare_time(b->ns, a->ns);
-	if (!order)
-		order = compare_time(b->total_ns, a->total_ns);
-	if (!order)
-		order = compare_u64(b->ticks, a->ticks);
-	if (!order)
-		order = strcmp(a->name, b->name);
-	if (!order)
-		order = compare_places(a, b, choice->by);
-	return order ? order : compare_u64(a->offset, b->offset);
+		order = compare_double(b->inclusive_ns, a->inclusive_ns);
+	order = order ?: compare_double(b->ns, a->ns) ?: compare_double(b->total_ns, a->total_ns);
+	order = order ?: compare_u64(b->ticks, a->ticks) ?: strcmp(a->name, b->name);
+	return order ?: compare_places(a, b, choice->by) ?: compare_u64(a->offset, b->offset);
 }
 
 int top_list_choose(struct top_list *list, const struct top_model *model,

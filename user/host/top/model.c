@@ -58,13 +58,9 @@ static int compare_identity(const void *left, const void *right)
 	const struct top_row *a = left, *b = right;
 	int order = compare_u64(a->offset, b->offset);
 
-	if (!order)
-		order = compare_u64((uint64_t)a->pid, (uint64_t)b->pid);
-	if (!order)
-		order = compare_u64(a->build, b->build);
-	if (!order)
-		order = compare_text(a->name, b->name);
-	return order ? order : compare_text(a->object, b->object);
+	order = order ?: compare_u64((uint64_t)a->pid, (uint64_t)b->pid);
+	order = order ?: compare_u64(a->build, b->build) ?: compare_text(a->name, b->name);
+	return order ?: compare_text(a->object, b->object);
 }
 
 static struct top_row *new_row(const struct top_row *from)
@@ -253,9 +249,7 @@ static int compare_worth(const void *left, const void *right)
 	const struct top_row *a = *(struct top_row *const *)left;
 	const struct top_row *b = *(struct top_row *const *)right;
 
-	if (a->ticks != b->ticks)
-		return compare_u64(b->ticks, a->ticks);
-	return compare_u64(b->total, a->total);
+	return compare_u64(b->ticks, a->ticks) ?: compare_u64(b->total, a->total);
 }
 
 /* Removes a quarter of the rows at once. Then not every interval has to sort. */
