@@ -133,6 +133,18 @@ Test(store_waits, the_longest_waits_keep_their_places)
 	cr_expect_eq(waits->nr_classes, 2);
 }
 
+Test(store_waits, places_stay_while_there_is_room)
+{
+	uint64_t before;
+
+	put_wait(put_wait(class_of(7), 10, 1, 0), 20, 2, 0);
+	add_half();
+	before = store_bytes(fixture.store);
+	cr_assert_eq(store_drop_places(fixture.store, before), 0);
+	cr_assert_eq(store_drop_places(fixture.store, before + 1), 0);
+	cr_expect_eq(time_below(fill(), false, END_FULL), 0);
+}
+
 static uint64_t first_split(void *ctx, uint32_t target, uint64_t split)
 {
 	(void)ctx;

@@ -339,12 +339,16 @@ int session_sum_waits(struct session *session,
 	return 0;
 }
 
-/* Makes room for some time. */
+/* Makes room for some time. Accounts have their part of the limit, and stay. */
 void session_limit_waits(struct session *session, uint64_t limit)
 {
-	if (session_waits_bytes(session) <= limit)
+	const uint64_t bytes = session_waits_bytes(session), room = limit / 4 * 3;
+	uint64_t accounts;
+
+	if (bytes <= limit)
 		return;
-	if (!store_drop_places(session->waits.store, limit / 4 * 3))
+	accounts = bytes - store_bytes(session->waits.store);
+	if (!store_drop_places(session->waits.store, accounts < room ? room - accounts : 0))
 		session->waits.dropped = true;
 }
 

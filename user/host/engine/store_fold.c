@@ -646,6 +646,8 @@ int store_drop_places(struct store *store, uint64_t bytes)
 		sizeof(struct store_node) + sizeof(struct node_waits) + sizeof(uint32_t);
 	bool all;
 
+	if (store_bytes(store) <= bytes)
+		return 0;
 	return fold_places(store, &step, (store_bytes(store) - bytes) / node_bytes + 1, 4, &all);
 }
 
