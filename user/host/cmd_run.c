@@ -111,6 +111,7 @@ static void say_waiting(const struct command_run *run, enum sample_event event)
 /* COMMAND may go on after --duration or the first signal; after the second we leave it alone. */
 static int await_command(struct command_run *run, enum sample_event event)
 {
+	sample_forget_signals(&run->loop);
 	say_waiting(run, event);
 	if (event == SAMPLE_OVER) {
 		if (sample_wait(&run->loop) == SAMPLE_ENDED)

@@ -317,6 +317,15 @@ enum sample_event sample_wait(struct sample_loop *loop)
 	return event;
 }
 
+void sample_forget_signals(struct sample_loop *loop)
+{
+	struct pollfd fd = { .fd = loop->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo signal;
+
+	while (poll(&fd, 1, 0) > 0 && read(loop->signal_fd, &signal, sizeof(signal)) > 0)
+		;
+}
+
 static int sooner(int timeout, uint64_t due_ns, uint64_t now)
 {
 	uint64_t ms;

@@ -87,6 +87,12 @@ enum sample_event sample_run(struct sample_loop *loop);
 /* Waits for one event after the session's end, without limit. */
 enum sample_event sample_wait(struct sample_loop *loop);
 
+/*
+ * Ignores signals that have come meanwhile. timeout(1) sends its signal to its command and then to
+ * its process group, and the copy of a signal must not count as a second one.
+ */
+void sample_forget_signals(struct sample_loop *loop);
+
 /* When the next file is made, including a short wait for names; 0: no series. */
 uint64_t sample_due(const struct sample_loop *loop);
 
