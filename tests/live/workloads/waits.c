@@ -278,7 +278,7 @@ static uint64_t is_ended(void)
 static void exec_child(const char *program)
 {
 	struct thread thread = { .name = "is_ended", .wait = is_ended };
-	char ms[24], begun[24], waited[24];
+	char ms[24], begun[24], waited[24], ended[24];
 	pid_t child = fork();
 
 	if (child) {
@@ -290,17 +290,21 @@ static void exec_child(const char *program)
 	snprintf(begun, sizeof(begun), "%lu", now());
 	start(&thread);
 	snprintf(waited, sizeof(waited), "%lu", sleeps());
-	printf("is_ended %d clock_nanosleep: ", thread.tid);
 	thread.inner = now() - thread.begun;
-	printf("%lu %lu %lu\n", thread.inner, thread.inner, thread.inner);
+	snprintf(ended, sizeof(ended), "%lu", thread.inner);
+	printf("is_ended %d clock_nanosleep: %lu ", thread.tid, thread.inner);
 	fflush(stdout);
-	execl(program, program, ms, "0", begun, waited, NULL);
+	execl(program, program, ms, "0", begun, waited, ended, NULL);
 	abort();
 }
 
-/* The time before the exec is in the arguments. */
-static int after_exec(uint64_t begun, uint64_t waited)
+/*
+ * The time before the exec is in the arguments. The other thread ended after it had waited for
+ * `ended`, and before now.
+ */
+static int after_exec(uint64_t begun, uint64_t waited, uint64_t ended)
 {
+	printf("%lu %lu\n", now() - begun, ended);
 	prctl(PR_SET_NAME, "execs");
 	waited += sleeps();
 	begun = now() - begun;
@@ -366,8 +370,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		wait_ns = atol(argv[1]) * MS;
-	if (argc > 4)
-		return after_exec(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
+	if (argc > 5)
+		return after_exec(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10),
+				  strtoul(argv[5], NULL, 10));
 	if (argc > 2)
 		return pool(strtoul(argv[2], NULL, 10));
 	files[0] = make_file();
