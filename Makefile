@@ -106,7 +106,7 @@ all: $(BIN) $(MAN_PAGES)
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev libseccomp-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
 PKGS_STATIC := libbz2-dev liblzma-dev libzstd-dev
-PKGS_CHECK := g++ libcriterion-dev libjson-c-dev libclang-rt-dev linux-perf musl-tools pkg-config valgrind python3 \
+PKGS_CHECK := g++ binutils-x86-64-linux-gnu libcriterion-dev libjson-c-dev libclang-rt-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux curl procps chromium llvm \
 	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
 PKGS_DEB := build-essential debhelper dpkg-dev

@@ -282,7 +282,7 @@ Test(annotate, large_sources)
 	fixture_shell("{ echo 'volatile int v; __attribute__((aligned(64))) void f(void) {' && "
 		      "cat body && echo '}'; } >f.c && "
 		      "clang --target=x86_64-linux-gnu -O2 -g -ffreestanding -fPIC -c f.c && "
-		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+		      "x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id -o program f.o");
 	profile = PROFILE(1, { 0, 20 });
 	annotation = annotate(profile, "f");
 	for (i = 0; i < annotation->nr_lines; i++)
@@ -330,7 +330,7 @@ Test(annotate, no_symbols)
 	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("");
-	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
+	fixture_shell("x86_64-linux-gnu-ld -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
 	profile = PROFILE(1, { 3, 20 }, { 8, 4 });
 	annotation = annotate(profile, profile->functions[0].name);
 	cr_expect_str_eq(annotation->name, "program+0x1000..0x1010");
@@ -422,7 +422,7 @@ Test(annotate, alias_in_both_tables)
 	fixture_write("f.c", "int __f_impl(int x) { return x * 3; }\n"
 			     "extern int f(int x) __attribute__((alias(\"__f_impl\")));\n");
 	fixture_shell("clang --target=x86_64-linux-gnu -g -O1 -c f.c && "
-		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+		      "x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id -o program f.o");
 	profile = PROFILE(1, { 0, 20 });
 	cr_assert_str_eq(profile->functions[0].name, "f");
 	cr_assert_eq(rows_build(profile, &inlined, &rows, NULL), 0);
@@ -506,7 +506,7 @@ static struct profile *inlined_profile(void)
 
 	fixture_write("f.c", inlining);
 	fixture_shell("clang --target=x86_64-linux-gnu -O2 -g -ffreestanding -c f.c && "
-		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+		      "x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id -o program f.o");
 	for (i = 0; i < 128; i++)
 		ticks[i] = (struct tick){ i, i < 64 ? 1 : 10 };
 	return annotate_profile(1, ticks, 128);

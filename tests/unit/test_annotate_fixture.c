@@ -38,7 +38,7 @@ static void *need(void *pointer)
 void annotate_assemble(const char *flags)
 {
 	fixture_shell("clang --target=x86_64-linux-gnu -c %s f.s && "
-		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o",
+		      "x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id -o program f.o",
 		      flags);
 }
 

@@ -130,7 +130,7 @@ Test(annotate_text, fits_the_terminal)
 	fixture_shell("mv f.s a_name_that_is_longer_than_most_names_are.s && "
 		      "clang --target=x86_64-linux-gnu -c -g -o f.o "
 		      "a_name_that_is_longer_than_most_names_are.s && "
-		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+		      "x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id -o program f.o");
 	profile = PROFILE(1, { 0, 1 }, { 3, 20 }, { 10, 300 });
 	annotation = annotate(profile, "f");
 	for (width = 72; width <= 140; width++) {

@@ -18,7 +18,7 @@ static void build_anew(void)
 {
 	fixture_shell(
 		"cp program before && "
-		"ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id=0x11223344 -o program f.o");
+		"x86_64-linux-gnu-ld -shared -Ttext=0x1000 --build-id=0x11223344 -o program f.o");
 }
 
 static size_t with_line(const struct diff *diff)
