@@ -133,7 +133,8 @@ static void assert_thread(struct waited sum, const char *name, const char *class
 	if (nr == 1 && strcmp(name, "execs") != 0)
 		cr_expect_leq(sum.blocked - sum.class, allowed(ns[1]), "%s: other classes than %s",
 			      name, class);
-	if (!strcmp(name, "files") || !strcmp(name, "faults"))
+	/* A guest's files are in memory, and are read with hardly a wait. */
+	if ((!strcmp(name, "files") || !strcmp(name, "faults")) && sum.class > allowed(ns[1]))
 		cr_expect_geq(sum.io, 0.9 * sum.class, "%s: for I/O %.0f of %.0f ns", name, sum.io,
 			      sum.class);
 }
