@@ -187,7 +187,7 @@ image: deb | deps ## A container image of the agent into build/image, of Debian'
 
 # --- quality --------------------------------------------------------------------------------------
 
-lint: $(SKELS) | deps ## Format, size budget, layering, spelling, shellcheck, man pages
+lint: $(SKELS) $(PROTO_H) | deps ## Format, size budget, layering, spelling, shellcheck, man pages
 	$(Q).lint/run
 
 format: | deps ## Format the C sources in place

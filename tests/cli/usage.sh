@@ -79,6 +79,8 @@ try: --split process" run --split procs true
 
 usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
+usage report_syntax "bpfprofil: report: --syntax: only with --annotate or --html
+try: bpfprofil report --annotate PLACE" report --syntax intel
 usage report_two_trees "bpfprofil: report: --callers: takes no --tree
 try: leaving one of them out" report --tree --callers main
 usage report_tree_by "bpfprofil: report: --tree: takes no --by

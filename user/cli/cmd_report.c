@@ -493,8 +493,8 @@ static bool check_arguments(const struct report_arguments *arguments)
 		return false;
 	if (arguments->annotate || !option)
 		return true;
-	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate",
-		      option);
+	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate%s",
+		      option, arguments->hot ? "" : " or --html");
 	return false;
 }
 

@@ -75,7 +75,7 @@ static void heading_changed(const struct diff *diff, FILE *out)
 			diff->old->ticks.total ? "new" : "old");
 	else if (!diff->significant)
 		fprintf(out,
-			"0 of %zu %s beyond noise: each share may differ by chance; longer profiles tell "
+			"0 of %zu %s beyond noise: each share may differ by chance; longer profiles show "
 			"smaller changes\n\n",
 			diff->nr, rows);
 	else
