@@ -501,13 +501,6 @@ void profile_callers_free(struct profile_callers *callers)
 	free(callers);
 }
 
-void profile_waits_free(struct profile_waits *waits)
-{
-	if (waits)
-		profile_members_free(waits_members, waits);
-	free(waits);
-}
-
 void profile_free(struct profile *profile)
 {
 	if (profile)

@@ -65,11 +65,6 @@ static const struct profile_split **sort_splits(const struct profile *profile,
 	return sorted;
 }
 
-const struct profile_split **profile_splits_sorted(const struct profile *profile)
-{
-	return sort_splits(profile, compare_pointers);
-}
-
 const struct profile_split **profile_splits_by_name(const struct profile *profile)
 {
 	return sort_splits(profile, compare_names);
@@ -115,7 +110,7 @@ static struct profile_split split_key_of(const struct profile_histogram *histogr
 
 size_t *profile_splits_match(const struct profile *profile)
 {
-	cleanup_free const struct profile_split **sorted = profile_splits_sorted(profile);
+	cleanup_free const struct profile_split **sorted = sort_splits(profile, compare_pointers);
 	size_t *matches = calloc(profile->nr_histograms + 1, sizeof(*matches));
 	const struct profile_split *found;
 	struct profile_split key;

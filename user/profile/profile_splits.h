@@ -12,10 +12,7 @@
 /* Compares by owner, like strcmp(): 0 if both belong to the same process or cgroup. */
 int profile_split_compare(const void *left, const void *right);
 
-/* Returns all splits in that order; the caller frees the array. NULL: out of memory. */
-const struct profile_split **profile_splits_sorted(const struct profile *profile);
-
-/* Does the same by target and name. */
+/* Returns all splits by target and name; the caller frees the array. NULL: out of memory. */
 const struct profile_split **profile_splits_by_name(const struct profile *profile);
 
 /*

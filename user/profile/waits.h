@@ -71,8 +71,6 @@ struct profile_waits {
 /* Compares two classes like strcmp(). */
 int profile_wait_class_compare(const void *left, const void *right);
 
-void profile_waits_free(struct profile_waits *waits); /* NULL is fine */
-
 /* The index of the class of runnable time; nr_classes: there is none. */
 uint32_t profile_waits_runnable(const struct profile_waits *waits);
 

@@ -75,11 +75,11 @@ static FILE *html_data_begin(const char *name, uint64_t number, FILE *out)
 	return data;
 }
 
-/* Returns 0 or -ENOMEM. */
-static int html_data_end(FILE *data, FILE *out)
+/* Returns the result of what wrote the data, or -ENOMEM. */
+static int html_data_end(FILE *data, FILE *out, int ret)
 {
-	int ret = fclose(data) && !ferror(out) ? -ENOMEM : 0;
-
+	if (fclose(data) && !ferror(out) && !ret)
+		ret = -ENOMEM;
 	fputs("</script>\n", out);
 	return ret;
 }
@@ -342,7 +342,7 @@ static int put_function(const struct profile *profile, const struct annotation_r
 			put_refusal(&why, code.data);
 		else
 			*rows += put_annotation(&code);
-		if (code.data && html_data_end(code.data, out))
+		if (code.data && html_data_end(code.data, out, 0))
 			ret = -ENOMEM;
 	}
 	free(code.chosen);
@@ -799,13 +799,10 @@ static int put_profile(const struct profile *profile, const uint64_t *bases,
 		       struct timeline *timeline, const struct html_inlined *inlined, FILE *out)
 {
 	FILE *data = html_data_begin("profile", HTML_NO_NUMBER, out);
-	int ret, end;
 
 	if (!data)
 		return -ENOMEM;
-	ret = html_profile(profile, bases, timeline, inlined, data);
-	end = html_data_end(data, out);
-	return ret ? ret : end;
+	return html_data_end(data, out, html_profile(profile, bases, timeline, inlined, data));
 }
 
 /* Writes the callers of a profile, or of a side of a comparison. Returns 0 or -ENOMEM. */
@@ -814,14 +811,13 @@ static int put_callers(const char *name, const struct profile *profile,
 		       const uint64_t *bases, FILE *out)
 {
 	FILE *data = html_data_begin(name, HTML_NO_NUMBER, out);
-	int ret, end;
+	int ret;
 
 	if (!data)
 		return -ENOMEM;
 	ret = side ? html_diff_callers(side, bases, data) :
 		     html_callers(profile, walked, bases, false, data);
-	end = html_data_end(data, out);
-	return ret ? ret : end;
+	return html_data_end(data, out, ret);
 }
 
 /* shown: the profile, or a view of it with its waits, whose first objects and functions it has. */
@@ -878,7 +874,7 @@ static int put_diff(const char *name, const struct diff *diff, FILE *out)
 	if (!data)
 		return -ENOMEM;
 	diff_write(diff, &options, data);
-	return html_data_end(data, out);
+	return html_data_end(data, out, 0);
 }
 
 /* Compares the same profiles again, by inclusive rows or by calls. */

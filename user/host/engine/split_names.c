@@ -61,7 +61,8 @@ bool split_is_left_out(const struct split_names *names, uint64_t id)
 	return found && found->state == SPACE_FILTERED;
 }
 
-char *split_cgroup_name(const struct split_names *names, uint64_t id)
+/* A cgroup's name, or a substitute if it was never announced; NULL: out of memory. */
+static char *split_cgroup_name(const struct split_names *names, uint64_t id)
 {
 	const struct split_name *found = split_names_find(names, id);
 	char *name;

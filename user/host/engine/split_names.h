@@ -41,9 +41,6 @@ struct split_name *split_names_find(const struct split_names *names, uint64_t id
 
 bool split_is_left_out(const struct split_names *names, uint64_t id);
 
-/* A cgroup's name, or a substitute if it was never announced; NULL: out of memory. */
-char *split_cgroup_name(const struct split_names *names, uint64_t id);
-
 /* Sets a split's cgroup, or else its pid and, if it has a name, its process. -ENOMEM. */
 int split_names_of(const struct split_names *names, enum split split, uint64_t id, int64_t *pid,
 		   char **process, char **cgroup);
