@@ -13,11 +13,10 @@ int stack_compare_groups(const struct stacks *stacks, const struct stack *a, con
 	const struct profile_histogram *x = a->histogram, *y = b->histogram;
 	int order = compare_u64(x->target, y->target);
 
-	/* Several processes may have had one pid, one after the other. */
-	if (stacks->by_process)
-		order = order				    ?:
-				compare_i64(x->pid, y->pid) ?:
-							      compare_text(x->process, y->process);
+	if (!order && stacks->by_process) {
+		/* Several processes may have had one pid, one after the other. */
+		order = compare_i64(x->pid, y->pid) ?: compare_text(x->process, y->process);
+	}
 	return order ?: compare_text(x->cgroup, y->cgroup);
 }
 

@@ -282,11 +282,9 @@ static void place_object(struct placed_object *at, const char *host)
 static int place_tree(const struct profile *profile, const struct profile_callers *tree,
 		      struct placed_object *placed)
 {
-	cleanup_free uint32_t *roots = tree ? profile_callers_roots(tree) : NULL;
+	cleanup_free uint32_t *roots = profile_callers_roots(tree);
 	size_t i;
 
-	if (!tree)
-		return 0;
 	if (!roots)
 		return -ENOMEM;
 	for (i = 0; i < tree->nr_nodes; i++) {
@@ -308,8 +306,9 @@ static int place_objects(const struct profile *profile, struct placed_object *pl
 	for (i = 0; i < profile->nr_histograms; i++)
 		place_object(&placed[profile->histograms[i].object],
 			     profile->targets[profile->histograms[i].target].host);
-	return place_tree(profile, profile->callers, placed) ?:
-		       place_tree(profile, profile->waits ? &profile->waits->tree : NULL, placed);
+	if (profile->waits && place_tree(profile, &profile->waits->tree, placed))
+		return -ENOMEM;
+	return profile->callers ? place_tree(profile, profile->callers, placed) : 0;
 }
 
 static int fold_objects(struct profile *profile, uint32_t *ids)

@@ -45,10 +45,10 @@ static int compare_pointers(const void *left, const void *right)
 
 static int compare_names(const void *left, const void *right)
 {
-	const struct profile_split *const *a = left, *const *b = right;
+	const struct profile_split *a = *(const struct profile_split *const *)left;
+	const struct profile_split *b = *(const struct profile_split *const *)right;
 
-	return compare_u64((*a)->target, (*b)->target) ?:
-							 compare_text((*a)->process, (*b)->process);
+	return compare_u64(a->target, b->target) ?: compare_text(a->process, b->process);
 }
 
 static const struct profile_split **sort_splits(const struct profile *profile,
