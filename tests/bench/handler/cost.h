@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "bench/handler/cost_load.h"
 #include "host/cost/cost.h"
+#include "spread.h"
 #include "host/engine/session.h"
 
 /*

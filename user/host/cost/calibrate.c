@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -78,6 +79,18 @@ static long switches(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+	return compare_double(*(const double *)left, *(const double *)right);
+}
+
+/* Sorts the values; 0: there are none. */
+static double median(double *values, size_t nr)
+{
+	SORT(values, nr, compare_numbers);
+	return nr ? (values[(nr - 1) / 2] + values[nr / 2]) / 2 : 0;
+}
+
 /* Leave out rounds during which another thread ran: they say nothing about ticks. */
 static void try_period(struct trial *trial, uint64_t period_ns)
 {
@@ -104,7 +117,7 @@ static void try_period(struct trial *trial, uint64_t period_ns)
 		most_with = with > most_with ? with : most_with;
 		most_without = without > most_without ? without : most_without;
 	}
-	trial->median_ns = spread_of(rounds, nr).median;
+	trial->median_ns = median(rounds, nr);
 	trial->best_ns = tick_ns(trial, most_with, most_without);
 }
 
@@ -228,7 +241,7 @@ static double usual_tick_ns(void)
 		if (ns > 0)
 			shown[nr++] = ns;
 	}
-	return nr ? spread_of(shown, nr).median : 0;
+	return median(shown, nr);
 }
 
 int calibrate_check(double hz, struct error *err)

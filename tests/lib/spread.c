@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/cost.h"
+#include "spread.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/cost/cost.h"
+#include "spread.h"
 
 static void near(double value, double expected)
 {
@@ -18,7 +18,7 @@ static void expect_spread(const struct spread *spread, double median, double low
 	near(spread->high, high);
 }
 
-Test(cost, spread_of_few)
+Test(spread, spread_of_few)
 {
 	double values[] = { 5, 1, 3 };
 	struct spread spread = spread_of(values, 3);
@@ -27,7 +27,7 @@ Test(cost, spread_of_few)
 	cr_expect_eq(spread.nr, 3);
 }
 
-Test(cost, spread_of_nothing)
+Test(spread, spread_of_nothing)
 {
 	double values[] = { NAN, INFINITY };
 	struct spread spread = spread_of(values, 2);
@@ -36,7 +36,7 @@ Test(cost, spread_of_nothing)
 	expect_spread(&spread, 0, 0, 0);
 }
 
-Test(cost, spread_leaves_out_what_is_no_number)
+Test(spread, spread_leaves_out_what_is_no_number)
 {
 	double values[] = { NAN, 4, 2, NAN };
 	struct spread spread = spread_of(values, 4);
@@ -49,7 +49,7 @@ Test(cost, spread_leaves_out_what_is_no_number)
  * The ranks are those in any table of the sign test at 5 %: 5 values have none, 6 the ends, 12 the
  * third, ...
  */
-Test(cost, spread_ranks)
+Test(spread, spread_ranks)
 {
 	static const struct {
 		size_t nr;
@@ -69,7 +69,7 @@ Test(cost, spread_ranks)
 	}
 }
 
-Test(cost, change_resolved)
+Test(spread, change_resolved)
 {
 	double values[] = { 1.1, 0.9, 1.0 }, noise[] = { -0.2, 0.1, 0 };
 	struct change change = change_of(values, 3, noise, 3);
@@ -83,7 +83,7 @@ Test(cost, change_resolved)
  * A change that is within the noise, and one that is not surely above 0, whose upper end is the
  * limit.
  */
-Test(cost, change_not_resolved)
+Test(spread, change_not_resolved)
 {
 	double small[] = { 0.05, 0.1, 0.12 }, noise[] = { -0.2, 0.1, 0 };
 	double unsure[] = { -0.1, 0.5, 0.6 }, other[] = { -0.2, 0.1, 0 };
