@@ -19,6 +19,12 @@ enum { ABANDONED_MAX = 64 };
  */
 int helper_start(const char *command, const char *argument, int socket, pid_t *pid);
 
+/*
+ * The helper itself calls this first. It keeps only the capabilities that reading another user's
+ * process needs.
+ */
+void helper_prepare(const char *name);
+
 /* Kills a helper. */
 void helper_abandon(pid_t pid);
 

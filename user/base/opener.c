@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/helper_process.h"
@@ -79,49 +76,6 @@ static ssize_t exchange(int fd, void *bytes, size_t size, int *fds, size_t nr_fd
  * --- the helper process -------------------------------------------------------------------------
  */
 
-/*
- * Keeps only these capabilities, as far as it has them. It usually runs as root but needs no more.
- */
-static void keep_few_rights(void)
-{
-	const uint32_t few[2] = { 1U << CAP_SYS_PTRACE | 1U << CAP_DAC_READ_SEARCH,
-				  1U << (CAP_CHECKPOINT_RESTORE - 32) };
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct rights[2];
-	int i;
-
-	if (syscall(SYS_capget, &head, rights))
-		_exit(EXIT_FAILURE);
-	for (i = 0; i < 2; i++) {
-		rights[i].permitted &= few[i];
-		rights[i].effective = rights[i].permitted;
-		rights[i].inheritable = 0;
-	}
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &head, rights))
-		_exit(EXIT_FAILURE);
-}
-
-/*
- * The process ends with its socket. It ignores signals that end other processes of the group,
- * because they may still want an answer.
- */
-static void prepare(void)
-{
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	size_t i;
-
-	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	if (fd >= 0 && write(fd, "1000", 4) < 0)
-		errno = 0;
-	close_fd(&fd);
-	keep_few_rights();
-	prctl(PR_SET_NAME, "bpfprofil-open");
-}
-
 /* The copy's name is what opener_copy_of() parses. */
 static int make_copy(const struct stat *stat, uid_t user)
 {
@@ -177,7 +131,7 @@ int opener_serve(void)
 	char done = 0;
 	int fds[2];
 
-	prepare();
+	helper_prepare("bpfprofil-open");
 	while (exchange(SOCKET, &question, sizeof(question), fds, 2, false) == sizeof(question)) {
 		answer(&question, fds);
 		close_fd(&fds[0]);
