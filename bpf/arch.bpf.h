@@ -71,11 +71,16 @@ struct mm_struct___x86 {
 
 enum {
 	X86_USER32_CS = 0x23,
-	/* Where the kernel puts struct sigcontext on the stack, and the members in it, in words. */
+	/* Where the kernel puts struct sigcontext on the stack. */
 	X86_SIGNAL_CONTEXT = 40,
-	X86_CONTEXT_BP = 10,
-	X86_CONTEXT_SP = 15,
-	X86_CONTEXT_IP = 16,
+};
+
+/* Where a signal's handler returns to: how far above the stack pointer each register is stored. */
+enum {
+	SIGNAL_SCRATCH = X86_SIGNAL_CONTEXT + 8 * 8,
+	SIGNAL_FP = X86_SIGNAL_CONTEXT + 10 * 8,
+	SIGNAL_SP = X86_SIGNAL_CONTEXT + 15 * 8,
+	SIGNAL_PC = X86_SIGNAL_CONTEXT + 16 * 8,
 };
 
 /*
@@ -145,19 +150,6 @@ static __always_inline void arch_return_frame(struct task_struct *task, struct f
 	frame->sp = regs->sp;
 	frame->fp = regs->bp;
 	frame->scratch = regs->di;
-}
-
-/* The frame that a signal interrupted, if its handler returns to sp. False: it is unreadable. */
-static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
-{
-	u64 context = sp + X86_SIGNAL_CONTEXT;
-
-	return !bpf_probe_read_user(&frame->fp, sizeof(u64),
-				    (void *)(context + X86_CONTEXT_BP * sizeof(u64))) &&
-	       !bpf_probe_read_user(&frame->sp, sizeof(u64),
-				    (void *)(context + X86_CONTEXT_SP * sizeof(u64))) &&
-	       !bpf_probe_read_user(&frame->pc, sizeof(u64),
-				    (void *)(context + X86_CONTEXT_IP * sizeof(u64)));
 }
 
 enum {
@@ -313,11 +305,15 @@ enum {
 	PSR_MODE32_BIT = 16,
 	ARM64_FP = 29,
 	ARM64_LR = 30,
-	/*
-	 * Where the kernel puts the registers for a signal's handler on the stack: x29, x30, sp and
-	 * pc.
-	 */
-	ARM64_SIGNAL_FP = 312 + ARM64_FP * 8,
+	/* Where the kernel puts the registers on the stack for a signal's handler. */
+	ARM64_SIGNAL_REGISTERS = 312,
+};
+
+enum {
+	SIGNAL_FP = ARM64_SIGNAL_REGISTERS + ARM64_FP * 8,
+	SIGNAL_SCRATCH = ARM64_SIGNAL_REGISTERS + ARM64_LR * 8,
+	SIGNAL_SP = ARM64_SIGNAL_REGISTERS + 31 * 8,
+	SIGNAL_PC = ARM64_SIGNAL_REGISTERS + 32 * 8,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -383,19 +379,6 @@ static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs
 static __always_inline void arch_return_frame(struct task_struct *task, struct frame *frame)
 {
 	arch_saved_frame((void *)bpf_task_pt_regs(task), frame);
-}
-
-static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
-{
-	u64 word[4];
-
-	if (bpf_probe_read_user(word, sizeof(word), (void *)(sp + ARM64_SIGNAL_FP)))
-		return false;
-	frame->fp = word[0];
-	frame->scratch = word[1];
-	frame->sp = word[2];
-	frame->pc = word[3];
-	return true;
 }
 
 enum {

@@ -559,3 +559,16 @@ int profil_waits_walk(struct bpf_iter__task *ctx)
 		walk_waits(task);
 	return 0;
 }
+
+/* Finds the callers of sleepers. It is a program of its own, because a walk needs most of the stack. */
+SEC("?iter/task")
+int profil_sleepers(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_waits *thread;
+
+	thread = task ? bpf_task_storage_get(&thread_waits, task, NULL, 0) : NULL;
+	if (thread && thread->root && thread->sleeper)
+		walk_sleeper(task, thread);
+	return 0;
+}

@@ -194,7 +194,7 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 	}
 	space->kind = SPACE_ANON;
 	space->a = BPF_CORE_READ(task, group_leader, start_time);
-	space->b = task->tgid;
+	space->b = BPF_CORE_READ(task, tgid);
 }
 
 /* Reads a mapping and returns its file. If it is no text, reads only where it is. */

@@ -17,8 +17,6 @@
 #include "shared/waits_abi.h"
 #include "shared/walk_credit.h"
 
-struct waits_state waits_state __attribute__((aligned(64))) = {};
-
 TASK_STORAGE(thread_waits, struct thread_waits);
 
 /* By number of the node, like the nodes: small halves are parts of one map. */
@@ -328,8 +326,6 @@ static __always_inline void walk_wait(u32 slot, struct walk *walk, struct thread
 		return;
 	walk->end = END_LATE;
 	thread->unknown_pc = walk->at.pc;
-	if (!waits_state.unknown)
-		waits_state.unknown = true;
 }
 
 /* Ends a walk's frames with the class of the wait. */
@@ -365,6 +361,9 @@ __noinline int begin_wait(struct thread_waits *thread, u32 state)
 		end_memo(walk, node);
 	}
 	thread->node = node;
+	thread->late = walk->end == END_LATE ? LATE : NOT_LATE;
+	if (thread->late && !waits_state.late)
+		waits_state.late = true;
 	count_wait(thread);
 	return 0;
 }
@@ -629,6 +628,7 @@ static __always_inline void begin_waits(struct task_struct *task, struct follow 
 	state = scheduled_state(task, thread);
 	if (state > WAIT_RUNNING && state != WAIT_ENDED)
 		thread->node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
+	thread->late = LATE;
 	fresh = wait_word(state, bpf_ktime_get_ns());
 	if (__sync_val_compare_and_swap(&thread->word, word, fresh) == word && thread->node)
 		count_wait(thread);
@@ -702,6 +702,30 @@ static __always_inline void move_wait(struct thread_waits *thread)
 	divide_time(thread, false);
 	fresh = copy_chain(thread, node);
 	__sync_val_compare_and_swap(&thread->node, node, fresh);
+	__sync_val_compare_and_swap(&thread->late, LATE, LATE_MOVED);
+}
+
+/*
+ * Counts an open wait, which has this word, at another node. False: it has ended. A wait that
+ * began meanwhile has another word, and its node may be the same.
+ */
+static __noinline bool count_elsewhere(struct thread_waits *thread, u64 word, u32 node, u32 fresh)
+{
+	struct node_waits *from, *to;
+
+	if (__sync_val_compare_and_swap(&thread->node, node, fresh) != node)
+		return false;
+	if (*(volatile u64 *)&thread->word != word) {
+		__sync_val_compare_and_swap(&thread->node, fresh, node);
+		return false;
+	}
+	from = node ? waits_of_node(node) : NULL;
+	to = fresh ? waits_of_node(fresh) : NULL;
+	if (thread->late != LATE || !from || !to)
+		return true;
+	__sync_fetch_and_add(&from->count, -1ULL);
+	__sync_fetch_and_add(&to->count, 1);
+	return true;
 }
 
 /*
@@ -712,7 +736,6 @@ static __always_inline void place_wait(struct task_struct *task, struct thread_w
 {
 	u32 node = *(volatile u32 *)&thread->node, fresh, state;
 	u64 pc = thread->unknown_pc, word, place;
-	struct node_waits *from, *to;
 	struct table_node *at;
 
 	if (!pc)
@@ -726,14 +749,176 @@ static __always_inline void place_wait(struct task_struct *task, struct thread_w
 	    wait_site_state(at->site) != state)
 		return;
 	fresh = node_at_place(thread, state, place);
-	if (fresh == node || __sync_val_compare_and_swap(&thread->node, node, fresh) != node)
-		return;
-	from = waits_of_node(node);
-	to = fresh ? waits_of_node(fresh) : NULL;
-	if (!from || !to)
-		return;
-	__sync_fetch_and_add(&from->count, -1ULL);
-	__sync_fetch_and_add(&to->count, 1);
+	if (fresh && fresh != node)
+		count_elsewhere(thread, word, node, fresh);
+}
+
+/* --- threads that sleep and whose callers are not known ------------------------------------------ */
+
+/*
+ * Whether reading a mapping cannot wait for a user's program. The owner may replace the mapping at
+ * any time; that is why a helper reads it.
+ */
+static __always_inline bool is_plain_memory(struct vm_area_struct *vma)
+{
+	if (BPF_CORE_READ(vma, vm_file))
+		return false;
+	/* "userfaultfd: add vm_userfaultfd_ctx to the vm_area_struct", 4.3: it may be empty. */
+	return !bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx) ||
+	       !BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
+}
+
+/* A step may read a word below the one that is missing. */
+enum { PIECE_BELOW = 64 };
+
+/*
+ * Requests the piece of a sleeper's stack around an address. False: it is not to be read, or the
+ * sleeper has as many as it may have.
+ */
+static __noinline bool want_piece(struct task_struct *task, struct sleeper *sleeper, u64 at)
+{
+	u32 number = waits_state.pieces, nr = sleeper->nr;
+	struct stack_piece *piece = bpf_map_lookup_elem(&stack_pieces, &number);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct vm_area_struct *vma;
+	u64 start, size;
+
+	if (!piece || nr >= SLEEPER_PIECES || !mm)
+		return false;
+	vma = maple_find_vma(mm, at);
+	if (!vma || !is_plain_memory(vma))
+		return false;
+	start = BPF_CORE_READ(vma, vm_start);
+	if (start < at - PIECE_BELOW)
+		start = (at - PIECE_BELOW) & ~(sizeof(u64) - 1);
+	size = BPF_CORE_READ(vma, vm_end) - start;
+	piece->at = start;
+	piece->wanted = size < PIECE_WORDS * sizeof(u64) ? size : PIECE_WORDS * sizeof(u64);
+	piece->size = 0;
+	piece->tid = BPF_CORE_READ(task, pid);
+	piece->owner = sleeper->owner;
+	sleeper->pieces[nr & (SLEEPER_PIECES - 1)] = number;
+	sleeper->nr = nr + 1;
+	waits_state.pieces = number + 1;
+	return true;
+}
+
+static __always_inline void look_again_in(u64 ns)
+{
+	if (ns < waits_state.next_ns)
+		waits_state.next_ns = ns;
+}
+
+/*
+ * Makes a thread a sleeper if its wait is late and it is time for a walk: at first soon, and then
+ * whenever the wait has become twice as long.
+ */
+static __noinline int find_sleeper(struct task_struct *task, struct thread_waits *thread)
+{
+	u32 number = waits_state.sleepers, owner_number = thread->owner & (OWNERS_MAX - 1);
+	u64 word = *(volatile u64 *)&thread->word, now = bpf_ktime_get_ns(), age, since;
+	struct sleeper *sleeper = bpf_map_lookup_elem(&sleepers, &number);
+	struct owner *owner = bpf_map_lookup_elem(&owners, &owner_number);
+	u32 slot = wait_walks + wait_copies - 1;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+
+	if (wait_word_state(word) < WAIT_BLOCKED || !walk || !owner || owner->unread >= SILENT)
+		return 0;
+	age = wait_word_distance(word, wait_word(0, now));
+	since = now - thread->tried_ns;
+	if (age < LATE_NS || 2 * since < age) {
+		look_again_in(age < LATE_NS ? LATE_NS - age : age / 2 - since);
+		return 0;
+	}
+	/* Before another walk is due, the others may have had theirs. */
+	if (!sleeper || !credit_admits(&walk->credit, &owner->credit, now, exit_walks, 0)) {
+		look_again_in(0);
+		return 0;
+	}
+	arch_return_frame(task, &sleeper->at);
+	sleeper->word = word;
+	sleeper->owner = owner_number;
+	sleeper->nr = 0;
+	thread->tried_ns = now;
+	if (!want_piece(task, sleeper, sleeper->at.sp))
+		return 0;
+	waits_state.sleepers = number + 1;
+	thread->sleeper = number + 1;
+	return 0;
+}
+
+/* Walks up from a sleeper's registers. False: it has no user stack. */
+static __noinline bool walk_copy(struct task_struct *task, struct thread_waits *thread,
+				 struct walk *walk, struct sleeper *sleeper)
+{
+	u32 slot = wait_walks + wait_copies - 1;
+	struct mm_struct *mm = task->mm;
+
+	if (!mm || !has_user_stack(task))
+		return false;
+	walk->at = sleeper->at;
+	walk->copy = thread->sleeper;
+	walk->task = (u64)task;
+	walk->owner = thread->owner | OWNER_QUIET;
+	walk->nr = walk->memo = 0;
+	walk->unknown = false;
+	begin_walk(walk, task, mm, thread->target);
+	walk_up(slot);
+	/* It is announced here, for the next try. */
+	if (walk->unknown) {
+		walk->end = END_LATE;
+		place_of(task, walk->at.pc);
+	}
+	return walk->nr && walk->end != END_LATE;
+}
+
+/* Finds the callers of a sleeper, unless another piece of its stack must be read before that. */
+static __noinline int walk_sleeper(struct task_struct *task, struct thread_waits *thread)
+{
+	u32 number = thread->sleeper - 1, slot = wait_walks + wait_copies - 1, node, last;
+	struct sleeper *sleeper = bpf_map_lookup_elem(&sleepers, &number);
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+	u64 now = bpf_ktime_get_ns();
+	struct stack_piece *piece;
+	struct owner *owner;
+	bool found;
+
+	if (!sleeper || !walk)
+		return 0;
+	last = sleeper->pieces[(sleeper->nr - 1) & (SLEEPER_PIECES - 1)];
+	piece = bpf_map_lookup_elem(&stack_pieces, &last);
+	owner = bpf_map_lookup_elem(&owners, &sleeper->owner);
+	node = *(volatile u32 *)&thread->node;
+	if (!piece || !owner || *(volatile u64 *)&thread->word != sleeper->word ||
+	    (!piece->size && sleeper->nr == 1)) {
+		thread->sleeper = 0;
+		return 0;
+	}
+	walk->missing = 0;
+	found = walk_copy(task, thread, walk, sleeper);
+	credit_pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now + piece->ns);
+	if (walk->missing && piece->size && want_piece(task, sleeper, walk->missing))
+		return 0;
+	thread->sleeper = 0;
+	/* If others have all the pieces, it is tried again. */
+	if (!found || (walk->missing && waits_state.pieces == STACK_PIECES) ||
+	    thread->word != sleeper->word) {
+		look_again_in(0);
+		return 0;
+	}
+	add_class(walk, wait_word_state(sleeper->word));
+	number = enter_wait(slot, walk, thread);
+	if (number && count_elsewhere(thread, sleeper->word, node, number))
+		thread->late = NOT_LATE;
+	return 0;
+}
+
+static __always_inline void place_late(struct task_struct *task, struct thread_waits *thread)
+{
+	place_wait(task, thread);
+	thread->sleeper = 0;
+	if (with_callers && thread->late)
+		find_sleeper(task, thread);
 }
 
 static __always_inline void cut_waits(struct task_struct *task, struct thread_waits *thread,
@@ -793,7 +978,7 @@ static __always_inline void walk_waits(struct task_struct *task)
 	else if (walk == WAITS_MOVE)
 		move_wait(thread);
 	else if (walk == WAITS_PLACE)
-		place_wait(task, thread);
+		place_late(task, thread);
 	else
 		stop_waits(task, thread);
 }

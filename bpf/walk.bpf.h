@@ -25,6 +25,7 @@
  */
 #include "map_kinds.bpf.h"
 #include "ranges.bpf.h"
+#include "sleepers.bpf.h"
 #include "wait_memo.bpf.h"
 
 /* The first lines are in this map; more come in chunks. */
@@ -156,7 +157,7 @@ static __noinline int read_range(const struct walk *walk, struct text_range *ran
  */
 static __noinline int read_known_range(struct walk *walk, struct text_range *range)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = walked_task(walk);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping mapping = {};
 	struct vm_area_struct *vma = maple_find_vma(mm, walk->at.pc);
@@ -232,11 +233,6 @@ static __always_inline int end_at_first(struct walk *walk)
 	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);
 }
 
-static __always_inline bool read_word(u64 *word, u64 at)
-{
-	return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
-}
-
 /* The chain of a wait depends on a word. A saved frame pointer is noted only when it is used. */
 static __always_inline void note(const struct walk *walk, u64 at, u64 value)
 {
@@ -284,8 +280,8 @@ enum trust { FP_GUESSED, FP_SKIPS_FRAME, FP_SURE };
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 frame[2];
+	struct task_struct *task = walked_task(walk);
+	u64 frame[2] = {};
 
 	/* The first instruction of a program, for which ld.so has no rule, has no caller. */
 	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
@@ -295,7 +291,7 @@ static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 a
 	if (!walk->at.fp)
 		return end_at_first(walk);
 	if ((trust == FP_GUESSED && walk->at.fp + sizeof(u64) < walk->at.sp) ||
-	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
+	    !read_frame(walk, frame, walk->at.fp))
 		return end_walk(walk, END_NO_RULE);
 	note(walk, walk->at.fp + sizeof(u64), frame[1]);
 	above += walk->at.fp;
@@ -320,9 +316,14 @@ static __always_inline void put_exact_site(struct walk *walk)
 /* Steps out of a signal handler: the kernel has stored all registers of the interrupted frame. */
 static __always_inline int step_by_signal(struct walk *walk)
 {
+	const u64 at = walk->at.sp;
+
 	put_exact_site(walk);
 	walk->memo = 0;
-	if (!arch_signal_frame(walk->at.sp, &walk->at))
+	if (!read_word(walk, &walk->at.scratch, at + SIGNAL_SCRATCH) ||
+	    !read_word(walk, &walk->at.fp, at + SIGNAL_FP) ||
+	    !read_word(walk, &walk->at.sp, at + SIGNAL_SP) ||
+	    !read_word(walk, &walk->at.pc, at + SIGNAL_PC))
 		return end_walk(walk, END_UNREADABLE);
 	walk->in_call = false;
 	return false;
@@ -339,27 +340,32 @@ __noinline u64 find_epilogue(u64 pc, bool in_call)
 	return (union epilogue_word){ .epilogue = arch_epilogue(pc, in_call) }.word;
 }
 
-/* For text without a rule: steps by code that is about to return. */
+/*
+ * For text without a rule: steps by code that is about to return. Of a sleeping thread only the
+ * stack can be read.
+ */
 static __always_inline int step_by_epilogue(struct walk *walk)
 {
-	union epilogue_word found = { .word = find_epilogue(walk->at.pc, walk->in_call) };
+	union epilogue_word found = {};
 	const struct epilogue *epilogue = &found.epilogue;
-	u64 fp, pc = walk->at.scratch, sp = walk->at.sp, from = FROM_SCRATCH;
+	u64 fp = 0, pc = walk->at.scratch, sp = walk->at.sp, from = FROM_SCRATCH;
 
+	if (!is_copy(walk))
+		found.word = find_epilogue(walk->at.pc, walk->in_call);
 	if (epilogue->kind == EPILOGUE_NONE || sp & SP_UNSURE)
 		return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
 	if (epilogue->kind == EPILOGUE_SIGNAL)
 		return step_by_signal(walk);
 	if (epilogue->stored & RA_STORED) {
 		from = sp + epilogue->ra;
-		if (!read_word(&pc, from)) {
+		if (!read_word(walk, &pc, from)) {
 			walk->memo = 0;
 			return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
 		}
 	}
 	note(walk, from, pc);
 	if (epilogue->stored & FP_STORED) {
-		if (!read_word(&fp, sp + epilogue->fp))
+		if (!read_word(walk, &fp, sp + epilogue->fp))
 			return end_walk(walk, END_UNREADABLE);
 		set_fp(walk, fp, sp + epilogue->fp);
 	}
@@ -383,8 +389,7 @@ static __always_inline int step_in_go(struct walk *walk, const struct unwind_rul
 	return step_by_pointer(walk, FP_SURE, arch_above_pointer_of_go(rule));
 }
 
-static __always_inline bool find_cfa(const struct walk *walk, const struct unwind_rule *rule,
-				     u64 *cfa)
+static __always_inline bool find_cfa(struct walk *walk, const struct unwind_rule *rule, u64 *cfa)
 {
 	bool from_fp = rule->cfa == UNWIND_FP || rule->cfa == UNWIND_DEREF_FP;
 	u64 at = (from_fp ? walk->at.fp : walk->at.sp) + rule->cfa_offset;
@@ -396,7 +401,7 @@ static __always_inline bool find_cfa(const struct walk *walk, const struct unwin
 		*cfa += UNWIND_PLT_PUSHED;
 	if (rule->cfa != UNWIND_DEREF_FP && rule->cfa != UNWIND_DEREF_SP)
 		return true;
-	if (!read_word(cfa, at))
+	if (!read_word(walk, cfa, at))
 		return false;
 	note(walk, at, *cfa);
 	*cfa += rule->post;
@@ -430,7 +435,7 @@ static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule 
 		 */
 		note_fp(walk);
 	}
-	if (!read_word(&fp, at))
+	if (!read_word(walk, &fp, at))
 		return false;
 	set_fp(walk, fp, at);
 	return true;
@@ -438,7 +443,7 @@ static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule 
 
 static __always_inline int step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
-	u64 cfa, pc = walk->at.scratch, at;
+	u64 cfa = 0, pc = walk->at.scratch, at;
 
 	if (walk->at.sp & SP_UNSURE && rule->cfa == UNWIND_SP) {
 		/* A function that has stored the caller's FP has its own FP point there. */
@@ -454,7 +459,7 @@ static __always_inline int step_by_rule(struct walk *walk, const struct unwind_r
 		if (walk->in_call)
 			return end_walk(walk, END_REGISTER);
 		at = FROM_SCRATCH;
-	} else if (!read_word(&pc, at)) {
+	} else if (!read_word(walk, &pc, at)) {
 		return end_walk(walk, END_UNREADABLE);
 	}
 	note(walk, at, pc);
@@ -519,7 +524,7 @@ __noinline int walk_step(u32 cpu)
 static __always_inline void begin_walk(struct walk *walk, struct task_struct *task,
 				       struct mm_struct *mm, u32 target)
 {
-	walk->who = tick_who(arch_mm_id(mm), task->tgid);
+	walk->who = tick_who(is_copy(walk) ? arch_task_mm_id(task) : arch_mm_id(mm), task->tgid);
 	walk->stamp = mm_stamp(mm);
 	walk->target = target;
 	walk->start = walk->stop = 0;

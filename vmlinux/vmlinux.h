@@ -132,6 +132,10 @@ struct file {
 	struct path f_path;
 };
 
+struct vm_userfaultfd_ctx {
+	void *ctx;
+};
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
@@ -139,6 +143,7 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
 };
 
 typedef struct {

@@ -290,7 +290,13 @@ struct walk {
 	__u64 begun; /* of --source tick: see watch_begin() */
 	struct walk_credit credit; /* of this CPU, for waits */
 	__u32 memo; /* of a wait: the slot of its memo, + 1; 0: none, see bpf/wait_memo.bpf.h */
-	__u32 pad;
+	/*
+	 * Of a thread that sleeps: its number + 1 among the sleepers, the address of its task, and
+	 * the first word that is in no piece of its stack. See bpf/sleepers.bpf.h.
+	 */
+	__u32 copy;
+	__u64 task;
+	__u64 missing;
 	__u64 fp_at; /* of a wait: where the frame pointer was read, or FROM_FP */
 	__u64 sites[WALK_FRAMES];
 	/*
@@ -338,7 +344,7 @@ struct owner {
 	__u64 key;
 	__u32 nodes_used[2]; /* of each half */
 	__u32 texts;
-	__u32 pad;
+	__u32 unread; /* how often reading a stack of its did not end: see SILENT */
 	struct walk_credit credit; /* for waits */
 };
 
@@ -393,6 +399,6 @@ _Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
 _Static_assert(sizeof(struct owner) == 40, "struct owner");
 _Static_assert(sizeof(struct table_state) == 128, "struct table_state");
-_Static_assert(sizeof(struct walk) == 208 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
+_Static_assert(sizeof(struct walk) == 224 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 
 #endif

@@ -89,6 +89,13 @@ struct node_waits {
 	__u64 count; /* waits that began */
 };
 
+/* Whether callers of an open wait may still be found: its walk ended late, or was none. */
+enum wait_late {
+	NOT_LATE,
+	LATE, /* and it was counted in the half in use, */
+	LATE_MOVED, /* or before */
+};
+
 /*
  * The wall time of a followed thread. Times in its word are compared modulo 2^52 ns, which are 52
  * days.
@@ -100,11 +107,14 @@ struct thread_waits {
 	__u32 owner; /* of its process */
 	__u32 node; /* of the wait; NO_NODE: there was no room */
 	__u32 target;
-	__u64 split;
 	__u64 unknown_pc; /* a pc of unknown text at the begin of the wait; 0: it was known */
-	__u64 cpu_base; /* the runtime that the sums begin at */
+	__u32 late; /* enum wait_late */
+	__u32 sleeper; /* its number + 1 among the sleepers; 0: it is not one */
 	/* Sums, and how much of each is in the root's already. */
 	__u64 on_cpu_ns; /* by the clock */
+	__u64 cpu_base; /* the runtime that the sums begin at */
+	__u64 split;
+	__u64 tried_ns; /* when a sleeper was last walked */
 	__u64 unaccounted_ns;
 	__u64 on_cpu_billed;
 	__u64 unaccounted_billed;
@@ -141,12 +151,40 @@ struct wait_memo {
 	} words[MEMO_WORDS];
 };
 
+/*
+ * A thread that sleeps and whose wait is late. Pieces of its stack are read, and then its callers
+ * are found: see bpf/sleepers.bpf.h. No wait of less than LATE_NS is looked at.
+ */
+enum { SLEEPERS = 256, SLEEPER_PIECES = 8, STACK_PIECES = 512, PIECE_WORDS = 512 };
+#define LATE_NS 10000000ULL
+
+/* No more stacks are read of an owner who has so many that cannot be. */
+enum { SILENT = 2 };
+
+struct sleeper {
+	struct frame at; /* where the thread entered the kernel */
+	__u64 word; /* of its wait */
+	__u32 owner;
+	__u32 nr; /* pieces; the last one may have been requested only */
+	__u32 pieces[SLEEPER_PIECES]; /* their numbers */
+};
+
+struct stack_piece {
+	__u64 at;
+	__u32 wanted; /* bytes to read */
+	__u32 size; /* bytes that were read; a whole number of words */
+	__u32 tid;
+	__u32 owner;
+	__u64 ns; /* how long that took */
+	__u64 words[PIECE_WORDS];
+};
+
 /* The purpose of a walk over all threads. */
 enum waits_walk {
 	WAITS_BEGIN, /* time counts from here on */
 	WAITS_CUT, /* adds the time so far to the closed half; the thread moves to the other */
 	WAITS_MOVE, /* moves open waits to the other half */
-	WAITS_PLACE, /* announces text that was unknown, and finds the places of open waits in it */
+	WAITS_PLACE, /* announces unknown text, finds the places of open waits in it, and sleepers */
 	WAITS_END, /* time does not count from here on */
 };
 
@@ -155,14 +193,19 @@ struct waits_state {
 	__u32 on;
 	__u32 half; /* that threads count their waits in */
 	__u32 walk; /* enum waits_walk */
-	__u32 unknown; /* a wait began in text that user space did not know */
+	__u32 late; /* a wait that began is late */
 	__u64 since_ns; /* when WAITS_BEGIN was last */
-	__u64 pad[5];
+	__u64 next_ns; /* in which time a late wait is due for another walk */
+	__u32 sleepers; /* in use */
+	__u32 pieces; /* likewise */
+	__u64 pad[3];
 };
 
 _Static_assert(sizeof(struct node_waits) == 24, "struct node_waits");
-_Static_assert(sizeof(struct thread_waits) == 104, "struct thread_waits");
+_Static_assert(sizeof(struct thread_waits) == 120, "struct thread_waits");
 _Static_assert(sizeof(struct wait_memo) == 72 + MEMO_WORDS * 16, "struct wait_memo");
+_Static_assert(sizeof(struct sleeper) == 56 + SLEEPER_PIECES * 4, "struct sleeper");
+_Static_assert(sizeof(struct stack_piece) == 32 + PIECE_WORDS * 8, "struct stack_piece");
 _Static_assert(sizeof(struct waits_state) == 64, "struct waits_state");
 
 #endif

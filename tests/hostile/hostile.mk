@@ -5,7 +5,7 @@
 
 HOSTILE_OUT := $(BUILD)/tests/hostile
 HOSTILE_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror)
-HOSTILE_BIN := $(addprefix $(HOSTILE_OUT)/,mapped maps neighbour silent tiny burn.so)
+HOSTILE_BIN := $(addprefix $(HOSTILE_OUT)/,mapped maps neighbour silent stacks tiny burn.so)
 
 LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(HOSTILE_OUT)/faulty $(BIN)
 LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE_OUT)"'
@@ -13,7 +13,7 @@ LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE
 # Callers that profile themselves, as in tests/calls.
 $(BUILD)/tests/test_hostile: $(BUILD)/obj/tests/calls/caller.o $(CLIENT_A)
 
-$(addprefix $(HOSTILE_OUT)/,mapped maps neighbour silent): $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/lib/moved.h tests/hostile/hostile.mk | $$(@D)/
+$(addprefix $(HOSTILE_OUT)/,mapped maps neighbour silent stacks): $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/lib/moved.h tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -Itests/lib -o $@ $<
 

@@ -21,11 +21,11 @@ LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$
 # Position-independent programs, one source file each.
 WL_PIE := three one forever threads named forktree vforker swarm resters nothing treetime plugins opened jit memexec \
 	  clock bursts callers syscalls mapper faults bigexit bigtext threadexec clonevm remap \
-	  frames waits alternate
+	  frames waits alternate asleep
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so nothing_static frames_static gostack shim narrow $(if $(filter aarch64,$(PROCESSOR)),callers_signed)
+	    plugin_a.so plugin_b.so asleep.so nothing_static frames_static gostack shim narrow $(if $(filter aarch64,$(PROCESSOR)),callers_signed)
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -80,5 +80,8 @@ endif
 
 $(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
 	$(WL_CC) -DFUNCTION=plugin_$* -fPIC -shared -o $@ $<
+
+$(WL_OUT)/asleep.so: $(WL_SRC)/asleep.c | $(DEPS_FIRST)
+	$(WL_CC) -DIS_PLUGIN -fPIC -shared -o $@ $<
 
 DEP_FILES += $(LIVE_WORKLOADS:%=%.d)

@@ -9,6 +9,7 @@
 #include "base/opener.h"
 #include "base/output.h"
 #include "bpfprofil/version.h"
+#include "host/engine/stack_copies.h"
 #include "host/feature/features.h"
 #include "option/command.h"
 #include "option/opts.h"
@@ -99,6 +100,8 @@ int main(int argc, char **argv)
 		return print_version();
 	if (!strcmp(argv[1], OPENER_COMMAND))
 		return opener_serve();
+	if (!strcmp(argv[1], STACKS_COMMAND))
+		return stack_copies_serve();
 	opener_enable();
 	if (!strcmp(argv[1], READER_COMMAND))
 		return reader_main(argc - 1, argv + 1);

@@ -17,6 +17,7 @@
 #include "host/engine/session.h"
 #include "host/engine/spaces.h"
 #include "host/engine/split_names.h"
+#include "host/engine/stack_copies.h"
 #include "host/engine/store.h"
 #include "host/engine/store_waits.h"
 #include "host/engine/text_numbers.h"
@@ -95,7 +96,10 @@ struct session_waits {
 	struct store *store;
 	struct waits_accounts accounts; /* since the last profile */
 	struct mapped_array unplaced; /* struct node_waits by target */
-	uint64_t look_ns; /* when unknown text is looked for next */
+	struct mapped_array pieces; /* struct stack_piece */
+	struct stack_copies copies;
+	uint64_t look_ns; /* when late waits are looked for next */
+	uint64_t due_ns; /* when the next one is due for another walk */
 	uint32_t looks; /* how often that is soon again */
 	bool dropped; /* places were lost for want of memory */
 };

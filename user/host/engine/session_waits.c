@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 
 #include "base/util.h"
@@ -14,12 +15,12 @@
 #include "host/engine/store_fold.h"
 #include "host/engine/store_waits.h"
 
-/* How often to look for waits that began in unknown text: soon after a start, and later. */
+/* How often to look for late waits: soon after a start, and later. */
 #define SOON_NS 20000000ULL
 #define LATER_NS 250000000ULL
 enum { SOON_TIMES = 50 };
 
-/* A walk for unknown text takes at most 1/WALK_REST of the time. */
+/* Walks for late waits take at most 1/WALK_REST of the time. */
 enum { WALK_REST = 50 };
 
 static struct waits_state *state_of(const struct session *session)
@@ -28,6 +29,12 @@ static struct waits_state *state_of(const struct session *session)
 }
 
 /* --- before and after load -------------------------------------------------------------------- */
+
+/* Threads whose callers are found while they sleep. */
+static bool has_sleepers(const struct session *session)
+{
+	return session->options.waits && session->options.callers;
+}
 
 static void choose_programs(struct session *session)
 {
@@ -39,23 +46,34 @@ static void choose_programs(struct session *session)
 	bpf_program__set_autoload(skel->progs.profil_waits_fork, waits);
 	bpf_program__set_autoload(skel->progs.profil_waits_move, waits && session->by_cgroup);
 	bpf_program__set_autoload(skel->progs.profil_waits_walk, waits);
+	bpf_program__set_autoload(skel->progs.profil_sleepers, has_sleepers(session));
 	bpf_program__set_autoattach(skel->progs.profil_waits_walk, false);
+	bpf_program__set_autoattach(skel->progs.profil_sleepers, false);
 }
 
-static int leave_maps_out(struct host_bpf *skel)
+static int leave_maps_out(const struct session *session)
 {
-	struct bpf_map *const maps[] = { skel->maps.thread_waits, skel->maps.node_waits,
-					 skel->maps.waits_halves, skel->maps.unplaced_waits,
-					 skel->maps.wait_memos };
+	struct host_bpf *skel = session->skel;
+	struct bpf_map *const of_waits[] = { skel->maps.thread_waits, skel->maps.node_waits,
+					     skel->maps.waits_halves, skel->maps.unplaced_waits,
+					     skel->maps.wait_memos };
+	struct bpf_map *const of_sleepers[] = { skel->maps.sleepers, skel->maps.stack_pieces };
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < sizeof(maps) / sizeof(*maps); i++)
-		ret = bpf_map__set_autocreate(maps[i], false);
+	for (i = 0; !ret && !session->options.waits && i < sizeof(of_waits) / sizeof(*of_waits);
+	     i++)
+		ret = bpf_map__set_autocreate(of_waits[i], false);
+	for (i = 0;
+	     !ret && !has_sleepers(session) && i < sizeof(of_sleepers) / sizeof(*of_sleepers); i++)
+		ret = bpf_map__set_autocreate(of_sleepers[i], false);
 	return ret;
 }
 
-/* The walks, ranges and rules of waits come after those of ticks and, with callers, of exits. */
+/*
+ * The walks, ranges and rules of waits come after those of ticks and, with callers, of exits. Then
+ * come those of the sleepers, one for all CPUs, and walks of waits that are moved.
+ */
 int session_configure_waits(struct session *session, struct error *err)
 {
 	const uint32_t cpus = session->nr_cpus, first = (session->options.callers ? 2 : 1) * cpus;
@@ -63,27 +81,46 @@ int session_configure_waits(struct session *session, struct error *err)
 	int ret;
 
 	choose_programs(session);
-	if (!session->options.waits) {
-		ret = leave_maps_out(skel);
-		return ret ? error_errno(err, ret, "leaving maps of waits out") : 0;
-	}
+	ret = leave_maps_out(session);
+	if (ret)
+		return error_errno(err, ret, "leaving maps of waits out");
+	if (!session->options.waits)
+		return 0;
 	skel->rodata->waits = true;
 	skel->rodata->wait_walks = first;
-	skel->rodata->wait_copies = cpus;
-	map_set_entries(skel->maps.walks, first + 2 * cpus);
-	map_set_entries(skel->maps.ranges, (first + cpus) * RANGES);
-	map_set_entries(skel->maps.known_rules, (first + cpus) * KNOWN_RULES);
+	skel->rodata->wait_copies = cpus + 1;
+	map_set_entries(skel->maps.walks, first + 2 * cpus + 1);
+	map_set_entries(skel->maps.ranges, (first + cpus + 1) * RANGES);
+	map_set_entries(skel->maps.known_rules, (first + cpus + 1) * KNOWN_RULES);
+	map_set_entries(skel->maps.sleepers, SLEEPERS);
+	map_set_entries(skel->maps.stack_pieces, STACK_PIECES);
 	map_set_entries(skel->maps.wait_memos, cpus * MEMOS);
 	map_set_entries(skel->maps.node_waits, 2 * session->halves.base);
 	map_set_entries(skel->maps.unplaced_waits, session->nr_targets);
 	return 0;
 }
 
+static int bind_sleepers(struct session *session, struct error *err)
+{
+	struct session_waits *waits = &session->waits;
+	int ret;
+
+	if (!has_sleepers(session))
+		return 0;
+	ret = mapped_array_open(session->skel->maps.stack_pieces, PROT_READ | PROT_WRITE,
+				&waits->pieces, err);
+	waits->copies.pieces = waits->pieces.at;
+	waits->copies.owners = session->texts.owners.at;
+	return ret;
+}
+
 int session_bind_waits(struct session *session, struct error *err)
 {
 	struct session_waits *waits = &session->waits;
 	struct host_bpf *skel = session->skel;
+	int ret;
 
+	stack_copies_init(&waits->copies);
 	if (!session->options.waits)
 		return 0;
 	session->halves.waits_base_fd = bpf_map__fd(skel->maps.node_waits);
@@ -93,6 +130,9 @@ int session_bind_waits(struct session *session, struct error *err)
 	waits->accounts.nr_unplaced = session->nr_targets;
 	if (!waits->store || !waits->accounts.unplaced)
 		return error_no_memory(err, "waits");
+	ret = bind_sleepers(session, err);
+	if (ret)
+		return ret;
 	return mapped_array_open(skel->maps.unplaced_waits, PROT_READ | PROT_WRITE,
 				 &waits->unplaced, err);
 }
@@ -101,6 +141,9 @@ void session_free_waits(struct session *session)
 {
 	struct session_waits *waits = &session->waits;
 
+	if (waits->copies.pieces)
+		stack_copies_end(&waits->copies);
+	mapped_array_close(&waits->pieces);
 	mapped_array_close(&waits->unplaced);
 	store_free(waits->store);
 	free(waits->accounts.list);
@@ -119,6 +162,7 @@ static void look_soon(struct session *session)
 {
 	session->waits.looks = SOON_TIMES;
 	session->waits.look_ns = monotonic_ns() + SOON_NS;
+	session_wake_at(session, session->waits.look_ns);
 }
 
 int session_begin_waits(struct session *session, bool has_threads, struct error *err)
@@ -129,6 +173,7 @@ int session_begin_waits(struct session *session, bool has_threads, struct error 
 		return 0;
 	state = state_of(session);
 	state->since_ns = monotonic_ns();
+	state->late = true;
 	__atomic_store_n(&state->on, true, __ATOMIC_RELEASE);
 	look_soon(session);
 	return has_threads ? walk(session, WAITS_BEGIN, err) : 0;
@@ -164,23 +209,59 @@ int session_move_waits(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
-static void look_for_text(struct session *session, uint64_t now)
+/* Has the next walk wait in proportion to this one. */
+static void rest(struct session_waits *waits, uint64_t began)
+{
+	const uint64_t now = monotonic_ns(), until = now + (now - began) * WALK_REST;
+
+	if (waits->look_ns < until)
+		waits->look_ns = until;
+}
+
+/* Sleepers whose callers are not found with these pieces have requested more. */
+static void ask_for_pieces(struct session *session)
 {
 	struct session_waits *waits = &session->waits;
+	struct epoll_event event = { .events = EPOLLIN };
+	const bool is_new = !waits->copies.pid;
+
+	stack_copies_ask(&waits->copies, state_of(session)->pieces);
+	if (is_new && waits->copies.pid)
+		epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, waits->copies.fd, &event);
+}
+
+static void look_for_late(struct session *session, uint64_t now)
+{
+	struct session_waits *waits = &session->waits;
+	struct waits_state *state = state_of(session);
 	struct error ignored;
-	uint64_t took;
 
 	waits->look_ns = now + (waits->looks ? SOON_NS : LATER_NS);
 	waits->looks -= waits->looks > 0;
-	if (!__atomic_exchange_n(&state_of(session)->unknown, 0, __ATOMIC_ACQ_REL))
+	if (!__atomic_exchange_n(&state->late, 0, __ATOMIC_ACQ_REL) && now < waits->due_ns)
 		return;
+	state->sleepers = state->pieces = 0;
+	state->next_ns = UINT64_MAX - now;
+	stack_copies_ask(&waits->copies, 0);
 	walk(session, WAITS_PLACE, &ignored);
-	took = monotonic_ns() - now;
-	if (waits->look_ns < now + took * WALK_REST)
-		waits->look_ns = now + took * WALK_REST;
+	waits->due_ns = now + state->next_ns;
+	ask_for_pieces(session);
+	rest(waits, now);
 	/* More of it may follow in the same program. */
 	if (!waits->looks)
 		waits->looks = 1;
+}
+
+static void walk_sleepers(struct session *session, uint64_t now)
+{
+	struct session_waits *waits = &session->waits;
+	struct error ignored;
+
+	programs_walk(session->skel->progs.profil_sleepers, 0, &ignored);
+	if (now + state_of(session)->next_ns < waits->due_ns)
+		waits->due_ns = now + state_of(session)->next_ns;
+	ask_for_pieces(session);
+	rest(waits, now);
 }
 
 /* Programs on the scheduler's events cannot request room. Therefore it is checked here. */
@@ -197,9 +278,16 @@ void session_poll_waits(struct session *session)
 	if (__atomic_load_n(&callers->nodes_used[half], __ATOMIC_RELAXED) >
 	    callers->node_mask[half] / SWAP_PART)
 		session->is_full = true;
-	if (now >= waits->look_ns)
-		look_for_text(session, now);
-	session_wake_at(session, waits->look_ns);
+	if (stack_copies_wait(&waits->copies)) {
+		stack_copies_receive(&waits->copies);
+		if (!stack_copies_wait(&waits->copies))
+			walk_sleepers(session, now);
+	} else if (now >= waits->look_ns) {
+		look_for_late(session, now);
+	}
+	session_wake_at(session, stack_copies_wait(&waits->copies) ?
+					 stack_copies_until(&waits->copies) :
+					 waits->look_ns);
 }
 
 /* --- a closed half ---------------------------------------------------------------------------- */
