@@ -9,13 +9,11 @@
 #include "report/profile_file.h"
 #include "base/output.h"
 
-static const struct opt counter_opts[] = { { .name = "width",
-					     .arg = "2|4|8",
-					     .help = "bytes of a counter",
-					     .fallback = "2",
-					     .words = call_widths,
-					     .field = offsetof(struct call_options, width_word) },
-					   { 0 } };
+static const struct opt counter_opts[] = {
+	OPT_WORD("width", offsetof(struct call_options, width_word), "2|4|8", call_widths,
+		 "bytes of a counter", .fallback = "2"),
+	{ 0 }
+};
 
 static const struct opt_group bin_groups[] = {
 	{ .title = "Call", .opts = call_opts },

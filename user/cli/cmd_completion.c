@@ -206,11 +206,9 @@ static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
 					   [PROPOSE_PIDS] = NULL };
 
 static const struct opt completion_opts[] = {
-	{ .name = "values",
-	  .arg = "cgroup|container|unit|name",
-	  .help = "write the current values for the option of that name instead, one on each line",
-	  .words = value_words,
-	  .field = offsetof(struct completion_arguments, values) },
+	OPT_WORD("values", offsetof(struct completion_arguments, values),
+		 "cgroup|container|unit|name", value_words,
+		 "write the current values for the option of that name instead, one on each line"),
 	{ 0 }
 };
 

@@ -65,50 +65,30 @@ static int set_map(const struct opt *opt, const char *value, void *field, struct
 #define FIELD(member) offsetof(struct diff_arguments, member)
 
 static const struct opt diff_opts[] = {
-	{ .name = "by",
-	  .arg = "functions|objects|lines|calls",
-	  .help = "a row for each of these; lines need the binaries of both profiles, and calls need "
-		  "their callers",
-	  .fallback = "functions; as text all tables if both have callers",
-	  .words = by_words,
-	  .field = FIELD(by) },
-	{ .name = "inclusive",
-	  .help = "compare functions or objects with all that they called, in profiles with callers",
-	  .fallback = "each alone",
-	  .field = FIELD(inclusive) },
-	{ .name = "waits",
-	  .help = "compare where threads waited instead of where they ran: seconds and number of "
-		  "waits, by function and class",
-	  .field = FIELD(waits) },
-	{ .name = "format",
-	  .arg = "text|csv|json",
-	  .help = "write the rows in this format",
-	  .fallback = "text",
-	  .words = format_words,
-	  .field = FIELD(format) },
-	{ .name = "limit",
-	  .arg = "N",
-	  .help = "the first N rows; 0 shows all",
-	  .fallback = "as text 40, or 10 per table; else all",
-	  .set = opt_set_u64,
-	  .max = UINT32_MAX,
-	  .field = FIELD(limit) },
-	{ .name = "fail-above",
-	  .arg = "PERCENT",
-	  .help = "exit with status 1 if the share of a row grew by more than PERCENT of the time, "
-		  "beyond noise",
-	  .set = opt_set_percent,
-	  .field = FIELD(fail_above) },
-	{ .name = "map",
-	  .arg = "OLD=NEW",
-	  .help = "compare the program or library OLD as NEW, each by its path or the last "
-		  "component of it; repeatable",
-	  .set = set_map,
-	  .field = FIELD(maps) },
-	{ .name = "wide",
-	  .help = "do not shorten rows",
-	  .fallback = "rows as wide as the terminal, else 200 columns",
-	  .field = FIELD(wide) },
+	OPT_WORD("by", FIELD(by), "functions|objects|lines|calls", by_words,
+		 "a row for each of these; lines need the binaries of both profiles, and calls need "
+		 "their callers",
+		 .fallback = "functions; as text all tables if both have callers"),
+	OPT_FLAG("inclusive", FIELD(inclusive),
+		 "compare functions or objects with all that they called, in profiles with callers",
+		 .fallback = "each alone"),
+	OPT_FLAG("waits", FIELD(waits),
+		 "compare where threads waited instead of where they ran: seconds and number of "
+		 "waits, by function and class"),
+	OPT_WORD("format", FIELD(format), "text|csv|json", format_words,
+		 "write the rows in this format", .fallback = "text"),
+	OPT_NUMBER("limit", FIELD(limit), "N", 0, UINT32_MAX, "the first N rows; 0 shows all",
+		   .fallback = "as text 40, or 10 per table; else all"),
+	OPT_PERCENT(
+		"fail-above", FIELD(fail_above),
+		"exit with status 1 if the share of a row grew by more than PERCENT of the time, "
+		"beyond noise"),
+	OPT_SETTER("map", "OLD=NEW", set_map,
+		   "compare the program or library OLD as NEW, each by its path or the last "
+		   "component of it; repeatable",
+		   .field = FIELD(maps)),
+	OPT_FLAG("wide", FIELD(wide), "do not shorten rows",
+		 .fallback = "rows as wide as the terminal, else 200 columns"),
 	PAGER_OPT(FIELD(pager)),
 	{ 0 }
 };

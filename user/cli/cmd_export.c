@@ -54,70 +54,42 @@ static const char *format_word(size_t i)
 static const char *const details[] = { "address", "line", "function", NULL };
 
 static const struct opt export_opts[] = {
-	{ .name = "format",
-	  .arg = "FORMAT",
-	  .help = "what to write; the formats are listed below",
-	  .set = set_format,
-	  .word = format_word,
-	  .field = FIELD(format) },
-	{ .name = "output",
-	  .letter = 'o',
-	  .arg = "FILE",
-	  .value = VALUE_FILE,
-	  .help = "where to write it; - is stdout, .gz compresses; gmon: the directory for its files",
-	  .fallback = "-; gmon: .",
-	  .set = opt_set_string,
-	  .field = FIELD(output) },
-	{ .name = "schema",
-	  .help = "write the JSON Schema of profiles instead; no profile is read",
-	  .field = FIELD(schema) },
-	{ .name = "ddl",
-	  .help = "clickhouse: write the definition of its table; no profile is read",
-	  .field = FIELD(ddl) },
+	OPT_SETTER("format", "FORMAT", set_format, "what to write; the formats are listed below",
+		   .field = FIELD(format), .word = format_word),
+	OPT_FILE("output", FIELD(output),
+		 "where to write it; - is stdout, .gz compresses; gmon: the directory for its files",
+		 .letter = 'o', .fallback = "-; gmon: ."),
+	OPT_FLAG("schema", FIELD(schema),
+		 "write the JSON Schema of profiles instead; no profile is read"),
+	OPT_FLAG("ddl", FIELD(ddl),
+		 "clickhouse: write the definition of its table; no profile is read"),
 	{ 0 }
 };
 
 static const struct opt selection_opts[] = {
-	{ .name = "object",
-	  .arg = "NAME",
-	  .help = "only this program or library, by its path or the last component of it; raw: "
-		  "the object of the call",
-	  .fallback = "all; raw: needed if several objects have ticks in the region",
-	  .set = opt_set_string,
-	  .field = FIELD(options.object) },
-	{ .name = "target",
-	  .arg = "ID",
-	  .help = "only this target",
-	  .fallback = "all",
-	  .set = opt_set_u64,
-	  .max = UINT32_MAX,
-	  .field = FIELD(options.target) },
-	{ .name = "program-first",
-	  .help = "folded, speedscope: begin each chain of callers with its program, even if there "
-		  "is only one",
-	  .field = FIELD(options.programs) },
-	{ .name = "waits",
-	  .help = "folded: where threads waited instead of where they ran, in nanoseconds, with the "
-		  "class of the wait as the last frame",
-	  .field = FIELD(options.waits) },
-	{ .name = "detail",
-	  .arg = "WHAT",
-	  .help = "otlp, clickhouse: resolve to address, line or function",
-	  .fallback = "address",
-	  .words = details,
-	  .field = FIELD(options.detail) },
+	OPT_STRING("object", FIELD(options.object), "NAME",
+		   "only this program or library, by its path or the last component of it; raw: "
+		   "the object of the call",
+		   .fallback = "all; raw: needed if several objects have ticks in the region"),
+	OPT_NUMBER("target", FIELD(options.target), "ID", 0, UINT32_MAX, "only this target",
+		   .fallback = "all"),
+	OPT_FLAG("program-first", FIELD(options.programs),
+		 "folded, speedscope: begin each chain of callers with its program, even if there "
+		 "is only one"),
+	OPT_FLAG("waits", FIELD(options.waits),
+		 "folded: where threads waited instead of where they ran, in nanoseconds, with the "
+		 "class of the wait as the last frame"),
+	OPT_WORD("detail", FIELD(options.detail), "WHAT", details,
+		 "otlp, clickhouse: resolve to address, line or function", .fallback = "address"),
 	{ 0 }
 };
 
 /* As call_widths, but without eight bytes, because no system had such counters. */
 static const char *const raw_widths[] = { "2", "4", NULL };
 
-static const struct opt buffer_opts[] = { { .name = "width",
-					    .arg = "2|4",
-					    .help = "bytes of a counter",
-					    .fallback = "2",
-					    .words = raw_widths,
-					    .field = FIELD(call.width_word) },
+static const struct opt buffer_opts[] = { OPT_WORD("width", FIELD(call.width_word), "2|4",
+						   raw_widths, "bytes of a counter",
+						   .fallback = "2"),
 					  { 0 } };
 
 static const struct opt_group export_groups[] = {

@@ -16,14 +16,11 @@ struct merge_arguments {
 	const char *output;
 };
 
-static const struct opt merge_opts[] = { { .name = "output",
-					   .letter = 'o',
-					   .arg = "FILE",
-					   .value = VALUE_FILE,
-					   .help = "where the sum goes; - is stdout, .gz compresses",
-					   .set = opt_set_string,
-					   .field = offsetof(struct merge_arguments, output) },
-					 { 0 } };
+static const struct opt merge_opts[] = {
+	OPT_FILE("output", offsetof(struct merge_arguments, output),
+		 "where the sum goes; - is stdout, .gz compresses", .letter = 'o'),
+	{ 0 }
+};
 
 static const struct opt_group merge_groups[] = {
 	{ .title = "Sum", .opts = merge_opts },

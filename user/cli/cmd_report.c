@@ -66,149 +66,88 @@ static int add_word(const struct opt *opt, const char *value, void *field, struc
 }
 
 static const struct opt report_opts[] = {
-	{ .name = "by",
-	  .arg = "functions|objects|lines|bins|process|cgroup|thread|comm|cpu|time",
-	  .help = "a row for each of these; lines need the binaries with debug information; process, "
-		  "cgroup, thread and comm (process name) need a profile from --split; time has a row "
-		  "for each FILE",
-	  .fallback = "functions",
-	  .words = report_by_words,
-	  .field = FIELD(table.by) },
-	{ .name = "inline",
-	  .help = "functions as in the source, with rows for inlined functions; needs the binaries "
-		  "with debug information",
-	  .field = FIELD(table.inlined) },
-	{ .name = "inclusive",
-	  .help = "sort by inclusive share, in a profile with callers",
-	  .fallback = "self",
-	  .field = FIELD(table.inclusive) },
-	{ .name = "format",
-	  .arg = "text|csv|json",
-	  .help = "write the rows in this format",
-	  .fallback = "text",
-	  .words = format_words,
-	  .field = FIELD(table.format) },
-	{ .name = "limit",
-	  .arg = "N",
-	  .help = "show the N hottest rows, or annotate the N hottest functions of --html; 0 is all",
-	  .fallback = "40, but all for --by time, --min, csv and json",
-	  .set = opt_set_u64,
-	  .max = UINT32_MAX,
-	  .field = FIELD(table.limit) },
-	{ .name = "wide",
-	  .help = "do not shorten rows",
-	  .fallback = "rows as wide as the terminal, else 200 columns",
-	  .field = FIELD(wide) },
+	OPT_WORD(
+		"by", FIELD(table.by),
+		"functions|objects|lines|bins|process|cgroup|thread|comm|cpu|time", report_by_words,
+		"a row for each of these; lines need the binaries with debug information; process, "
+		"cgroup, thread and comm (process name) need a profile from --split; time has a row "
+		"for each FILE",
+		.fallback = "functions"),
+	OPT_FLAG("inline", FIELD(table.inlined),
+		 "functions as in the source, with rows for inlined functions; needs the binaries "
+		 "with debug information"),
+	OPT_FLAG("inclusive", FIELD(table.inclusive),
+		 "sort by inclusive share, in a profile with callers", .fallback = "self"),
+	OPT_WORD("format", FIELD(table.format), "text|csv|json", format_words,
+		 "write the rows in this format", .fallback = "text"),
+	OPT_NUMBER(
+		"limit", FIELD(table.limit), "N", 0, UINT32_MAX,
+		"show the N hottest rows, or annotate the N hottest functions of --html; 0 is all",
+		.fallback = "40, but all for --by time, --min, csv and json"),
+	OPT_FLAG("wide", FIELD(wide), "do not shorten rows",
+		 .fallback = "rows as wide as the terminal, else 200 columns"),
 	PAGER_OPT(FIELD(pager)),
 	{ 0 }
 };
 
 static const struct opt tree_opts[] = {
-	{ .name = "callers",
-	  .arg = "FUNCTION",
-	  .help = "show the callers of FUNCTION, level by level to the first frame",
-	  .set = opt_set_string,
-	  .field = FIELD(callers) },
-	{ .name = "callees",
-	  .arg = "FUNCTION",
-	  .help = "show the callees of FUNCTION",
-	  .set = opt_set_string,
-	  .field = FIELD(callees) },
-	{ .name = "tree", .help = "show the call tree from the first frame", .field = FIELD(tree) },
-	{ .name = "min",
-	  .arg = "PERCENT",
-	  .help = "leave out rows with a smaller share, of all or of FUNCTION",
-	  .fallback = "0.5",
-	  .set = opt_set_percent,
-	  .field = FIELD(table.min) },
-	{ .name = "depth",
-	  .arg = "N",
-	  .help = "at most N levels; 0 shows all",
-	  .fallback = "0",
-	  .set = opt_set_u64,
-	  .max = UINT32_MAX,
-	  .field = FIELD(table.depth) },
+	OPT_STRING("callers", FIELD(callers), "FUNCTION",
+		   "show the callers of FUNCTION, level by level to the first frame"),
+	OPT_STRING("callees", FIELD(callees), "FUNCTION", "show the callees of FUNCTION"),
+	OPT_FLAG("tree", FIELD(tree), "show the call tree from the first frame"),
+	OPT_PERCENT("min", FIELD(table.min),
+		    "leave out rows with a smaller share, of all or of FUNCTION",
+		    .fallback = "0.5"),
+	OPT_NUMBER("depth", FIELD(table.depth), "N", 0, UINT32_MAX, "at most N levels; 0 shows all",
+		   .fallback = "0"),
 	{ 0 }
 };
 
 static const struct opt waits_opts[] = {
-	{ .name = "waits",
-	  .help = "show where threads waited instead of where they ran, by class: the system call, "
-		  "page fault, runnable and the like",
-	  .field = FIELD(waits) },
-	{ .name = "class",
-	  .arg = "PATTERN",
-	  .help = "only waits whose class matches PATTERN (*, ?, []); implies --waits; repeatable",
-	  .fallback = "all",
-	  .set = add_word,
-	  .field = FIELD(classes) },
-	{ .name = "no-class",
-	  .arg = "PATTERN",
-	  .help = "no waits whose class matches, such as epoll_wait of idle threads; implies --waits; "
-		  "repeatable",
-	  .set = add_word,
-	  .field = FIELD(no_classes) },
+	OPT_FLAG("waits", FIELD(waits),
+		 "show where threads waited instead of where they ran, by class: the system call, "
+		 "page fault, runnable and the like"),
+	OPT_SETTER("class", "PATTERN", add_word,
+		   "only waits whose class matches PATTERN (*, ?, []); implies --waits; repeatable",
+		   .fallback = "all", .field = FIELD(classes)),
+	OPT_SETTER(
+		"no-class", "PATTERN", add_word,
+		"no waits whose class matches, such as epoll_wait of idle threads; implies --waits; "
+		"repeatable",
+		.field = FIELD(no_classes)),
 	{ 0 }
 };
 
 static const struct opt filter_opts[] = {
-	{ .name = "object",
-	  .arg = "NAME",
-	  .help = "only this program or library, by its path or the last component of it, with or "
-		  "without its version; repeatable",
-	  .fallback = "all",
-	  .set = add_word,
-	  .field = FIELD(objects) },
-	{ .name = "comm",
-	  .arg = "PATTERN",
-	  .help = "only processes or threads whose name matches PATTERN (*, ?, []); needs a profile "
-		  "from --split",
-	  .fallback = "all",
-	  .set = opt_set_string,
-	  .field = FIELD(table.comm) },
-	{ .name = "function",
-	  .arg = "PATTERN",
-	  .help = "only functions whose name matches PATTERN (*, ?, [])",
-	  .fallback = "all",
-	  .set = opt_set_string,
-	  .field = FIELD(table.function) },
-	{ .name = "target",
-	  .arg = "ID",
-	  .help = "only the target with this number, as listed above the table",
-	  .fallback = "all",
-	  .set = opt_set_u64,
-	  .max = UINT32_MAX,
-	  .field = FIELD(table.target) },
-	{ .name = "symfs",
-	  .arg = "DIR",
-	  .value = VALUE_DIR,
-	  .help = "look for programs and libraries below DIR; use /proc/PID/root for a container",
-	  .fallback = "their own paths",
-	  .set = opt_set_string,
-	  .field = FIELD(table.symfs) },
+	OPT_SETTER("object", "NAME", add_word,
+		   "only this program or library, by its path or the last component of it, with or "
+		   "without its version; repeatable",
+		   .fallback = "all", .field = FIELD(objects)),
+	OPT_STRING(
+		"comm", FIELD(table.comm), "PATTERN",
+		"only processes or threads whose name matches PATTERN (*, ?, []); needs a profile "
+		"from --split",
+		.fallback = "all"),
+	OPT_STRING("function", FIELD(table.function), "PATTERN",
+		   "only functions whose name matches PATTERN (*, ?, [])", .fallback = "all"),
+	OPT_NUMBER("target", FIELD(table.target), "ID", 0, UINT32_MAX,
+		   "only the target with this number, as listed above the table",
+		   .fallback = "all"),
+	OPT_DIR("symfs", FIELD(table.symfs),
+		"look for programs and libraries below DIR; use /proc/PID/root for a container",
+		.fallback = "their own paths"),
 	{ 0 }
 };
 
 static const struct opt annotate_opts[] = {
-	{ .name = "annotate",
-	  .arg = "PLACE",
-	  .help = "show one function by instruction, with its source, instead of a table; PLACE "
-		  "is SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE",
-	  .set = opt_set_string,
-	  .field = FIELD(annotate) },
-	{ .name = "hot", .help = "hottest instruction first, not by address", .field = FIELD(hot) },
-	{ .name = "syntax",
-	  .arg = "att|intel",
-	  .help = "use this syntax for x86 instructions",
-	  .fallback = "att",
-	  .words = syntax_words,
-	  .field = FIELD(syntax) },
-	{ .name = "source",
-	  .arg = "DIR",
-	  .value = VALUE_DIR,
-	  .help = "look for source files below DIR, too, by the ends of their paths",
-	  .set = opt_set_string,
-	  .field = FIELD(source) },
+	OPT_STRING("annotate", FIELD(annotate), "PLACE",
+		   "show one function by instruction, with its source, instead of a table; PLACE "
+		   "is SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE"),
+	OPT_FLAG("hot", FIELD(hot), "hottest instruction first, not by address"),
+	OPT_WORD("syntax", FIELD(syntax), "att|intel", syntax_words,
+		 "use this syntax for x86 instructions", .fallback = "att"),
+	OPT_DIR("source", FIELD(source),
+		"look for source files below DIR, too, by the ends of their paths"),
 	{ 0 }
 };
 

@@ -137,16 +137,11 @@ int pager_end(struct pager *pager, FILE *out, int result, const char *name)
 }
 
 const struct opt page_opts[] = {
-	{ .name = "html",
-	  .arg = "FILE",
-	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
-		  "stdout",
-	  .value = VALUE_FILE,
-	  .set = opt_set_string,
-	  .field = offsetof(struct page_arguments, file) },
-	{ .name = "open",
-	  .help = "open the page of --html in the default browser",
-	  .field = offsetof(struct page_arguments, open) },
+	OPT_FILE("html", offsetof(struct page_arguments, file),
+		 "write a page for a browser instead, in one file that needs nothing else; - is "
+		 "stdout"),
+	OPT_FLAG("open", offsetof(struct page_arguments, open),
+		 "open the page of --html in the default browser"),
 	{ 0 }
 };
 

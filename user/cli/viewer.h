@@ -22,10 +22,8 @@ struct pager {
 
 /* The option --no-pager, for a command's table. offset is that of struct pager. */
 #define PAGER_OPT(offset)                                                                          \
-	{                                                                                          \
-		.name = "no-pager", .help = "no pager for more rows than the terminal has",        \
-		.field = (offset) + offsetof(struct pager, off)                                    \
-	}
+	OPT_FLAG("no-pager", (offset) + offsetof(struct pager, off),                               \
+		 "no pager for more rows than the terminal has")
 
 /* Returns the stream to write to. */
 FILE *pager_begin(struct pager *pager);

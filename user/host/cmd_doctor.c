@@ -16,16 +16,12 @@ enum { DOCTOR_TEXT, DOCTOR_JSON };
 
 static const char *const format_words[] = { "text", "json", NULL };
 
-static const struct opt doctor_opts[] = { { .name = "format",
-					    .arg = "text|json",
-					    .help = "write the findings in this format",
-					    .fallback = "text",
-					    .words = format_words,
-					    .field = offsetof(struct doctor_arguments, format) },
-					  { .name = "quick",
-					    .help = "skip slow checks",
-					    .field = offsetof(struct doctor_arguments, quick) },
-					  { 0 } };
+static const struct opt doctor_opts[] = {
+	OPT_WORD("format", offsetof(struct doctor_arguments, format), "text|json", format_words,
+		 "write the findings in this format", .fallback = "text"),
+	OPT_FLAG("quick", offsetof(struct doctor_arguments, quick), "skip slow checks"),
+	{ 0 }
+};
 
 static const struct opt_group doctor_groups[] = {
 	{ .title = "Findings", .opts = doctor_opts },

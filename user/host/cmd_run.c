@@ -214,9 +214,8 @@ out:
 }
 
 static const struct opt preload_opts[] = {
-	{ .name = "preload",
-	  .help = "make profil(), sprofil(), pcsample() and gcc -pg work in COMMAND",
-	  .field = offsetof(struct run_arguments, preload) },
+	OPT_FLAG("preload", offsetof(struct run_arguments, preload),
+		 "make profil(), sprofil(), pcsample() and gcc -pg work in COMMAND"),
 	{ 0 }
 };
 

@@ -64,41 +64,28 @@ static int set_all(const struct opt *opt, const char *value, void *field, struct
 
 /* All may be repeated: each target is counted separately. */
 const struct opt target_opts[] = {
-	{ .name = "pid",
-	  .arg = "PID[,PID...]",
-	  .value = VALUE_PIDS,
-	  .help = "these processes, with all threads and descendants, running and future ones; "
-		  "repeatable, like the other targets",
-	  .set = set_pid },
-	{ .name = "name",
-	  .arg = "PATTERN",
-	  .value = VALUE_NAME,
-	  .help = "all processes with this name that run now, as one target; a pattern like "
-		  "'postgres*'",
-	  .set = set_name },
-	{ .name = "no-children",
-	  .help = "do not count descendants of these processes",
-	  .field = offsetof(struct target_options, no_children) },
-	{ .name = "cgroup",
-	  .arg = "PATH",
-	  .value = VALUE_CGROUP,
-	  .help = "all processes in this cgroup or below; a directory, or a path below the mount",
-	  .set = set_cgroup },
-	{ .name = "container",
-	  .arg = "NAME|ID",
-	  .value = VALUE_CONTAINER,
-	  .help = "a Docker, Podman, containerd, CRI-O, runc, crun or LXC container; a prefix of "
-		  "its id is enough",
-	  .set = set_container },
-	{ .name = "unit",
-	  .arg = "NAME",
-	  .value = VALUE_UNIT,
-	  .help = "a systemd unit, like nginx or user.slice",
-	  .set = set_unit },
-	{ .name = "all", .help = "every process of this host", .set = set_all },
-	{ .name = "wait",
-	  .help = "wait for a container, unit, name or cgroup that does not exist yet",
-	  .field = offsetof(struct target_options, wait) },
+	OPT_SETTER("pid", "PID[,PID...]", set_pid,
+		   "these processes, with all threads and descendants, running and future ones; "
+		   "repeatable, like the other targets",
+		   .value = VALUE_PIDS),
+	OPT_SETTER("name", "PATTERN", set_name,
+		   "all processes with this name that run now, as one target; a pattern like "
+		   "'postgres*'",
+		   .value = VALUE_NAME),
+	OPT_FLAG("no-children", offsetof(struct target_options, no_children),
+		 "do not count descendants of these processes"),
+	OPT_SETTER("cgroup", "PATH", set_cgroup,
+		   "all processes in this cgroup or below; a directory, or a path below the mount",
+		   .value = VALUE_CGROUP),
+	OPT_SETTER("container", "NAME|ID", set_container,
+		   "a Docker, Podman, containerd, CRI-O, runc, crun or LXC container; a prefix of "
+		   "its id is enough",
+		   .value = VALUE_CONTAINER),
+	OPT_SETTER("unit", "NAME", set_unit, "a systemd unit, like nginx or user.slice",
+		   .value = VALUE_UNIT),
+	OPT_SETTER("all", NULL, set_all, "every process of this host"),
+	OPT_FLAG("wait", offsetof(struct target_options, wait),
+		 "wait for a container, unit, name or cgroup that does not exist yet"),
 	{ 0 }
 };
 

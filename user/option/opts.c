@@ -262,19 +262,12 @@ const char *opt_first_given(const struct opt_given *list)
 static const char *const color_words[] = { "auto", "always", "never", NULL };
 
 static const struct opt common_opts[] = {
-	{ .name = "color",
-	  .arg = "WHEN",
-	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always or never",
-	  .fallback = "auto",
-	  .words = color_words,
-	  .field = offsetof(struct opts_parsed, color) },
-	{ .name = "help",
-	  .letter = 'h',
-	  .help = "show this help",
-	  .field = offsetof(struct opts_parsed, help) },
-	{ .name = "version",
-	  .help = "show the version, the libbpf and the kernel",
-	  .field = offsetof(struct opts_parsed, version) },
+	OPT_WORD("color", offsetof(struct opts_parsed, color), "WHEN", color_words,
+		 "colours: auto (on a terminal, unless NO_COLOR is set), always or never",
+		 .fallback = "auto"),
+	OPT_FLAG("help", offsetof(struct opts_parsed, help), "show this help", .letter = 'h'),
+	OPT_FLAG("version", offsetof(struct opts_parsed, version),
+		 "show the version, the libbpf and the kernel"),
 	{ 0 }
 };
 

@@ -57,6 +57,39 @@ struct opt {
 	const char *like; /* for opt_set_time and opt_set_size: examples, such as "10, 90s or 5m" */
 };
 
+/*
+ * Rows of tables, by kind of value. member is the offset of the field. The members of struct opt
+ * that have no argument here may follow, as in .fallback = "60".
+ */
+#define OPT_FLAG(long_name, member, meaning, ...)                                                  \
+	{                                                                                          \
+		.name = (long_name), .field = (member), .help = (meaning), __VA_ARGS__             \
+	}
+#define OPT_SETTER(long_name, argument, setter, meaning, ...)                                      \
+	{                                                                                          \
+		.name = (long_name), .arg = (argument), .set = (setter), .help = (meaning),        \
+		__VA_ARGS__                                                                        \
+	}
+#define OPT_WORD(long_name, member, argument, list, meaning, ...)                                  \
+	OPT_FLAG(long_name, member, meaning, .arg = (argument), .words = (list), __VA_ARGS__)
+#define OPT_STRING(long_name, member, argument, meaning, ...)                                      \
+	OPT_SETTER(long_name, argument, opt_set_string, meaning, .field = (member), __VA_ARGS__)
+#define OPT_FILE(long_name, member, meaning, ...)                                                  \
+	OPT_STRING(long_name, member, "FILE", meaning, .value = VALUE_FILE, __VA_ARGS__)
+#define OPT_DIR(long_name, member, meaning, ...)                                                   \
+	OPT_STRING(long_name, member, "DIR", meaning, .value = VALUE_DIR, __VA_ARGS__)
+#define OPT_NUMBER(long_name, member, argument, least, most, meaning, ...)                         \
+	OPT_SETTER(long_name, argument, opt_set_u64, meaning, .field = (member), .min = (least),   \
+		   .max = (most), __VA_ARGS__)
+#define OPT_PERCENT(long_name, member, meaning, ...)                                               \
+	OPT_SETTER(long_name, "PERCENT", opt_set_percent, meaning, .field = (member), __VA_ARGS__)
+#define OPT_SIZE(long_name, member, least, example, meaning, ...)                                  \
+	OPT_SETTER(long_name, "SIZE", opt_set_size, meaning, .field = (member), .min = (least),    \
+		   .like = (example), __VA_ARGS__)
+#define OPT_TIME(long_name, member, argument, least, example, meaning, ...)                        \
+	OPT_SETTER(long_name, argument, opt_set_time, meaning, .field = (member), .min = (least),  \
+		   .like = (example), __VA_ARGS__)
+
 /* Options under one heading of --help, all with their fields in one struct. */
 struct opt_group {
 	const char *title;
