@@ -68,25 +68,29 @@ feature_answer_set(struct feature_answer *answer, enum feature_state state, cons
 	snprintf(answer->mend, sizeof(answer->mend), "%s", mend ? mend : "");
 }
 
+#define FOUND(answer, ...) feature_answer_set(answer, FEATURE_OK, NULL, __VA_ARGS__)
+#define LIMITED(answer, mend, ...) feature_answer_set(answer, FEATURE_LIMITED, mend, __VA_ARGS__)
+#define MISSING(answer, mend, ...) feature_answer_set(answer, FEATURE_MISSING, mend, __VA_ARGS__)
+#define UNKNOWN(answer, ...) feature_answer_set(answer, FEATURE_UNKNOWN, NULL, __VA_ARGS__)
+
 /*
  * libbpf recognises a missing helper by the verifier's message. Without the right to load programs
  * there is no message, and libbpf would answer yes. Therefore check the right first.
  */
 static bool may_load(struct feature_answer *answer)
 {
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 
-	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 	if (fd >= 0)
 		return true;
-	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "needs the right to load programs");
+	UNKNOWN(answer, "needs the right to load programs");
 	return false;
 }
 
 /* The trial itself failed and says nothing about the kernel. */
 static void not_tried(struct feature_answer *answer, int err)
 {
-	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "cannot be tried: %s", strerror(-err));
+	UNKNOWN(answer, "cannot be tried: %s", strerror(-err));
 }
 
 static void probe_bpf(struct feature_answer *answer)
@@ -94,31 +98,30 @@ static void probe_bpf(struct feature_answer *answer)
 	cleanup_fd int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL);
 
 	if (fd >= 0)
-		feature_answer_set(answer, FEATURE_OK, NULL, "maps can be created");
+		FOUND(answer, "maps can be created");
 	else if (fd == -ENOSYS)
-		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_SYSCALL=y",
-				   "the kernel has no bpf() system call");
+		MISSING(answer, "a kernel with CONFIG_BPF_SYSCALL=y",
+			"the kernel has no bpf() system call");
 	else if (fd == -EPERM)
-		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", OPEN_CONTAINER),
-				   "the bpf() system call is refused");
+		MISSING(answer, mend_of("sudo", OPEN_CONTAINER),
+			"the bpf() system call is refused");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, NULL, "bpf(): %s", strerror(-fd));
+		MISSING(answer, NULL, "bpf(): %s", strerror(-fd));
 }
 
 static void probe_perf_program(struct feature_answer *answer)
 {
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 
-	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 	if (fd >= 0)
-		feature_answer_set(answer, FEATURE_OK, NULL, "a program loads");
+		FOUND(answer, "a program loads");
 	else if (fd == -EPERM || fd == -EACCES)
-		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
-				   "a perf event program is refused: CAP_BPF and CAP_PERFMON or "
-				   "CAP_SYS_ADMIN are needed");
+		MISSING(answer, mend_of("sudo", BETTER_CONTAINER),
+			"a perf event program is refused: CAP_BPF and CAP_PERFMON or "
+			"CAP_SYS_ADMIN are needed");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_EVENTS=y",
-				   "a perf event program does not load: %s", strerror(-fd));
+		MISSING(answer, "a kernel with CONFIG_BPF_EVENTS=y",
+			"a perf event program does not load: %s", strerror(-fd));
 }
 
 static void probe_tp_btf(struct feature_answer *answer)
@@ -128,22 +131,18 @@ static void probe_tp_btf(struct feature_answer *answer)
 	cleanup_fd int fd = -1;
 	int id;
 
-	if (!may_load(answer))
-		return;
 	id = kernel_btf_read(&btf, NULL) ?: btf->fork_tracepoint;
 	if (id > 0) {
 		opts.attach_btf_id = (__u32)id;
 		fd = empty_program_load(BPF_PROG_TYPE_TRACING, NULL, &opts);
 	}
 	if (fd >= 0)
-		feature_answer_set(answer, FEATURE_OK, NULL, "a program on fork loads");
+		FOUND(answer, "a program on fork loads");
 	else if (id == -ENOMEM)
 		not_tried(answer, id);
 	else
-		feature_answer_set(answer, FEATURE_MISSING,
-				   "a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_EVENTS=y",
-				   "a program on fork does not load: %s",
-				   strerror(id > 0 ? -fd : -id));
+		MISSING(answer, "a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_EVENTS=y",
+			"a program on fork does not load: %s", strerror(id > 0 ? -fd : -id));
 }
 
 /* Tries a cmpxchg on the stack. */
@@ -161,33 +160,26 @@ static void probe_atomics(struct feature_answer *answer)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
+					  sizeof(insns) / sizeof(insns[0]), NULL);
 
-	if (!may_load(answer))
-		return;
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
-			   sizeof(insns) / sizeof(insns[0]), NULL);
 	if (fd >= 0)
-		feature_answer_set(answer, FEATURE_OK, NULL, "compare-and-exchange loads");
+		FOUND(answer, "compare-and-exchange loads");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
-				   "the kernel's BPF has no compare-and-exchange");
+		MISSING(answer, NEWER_KERNEL, "the kernel's BPF has no compare-and-exchange");
 }
 
 static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, const char *name)
 {
 	int there;
 
-	if (!may_load(answer))
-		return;
 	there = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
 	if (there < 0)
 		not_tried(answer, there);
 	else if (there)
-		feature_answer_set(answer, FEATURE_OK, NULL, "the helper is there");
+		FOUND(answer, "the helper is there");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
-				   "the kernel has no %s for perf event programs", name);
+		MISSING(answer, NEWER_KERNEL, "the kernel has no %s for perf event programs", name);
 }
 
 /* Tries to make a map of the type that goes with the helper. */
@@ -201,8 +193,7 @@ static void probe_map(struct feature_answer *answer, enum bpf_map_type type, con
 	if (there < 0)
 		not_tried(answer, there);
 	else if (!there)
-		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
-				   "the kernel has no %s maps", name);
+		MISSING(answer, NEWER_KERNEL, "the kernel has no %s maps", name);
 }
 
 static void probe_find_vma(struct feature_answer *answer)
@@ -242,39 +233,33 @@ static void probe_read_kernel(struct feature_answer *answer)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
+					  sizeof(insns) / sizeof(insns[0]), NULL);
 
-	if (!may_load(answer))
-		return;
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
-			   sizeof(insns) / sizeof(insns[0]), NULL);
 	/* The helper is older than all others here. If it is missing, lockdown forbids it. */
 	if (fd >= 0)
-		feature_answer_set(answer, FEATURE_OK, NULL, "the helper is there");
+		FOUND(answer, "the helper is there");
 	else
-		feature_answer_set(answer, FEATURE_MISSING,
-				   "booting without lockdown=confidentiality (cat "
-				   "/sys/kernel/security/lockdown)",
-				   "the kernel refuses bpf_probe_read_kernel");
+		MISSING(answer,
+			"booting without lockdown=confidentiality (cat "
+			"/sys/kernel/security/lockdown)",
+			"the kernel refuses bpf_probe_read_kernel");
 }
 
 static void probe_exit(struct feature_answer *answer)
 {
 	int hook;
 
-	if (!may_load(answer))
-		return;
 	hook = exit_hook_find(NULL);
 	if (hook < 0)
 		not_tried(answer, hook);
 	else if (hook == EXIT_HOOK_LATE)
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y, or 6.16",
-				   "none: ticks of giving memory back at exit are lost");
+		LIMITED(answer, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y, or 6.16",
+			"none: ticks of giving memory back at exit are lost");
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "%s",
-				   hook == EXIT_HOOK_FUNCTION ? "fentry on exit_mm_release" :
-								"sched_process_exit");
+		FOUND(answer, "%s",
+		      hook == EXIT_HOOK_FUNCTION ? "fentry on exit_mm_release" :
+						   "sched_process_exit");
 }
 
 /* Probes without BPF: the process's privileges and the host's configuration. */
@@ -317,18 +302,17 @@ static void probe_privilege(struct feature_answer *answer)
 	char mend[192];
 
 	if (own_namespace("user", HOST_USERS)) {
-		feature_answer_set(
-			answer, FEATURE_MISSING, OUTSIDE,
+		MISSING(answer, OUTSIDE,
 			"in a user namespace (rootless, userns-remap), whose root has no "
 			"rights over the host");
 		return;
 	}
 	if (may_do(CAP_SYS_ADMIN)) {
-		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_ADMIN");
+		FOUND(answer, "CAP_SYS_ADMIN");
 		return;
 	}
 	if (bpf && perfmon) {
-		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_BPF and CAP_PERFMON");
+		FOUND(answer, "CAP_BPF and CAP_PERFMON");
 		return;
 	}
 	if (bpf || perfmon)
@@ -338,7 +322,7 @@ static void probe_privilege(struct feature_answer *answer)
 		setcap_mend(mend, sizeof(mend));
 	else
 		snprintf(mend, sizeof(mend), "%s", BETTER_CONTAINER);
-	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
+	MISSING(answer, mend, "%s", why);
 }
 
 static void probe_perf_event(struct feature_answer *answer)
@@ -349,34 +333,33 @@ static void probe_perf_event(struct feature_answer *answer)
 	int64_t paranoid = -1;
 
 	if (fd >= 0) {
-		feature_answer_set(answer, FEATURE_OK, NULL, "the CPU clock opens");
+		FOUND(answer, "the CPU clock opens");
 		return;
 	}
 	read_setting("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (fd == -ENOSYS || fd == -ENOENT)
-		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_PERF_EVENTS=y",
-				   "the kernel has no perf events");
+		MISSING(answer, "a kernel with CONFIG_PERF_EVENTS=y",
+			"the kernel has no perf events");
 	else if (fd != -EACCES && fd != -EPERM)
-		feature_answer_set(answer, FEATURE_MISSING, NULL, "perf_event_open: %s",
-				   strerror(-fd));
+		MISSING(answer, NULL, "perf_event_open: %s", strerror(-fd));
 	else if (paranoid > 2 && !may_do(CAP_SYS_ADMIN))
 		/*
 		 * The kernels of Debian and Ubuntu: at 3 no event can be opened, even with
 		 * CAP_PERFMON.
 		 */
-		feature_answer_set(answer, FEATURE_MISSING,
-				   mend_of("sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
-					   "--cap-add SYS_ADMIN, or on the host: sysctl "
-					   "kernel.perf_event_paranoid=2"),
-				   "kernel.perf_event_paranoid is %" PRId64
-				   ", which refuses perf events even with CAP_PERFMON",
-				   paranoid);
+		MISSING(answer,
+			mend_of("sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
+				"--cap-add SYS_ADMIN, or on the host: sysctl "
+				"kernel.perf_event_paranoid=2"),
+			"kernel.perf_event_paranoid is %" PRId64
+			", which refuses perf events even with CAP_PERFMON",
+			paranoid);
 	else if (!may_do(CAP_PERFMON) && !may_do(CAP_SYS_ADMIN))
-		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
-				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
+		MISSING(answer, mend_of("sudo", BETTER_CONTAINER),
+			"perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, mend_of(OPEN_CONTAINER, OPEN_CONTAINER),
-				   "perf_event_open is refused although CAP_PERFMON is there");
+		MISSING(answer, mend_of(OPEN_CONTAINER, OPEN_CONTAINER),
+			"perf_event_open is refused although CAP_PERFMON is there");
 }
 
 static void probe_btf(struct feature_answer *answer)
@@ -384,13 +367,12 @@ static void probe_btf(struct feature_answer *answer)
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 
 	if (!access(path, R_OK))
-		feature_answer_set(answer, FEATURE_OK, NULL, "%s", path);
+		FOUND(answer, "%s", path);
 	else if (errno == ENOENT)
-		feature_answer_set(answer, FEATURE_MISSING,
-				   "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
-				   "%s: the kernel has no BTF", path);
+		MISSING(answer, "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
+			"%s: the kernel has no BTF", path);
 	else
-		feature_answer_set(answer, FEATURE_MISSING, NULL, "%s: %s", path, strerror(errno));
+		MISSING(answer, NULL, "%s: %s", path, strerror(errno));
 }
 
 /*
@@ -411,11 +393,10 @@ static void probe_compiled(struct feature_answer *answer)
 	if (ret)
 		not_tried(answer, ret);
 	else if (info.jited_prog_len)
-		feature_answer_set(answer, FEATURE_OK, NULL, "a program is compiled");
+		FOUND(answer, "a program is compiled");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   "a kernel with CONFIG_BPF_JIT=y and net.core.bpf_jit_enable=1",
-				   "a program is not compiled: ticks cost several times more");
+		LIMITED(answer, "a kernel with CONFIG_BPF_JIT=y and net.core.bpf_jit_enable=1",
+			"a program is not compiled: ticks cost several times more");
 }
 
 static void probe_jit(struct feature_answer *answer)
@@ -424,15 +405,14 @@ static void probe_jit(struct feature_answer *answer)
 	int ret = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
 
 	if (ret == -EACCES)
-		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
-				   "net.core.bpf_jit_enable is for root's eyes");
+		UNKNOWN(answer, "net.core.bpf_jit_enable is for root's eyes");
 	else if (ret)
 		probe_compiled(answer);
 	else if (!on)
-		feature_answer_set(answer, FEATURE_LIMITED, "sudo sysctl net.core.bpf_jit_enable=1",
-				   "off: ticks cost several times more");
+		LIMITED(answer, "sudo sysctl net.core.bpf_jit_enable=1",
+			"off: ticks cost several times more");
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "on");
+		FOUND(answer, "on");
 }
 
 static void probe_max_rate(struct feature_answer *answer)
@@ -440,15 +420,12 @@ static void probe_max_rate(struct feature_answer *answer)
 	int64_t rate = 0;
 
 	if (read_setting("/proc/sys/kernel/perf_event_max_sample_rate", &rate))
-		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
-				   "kernel.perf_event_max_sample_rate cannot be read");
+		UNKNOWN(answer, "kernel.perf_event_max_sample_rate cannot be read");
 	else if (rate < DEFAULT_HZ)
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
-				   "at most %" PRId64 " ticks per second: below the default rate",
-				   rate);
+		LIMITED(answer, "sudo sysctl kernel.perf_event_max_sample_rate=100000",
+			"at most %" PRId64 " ticks per second: below the default rate", rate);
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "%" PRId64 " ticks per second", rate);
+		FOUND(answer, "%" PRId64 " ticks per second", rate);
 }
 
 static void probe_lateness(struct feature_answer *answer)
@@ -458,18 +435,18 @@ static void probe_lateness(struct feature_answer *answer)
 	struct error err;
 
 	if (lateness_measure(&lateness, &err)) {
-		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+		UNKNOWN(answer, "not measured: %.160s", err.text);
 		return;
 	}
 	if (lateness.ticks)
 		snprintf(late, sizeof(late), "%.0f us late, 1 in 100 by %.0f; ",
 			 lateness.median_ns / 1000, lateness.p99_ns / 1000);
-	feature_answer_set(answer, FEATURE_OK, NULL,
-			   "%ssamples see %.0f, %.0f, %.0f %% of bursts of %u, %u, %u us, and are "
-			   "weighed",
-			   late, 100 * lateness.bursts[0].seen, 100 * lateness.bursts[1].seen,
-			   100 * lateness.bursts[2].seen, lateness.bursts[0].on_us,
-			   lateness.bursts[1].on_us, lateness.bursts[2].on_us);
+	FOUND(answer,
+	      "%ssamples see %.0f, %.0f, %.0f %% of bursts of %u, %u, %u us, and are "
+	      "weighed",
+	      late, 100 * lateness.bursts[0].seen, 100 * lateness.bursts[1].seen,
+	      100 * lateness.bursts[2].seen, lateness.bursts[0].on_us, lateness.bursts[1].on_us,
+	      lateness.bursts[2].on_us);
 }
 
 static void probe_sched_tick(struct feature_answer *answer)
@@ -478,10 +455,9 @@ static void probe_sched_tick(struct feature_answer *answer)
 	struct error err;
 
 	if (sched_tick_find(&tick, &err))
-		feature_answer_set(answer, FEATURE_LIMITED, NULL, "none: %.160s", err.text);
+		LIMITED(answer, NULL, "none: %.160s", err.text);
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "%.6g a second",
-				   1e9 / (double)sched_tick_period_ns());
+		FOUND(answer, "%.6g a second", 1e9 / (double)sched_tick_period_ns());
 }
 
 static void probe_clock_cost(struct feature_answer *answer)
@@ -489,12 +465,10 @@ static void probe_clock_cost(struct feature_answer *answer)
 	double ns = calibrate_busy_tick_ns();
 
 	if (ns <= 0)
-		feature_answer_set(
-			answer, FEATURE_UNKNOWN, NULL,
-			"not measured: the host is too busy, or its clock does not open");
+		UNKNOWN(answer, "not measured: the host is too busy, or its clock does not open");
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "%.1f us, which is %.1f %% at %d Hz",
-				   ns / 1000, ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
+		FOUND(answer, "%.1f us, which is %.1f %% at %d Hz", ns / 1000,
+		      ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
 }
 
 /* Samples this process while it is busy for `ns`. */
@@ -530,29 +504,27 @@ static void probe_tick_cost(struct feature_answer *answer)
 	struct error err = { 0 };
 
 	if (try_session(options, TICKS_NS, &cost, &err))
-		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+		UNKNOWN(answer, "not measured: %.160s", err.text);
 	else if (!cost.runs || !cost.time_ns)
 		feature_answer_set(answer, FEATURE_UNKNOWN,
 				   mend_of("sudo", "a container with --cap-add SYS_ADMIN"),
 				   "not measured: the kernel's BPF statistics need CAP_SYS_ADMIN");
 	else
-		feature_answer_set(
-			answer, FEATURE_OK, NULL,
-			"%.2f us a timer, of which there were %.0f a second: %.3f %% of a CPU",
-			(double)cost.ticking_ns / 1e3 / (double)cost.runs,
-			1e9 * (double)cost.runs / (double)cost.time_ns,
-			100 * (double)cost.ticking_ns / (double)cost.time_ns);
+		FOUND(answer,
+		      "%.2f us a timer, of which there were %.0f a second: %.3f %% of a CPU",
+		      (double)cost.ticking_ns / 1e3 / (double)cost.runs,
+		      1e9 * (double)cost.runs / (double)cost.time_ns,
+		      100 * (double)cost.ticking_ns / (double)cost.time_ns);
 }
 
 static void probe_ptrace(struct feature_answer *answer)
 {
 	if (may_do(CAP_SYS_PTRACE))
-		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_PTRACE");
+		FOUND(answer, "CAP_SYS_PTRACE");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   mend_of("sudo", "a container with --cap-add SYS_PTRACE"),
-				   "without CAP_SYS_PTRACE files of other users' processes may "
-				   "stay without names");
+		LIMITED(answer, mend_of("sudo", "a container with --cap-add SYS_PTRACE"),
+			"without CAP_SYS_PTRACE files of other users' processes may "
+			"stay without names");
 }
 
 static void probe_kallsyms(struct feature_answer *answer)
@@ -562,8 +534,8 @@ static void probe_kallsyms(struct feature_answer *answer)
 	int line;
 
 	if (!file) {
-		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_KALLSYMS=y",
-				   "/proc/kallsyms: %s", strerror(errno));
+		LIMITED(answer, "a kernel with CONFIG_KALLSYMS=y", "/proc/kallsyms: %s",
+			strerror(errno));
 		return;
 	}
 	/* If addresses are hidden, all are 0. If not, only the first per-CPU variable is at 0. */
@@ -572,12 +544,12 @@ static void probe_kallsyms(struct feature_answer *answer)
 			break;
 	}
 	if (address)
-		feature_answer_set(answer, FEATURE_OK, NULL, "addresses are shown");
+		FOUND(answer, "addresses are shown");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   mend_of("sudo, or: sudo sysctl kernel.kptr_restrict=0",
-					   "a container with --cap-add SYSLOG"),
-				   "addresses are hidden: kernel functions stay without names");
+		LIMITED(answer,
+			mend_of("sudo, or: sudo sysctl kernel.kptr_restrict=0",
+				"a container with --cap-add SYSLOG"),
+			"addresses are hidden: kernel functions stay without names");
 }
 
 static void probe_callers(struct feature_answer *answer)
@@ -586,12 +558,12 @@ static void probe_callers(struct feature_answer *answer)
 	int known = kernel_can_walk(&err);
 
 	if (known < 0)
-		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "%.160s", err.text);
+		UNKNOWN(answer, "%.160s", err.text);
 	else if (known)
-		feature_answer_set(answer, FEATURE_OK, NULL, "stacks can be walked");
+		FOUND(answer, "stacks can be walked");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED, NEWER_KERNEL,
-				   "the kernel's mappings are not in a tree that is known");
+		LIMITED(answer, NEWER_KERNEL,
+			"the kernel's mappings are not in a tree that is known");
 }
 
 /* The programs themselves are loaded and attached. */
@@ -602,13 +574,10 @@ static void probe_waits(struct feature_answer *answer)
 	struct session_cost cost;
 	struct error err = { 0 };
 
-	if (!may_load(answer))
-		return;
 	if (!try_session(options, 0, &cost, &err))
-		feature_answer_set(answer, FEATURE_OK, NULL, "switches and wakeups are seen");
+		FOUND(answer, "switches and wakeups are seen");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED, *err.hint ? err.hint : NULL,
-				   "none: %.160s", err.text);
+		LIMITED(answer, *err.hint ? err.hint : NULL, "none: %.160s", err.text);
 }
 
 static void probe_reader(struct feature_answer *answer)
@@ -616,10 +585,10 @@ static void probe_reader(struct feature_answer *answer)
 	struct error err;
 
 	if (!reader_check(&err))
-		feature_answer_set(answer, FEATURE_OK, NULL, "no capability, few system calls");
+		FOUND(answer, "no capability, few system calls");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED, *err.hint ? err.hint : NULL,
-				   "their text has no names: %.160s", err.text);
+		LIMITED(answer, *err.hint ? err.hint : NULL, "their text has no names: %.160s",
+			err.text);
 }
 
 static bool is_of_kubelet(const char *directory, const void *wanted)
@@ -648,47 +617,51 @@ static void probe_pods(struct feature_answer *answer)
 	cgroup_places_free(&places);
 	cgroups_free(&cgroups);
 	if (!are_here)
-		feature_answer_set(answer, FEATURE_OK, NULL, "no pods run here");
+		FOUND(answer, "no pods run here");
 	else if (access("/var/log/pods", F_OK))
-		feature_answer_set(answer, FEATURE_LIMITED,
-				   "-v /var/log:/var/log:ro, or the hostPath /var/log",
-				   "there is no /var/log/pods: pods have no names");
+		LIMITED(answer, "-v /var/log:/var/log:ro, or the hostPath /var/log",
+			"there is no /var/log/pods: pods have no names");
 	else
-		feature_answer_set(answer, FEATURE_OK, NULL, "in /var/log/pods");
+		FOUND(answer, "in /var/log/pods");
 }
+
+enum { REQUIRED = 1, LOADS = 2, SLOW = 4 };
+
+#define FEATURE(word, flags, meaning)                                                              \
+	{                                                                                          \
+		.id = #word, .description = (meaning), .required = (flags)&REQUIRED,               \
+		.loads = (flags)&LOADS, .slow = (flags)&SLOW, .probe = probe_##word                \
+	}
 
 /* In the order of reading: a missing feature explains the lines below it. */
 static const struct feature features[] = {
-	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
-	  probe_privilege },
-	{ "bpf", "the bpf() system call", true, probe_bpf },
-	{ "btf", "the kernel's type information, which programs are fitted to", true, probe_btf },
-	{ "perf_event", "the CPU clock of perf, one event per CPU", true, probe_perf_event },
-	{ "perf_program", "BPF programs on perf events: the tick handler", true,
-	  probe_perf_program },
-	{ "tp_btf", "BPF programs on fork, exec and exit: following children", true, probe_tp_btf },
-	{ "atomics", "fetching atomics: counters that several CPUs claim", true, probe_atomics },
-	{ "find_vma", "bpf_find_vma: which file a pc is in", true, probe_find_vma },
-	{ "task_pt_regs", "bpf_task_pt_regs: the user pc of a tick in the kernel", true,
-	  probe_task_pt_regs },
-	{ "task_storage", "task storage: which tasks are followed", true, probe_task_storage },
-	{ "ringbuf", "the ring buffer: news of files and processes", true, probe_ringbuf },
-	{ "read_kernel", "bpf_probe_read_kernel: names of files", true, probe_read_kernel },
-	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
-	{ "callers", "the kernel's tree of mappings, for --callers", false, probe_callers },
-	{ "waits", "BPF programs on the scheduler's events, for --waits", false, probe_waits },
-	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
-	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
-	{ "lateness", "a clock that comes when it is due, and what it sees of bursts", false,
-	  probe_lateness },
-	{ "clock_cost", "what a tick of the clock takes from a busy CPU", false, probe_clock_cost },
-	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
-	{ "tick_cost", "what --source tick takes from a busy CPU", false, probe_tick_cost },
-	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
-	{ "reader", "a process without rights, which reads files of other users", false,
-	  probe_reader },
-	{ "pods", "kubelet's folders, for names of pods", false, probe_pods },
-	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
+	FEATURE(privilege, REQUIRED, "the right to load BPF programs and to sample whole CPUs"),
+	FEATURE(bpf, REQUIRED, "the bpf() system call"),
+	FEATURE(btf, REQUIRED, "the kernel's type information, which programs are fitted to"),
+	FEATURE(perf_event, REQUIRED, "the CPU clock of perf, one event per CPU"),
+	FEATURE(perf_program, REQUIRED, "BPF programs on perf events: the tick handler"),
+	FEATURE(tp_btf, REQUIRED | LOADS,
+		"BPF programs on fork, exec and exit: following children"),
+	FEATURE(atomics, REQUIRED | LOADS, "fetching atomics: counters that several CPUs claim"),
+	FEATURE(find_vma, REQUIRED | LOADS, "bpf_find_vma: which file a pc is in"),
+	FEATURE(task_pt_regs, REQUIRED | LOADS,
+		"bpf_task_pt_regs: the user pc of a tick in the kernel"),
+	FEATURE(task_storage, REQUIRED | LOADS, "task storage: which tasks are followed"),
+	FEATURE(ringbuf, REQUIRED | LOADS, "the ring buffer: news of files and processes"),
+	FEATURE(read_kernel, REQUIRED | LOADS, "bpf_probe_read_kernel: names of files"),
+	FEATURE(exit, LOADS, "a hook before exit gives the address space up: its ticks"),
+	FEATURE(callers, 0, "the kernel's tree of mappings, for --callers"),
+	FEATURE(waits, LOADS, "BPF programs on the scheduler's events, for --waits"),
+	FEATURE(jit, 0, "the BPF compiler: a cheap tick"),
+	FEATURE(max_rate, 0, "the highest rate the kernel allows"),
+	FEATURE(lateness, SLOW, "a clock that comes when it is due, and what it sees of bursts"),
+	FEATURE(clock_cost, SLOW, "what a tick of the clock takes from a busy CPU"),
+	FEATURE(sched_tick, 0, "the scheduler's own tick, for --source tick"),
+	FEATURE(tick_cost, SLOW, "what --source tick takes from a busy CPU"),
+	FEATURE(ptrace, 0, "reading the files of other users' processes"),
+	FEATURE(reader, 0, "a process without rights, which reads files of other users"),
+	FEATURE(pods, 0, "kubelet's folders, for names of pods"),
+	FEATURE(kallsyms, 0, "names of kernel functions, for --mode split"),
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
@@ -701,21 +674,14 @@ void features_hurry(void)
 	in_hurry = true;
 }
 
-/* Whether it measures for longer than a moment. */
-static bool takes_longer(const struct feature *feature)
-{
-	return feature->probe == probe_lateness || feature->probe == probe_clock_cost ||
-	       feature->probe == probe_tick_cost;
-}
-
-static void probe(size_t i)
+static void probe(const struct feature *feature, struct feature_answer *answer)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
 
-	if (in_hurry && takes_longer(&features[i]))
-		feature_answer_set(&answers[i], FEATURE_UNKNOWN, NULL, "not tried");
-	else
-		features[i].probe(&answers[i]);
+	if (in_hurry && feature->slow)
+		UNKNOWN(answer, "not tried");
+	else if (!feature->loads || may_load(answer))
+		feature->probe(answer);
 	libbpf_set_print(print);
 }
 
@@ -724,7 +690,7 @@ const struct feature *features_at(size_t i, const struct feature_answer **ret_an
 	if (i >= NR_FEATURES)
 		return NULL;
 	if (answers[i].state == FEATURE_UNTRIED)
-		probe(i);
+		probe(&features[i], &answers[i]);
 	*ret_answer = &answers[i];
 	return &features[i];
 }

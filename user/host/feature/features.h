@@ -30,6 +30,8 @@ struct feature {
 	const char *id; /* one word that never changes, because scripts look for it */
 	const char *description; /* what profiling needs it for */
 	bool required; /* profiling cannot run without it */
+	bool loads; /* can be tried only with the right to load programs */
+	bool slow; /* measures for longer than a moment */
 	void (*probe)(struct feature_answer *answer);
 };
 
