@@ -29,7 +29,7 @@ static void deliver(void *context, const struct profile *profile)
 	struct agent *agent = run->agent;
 	size_t i;
 
-	pthread_mutex_lock(&agent->figures.shown);
+	LOCK_SCOPE(&agent->figures.shown);
 	agent->state.cut_ns = session_since_ns(run->loop.session);
 	if (run->ended)
 		agent->state.until_ns = agent->state.cut_ns;
@@ -47,7 +47,6 @@ static void deliver(void *context, const struct profile *profile)
 		sink_put(agent->sinks[i], profile);
 	state_count_sinks(&agent->state, agent->sinks, agent->nr_sinks);
 	state_save(&agent->state, &agent->figures);
-	pthread_mutex_unlock(&agent->figures.shown);
 }
 
 static void observe(void *context, struct profile *part)

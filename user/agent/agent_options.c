@@ -302,7 +302,8 @@ static void decode(char *text)
 
 static int add_header(struct agent_arguments *arguments, char *pair, struct error *err)
 {
-	char *equals = strchr(pair, '='), *header = NULL;
+	char *equals = strchr(pair, '=');
+	cleanup_free char *header = NULL;
 	int ret;
 
 	if (!equals)
@@ -313,14 +314,14 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 	/* A newline in a value would start another header. */
 	if (strpbrk(equals + 1, "\r\n"))
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
-	if (asprintf(&header, "%s: %s", agent_trim(pair), agent_trim(equals + 1)) < 0)
+	header = format_text("%s: %s", agent_trim(pair), agent_trim(equals + 1));
+	if (!header)
 		return error_errno(err, -ENOMEM, "agent");
 	ret = GROW(arguments->headers, arguments->room_headers, arguments->nr_headers + 2);
 	if (!ret) {
 		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
 		ret = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
 	}
-	free(header);
 	if (ret)
 		return error_errno(err, ret, "agent");
 	arguments->headers[++arguments->nr_headers] = NULL;
@@ -347,7 +348,8 @@ static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";
 	bool general, grpc = protocol && !strcmp(protocol, "grpc");
 	size_t length;
-	char *url = NULL, *kept;
+	cleanup_free char *url = NULL;
+	char *kept;
 	struct opt opt = { .name = "otlp" };
 
 	endpoint = variable("ENDPOINT", &general);
@@ -364,10 +366,8 @@ static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 	} else {
 		grpc = false;
 	}
-	if (asprintf(&url, "%s%.*s%s", grpc ? "grpc" : "", (int)length, endpoint, path) < 0)
-		return error_errno(err, -ENOMEM, "agent");
-	kept = agent_keep(arguments, url);
-	free(url);
+	url = format_text("%s%.*s%s", grpc ? "grpc" : "", (int)length, endpoint, path);
+	kept = url ? agent_keep(arguments, url) : NULL;
 	return kept ? set_sink(&opt, kept, arguments, err) : error_errno(err, -ENOMEM, "agent");
 }
 
@@ -462,7 +462,8 @@ static int check_equals(char *line, struct error *err)
 static int read_line(const struct command *command, struct agent_arguments *arguments, char *line,
 		     struct error *err)
 {
-	char *equals = strchr(line, '='), *typed = NULL, *kept;
+	cleanup_free char *typed = NULL;
+	char *equals = strchr(line, '='), *kept;
 	char *argv[] = { (char *)command->name, NULL, NULL };
 	struct opts_parsed parsed = { 0 };
 	int ret = check_equals(line, err);
@@ -471,11 +472,9 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 		return ret;
 	if (equals)
 		*equals = '\0';
-	ret = equals ? asprintf(&typed, "--%s=%s", agent_trim(line), agent_trim(equals + 1)) :
-		       asprintf(&typed, "--%s", agent_trim(line));
-	kept = ret < 0 ? NULL : agent_keep(arguments, typed);
-	if (ret >= 0)
-		free(typed);
+	typed = equals ? format_text("--%s=%s", agent_trim(line), agent_trim(equals + 1)) :
+			 format_text("--%s", agent_trim(line));
+	kept = typed ? agent_keep(arguments, typed) : NULL;
 	if (!kept)
 		return error_errno(err, -ENOMEM, "agent");
 	argv[1] = kept;

@@ -51,7 +51,7 @@ static void *watch(void *context)
 	struct timespec due;
 	uint64_t next;
 
-	pthread_mutex_lock(&deadlines->lock);
+	LOCK_SCOPE(&deadlines->lock);
 	while (!deadlines->closing) {
 		next = expire(deadlines);
 		due = timespec_of(next);
@@ -60,7 +60,6 @@ static void *watch(void *context)
 		else
 			pthread_cond_wait(&deadlines->changed, &deadlines->lock);
 	}
-	pthread_mutex_unlock(&deadlines->lock);
 	return NULL;
 }
 
@@ -127,7 +126,7 @@ unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 	struct deadline *deadline, *oldest = NULL;
 	unsigned int nr = 0;
 
-	pthread_mutex_lock(&deadlines->lock);
+	LOCK_SCOPE(&deadlines->lock);
 	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
 		nr++;
 		if (deadline->idle && !has_unread(deadline->fd))
@@ -137,7 +136,6 @@ unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 		shutdown(oldest->fd, SHUT_RDWR);
 		oldest->idle = false;
 	}
-	pthread_mutex_unlock(&deadlines->lock);
 	return nr;
 }
 
@@ -145,20 +143,18 @@ void deadline_request_arrived(struct deadline *deadline)
 {
 	if (!deadline)
 		return;
-	pthread_mutex_lock(&deadline->all->lock);
+	LOCK_SCOPE(&deadline->all->lock);
 	deadline->idle = false;
 	deadline->due_ns = 0;
-	pthread_mutex_unlock(&deadline->all->lock);
 }
 
 void deadline_set(struct deadline *deadline, uint64_t ms)
 {
 	if (!deadline)
 		return;
-	pthread_mutex_lock(&deadline->all->lock);
+	LOCK_SCOPE(&deadline->all->lock);
 	deadline->due_ns = monotonic_ns() + ms * 1000000;
 	pthread_cond_signal(&deadline->all->changed);
-	pthread_mutex_unlock(&deadline->all->lock);
 }
 
 void deadline_free(struct deadline *deadline)

@@ -31,7 +31,7 @@ void figures_replace_counts(struct figures *figures, const struct figures *earli
 {
 	const uint64_t read_ms = figures->times.read_ms;
 
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	figures_free_counts(figures);
 	figures->counted_since = earlier->counted_since;
 	figures->ticks = earlier->ticks;
@@ -41,7 +41,6 @@ void figures_replace_counts(struct figures *figures, const struct figures *earli
 	figures->times = earlier->times;
 	figures->times.read_ms = read_ms;
 	figures->scrapes = earlier->scrapes;
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_close(struct figures *figures)
@@ -56,7 +55,7 @@ void figures_add(struct figures *figures, const struct profile *part,
 {
 	uint64_t cpu_ns = 0;
 
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	/* Without memory for a cause, its count is missing; the others are right. */
 	profile_account_add(&figures->ticks, &part->ticks);
 	if (profile_cpu_time(part, &cpu_ns))
@@ -64,14 +63,12 @@ void figures_add(struct figures *figures, const struct profile *part,
 	figures->duty_percent = part->sampling.duty_percent;
 	figures->sampled_ns += profile_sampled_ns(part);
 	figures->session = *session;
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_read(struct figures *figures, const struct profile *times)
 {
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	service_times_add(&figures->times, times, 0, false);
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_lose(struct figures *figures, uint64_t ticks)
@@ -79,16 +76,15 @@ void figures_lose(struct figures *figures, uint64_t ticks)
 	struct profile_lost killed = { .cause = (char *)sink_losses[LOST_KILLED], .ticks = ticks };
 	const struct profile_account lost = { .total = ticks, .lost = &killed, .nr_lost = 1 };
 
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	profile_account_add(&figures->ticks, &lost);
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_add_unsampled(struct figures *figures, uint64_t ns, const struct profile *spent)
 {
 	uint64_t cpu_ns = 0;
 
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	/* A killed agent may have shown more than it saved. */
 	if (figures->times.scrapes > figures->unsampled.scrapes_before)
 		figures->unsampled.scraped = figures->unsampled.ns;
@@ -96,37 +92,32 @@ void figures_add_unsampled(struct figures *figures, uint64_t ns, const struct pr
 	figures->unsampled.scrapes_before = figures->times.scrapes;
 	if (spent && profile_cpu_time(spent, &cpu_ns))
 		service_times_add(&figures->times, spent, cpu_ns, true);
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_end_interval(struct figures *figures)
 {
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	service_times_end_interval(&figures->times);
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_count_scrape(struct figures *figures)
 {
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	figures->scrapes++;
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_note_old_spools(struct figures *figures, uint64_t bytes)
 {
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	figures->old_spool_bytes = bytes;
-	pthread_mutex_unlock(&figures->lock);
 }
 
 void figures_new_session(struct figures *figures, bool listening, size_t functions)
 {
-	pthread_mutex_lock(&figures->lock);
+	LOCK_SCOPE(&figures->lock);
 	service_times_choose(&figures->times, listening, functions);
 	figures->former_ns += figures->session.handler_ns;
 	figures->session.handler_ns = 0;
-	pthread_mutex_unlock(&figures->lock);
 }
 
 struct page {

@@ -199,9 +199,8 @@ static int parse_url(struct http *http, const char *url, struct error *err)
 	if (ret)
 		return ret;
 	http->grpc = i < 2;
-	if (asprintf(&http->url, "%s%s", schemes[i][1], strstr(url, "://")) < 0)
-		return error_errno(err, -ENOMEM, "URL");
-	return 0;
+	http->url = format_text("%s%s", schemes[i][1], strstr(url, "://"));
+	return http->url ? 0 : error_errno(err, -ENOMEM, "URL");
 }
 
 static int copy_url(CURLU *parts, char **result)
@@ -223,14 +222,10 @@ static int copy_url(CURLU *parts, char **result)
  */
 static int name_grpc(struct http *http)
 {
-	char *name = http->name;
-	int length = asprintf(&http->name, "grpc%s", name + strlen("http"));
+	cleanup_free char *name = http->name;
 
-	free(name);
-	if (length >= 0)
-		return 0;
-	http->name = NULL;
-	return -ENOMEM;
+	http->name = format_text("grpc%s", name + strlen("http"));
+	return http->name ? 0 : -ENOMEM;
 }
 
 static int name_url(struct http *http, struct error *err)

@@ -134,16 +134,7 @@ static void look(struct identities *identities, struct entry *entry)
 
 static size_t place_of(const struct identities *identities, const char *cgroup)
 {
-	size_t low = 0, high = identities->nr, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (strcmp(identities->list[middle]->cgroup, cgroup) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, identities->nr, strcmp(identities->list[i]->cgroup, cgroup) < 0);
 }
 
 static struct entry *entry_new(const char *cgroup)

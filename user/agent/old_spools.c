@@ -97,13 +97,9 @@ uint64_t old_spools_settle(const char *dir, enum old_spools_choice choice, struc
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder))) {
-		cleanup_free char *path = NULL;
+		cleanup_free char *path = format_text("%s/%s", dir, entry->d_name);
 
-		if (!spool_is_folder(entry->d_name))
-			continue;
-		if (asprintf(&path, "%s/%s", dir, entry->d_name) < 0)
-			path = NULL;
-		else if (!is_used(&search, path))
+		if (path && spool_is_folder(entry->d_name) && !is_used(&search, path))
 			settle(&search, path);
 	}
 	if (folder)

@@ -149,7 +149,7 @@ void scrapes_read_times(struct scrapes *scrapes)
 	uint64_t begin = monotonic_ns(), one = 1;
 	const struct timespec until = timespec_of(begin + TIMES_WAIT_NS);
 
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	if (scrapes->times_ns + TIMES_AGE_NS <= begin) {
 		scrapes->wants_times = true;
 		if (write(scrapes->event_fd, &one, sizeof(one)) < 0)
@@ -158,34 +158,28 @@ void scrapes_read_times(struct scrapes *scrapes)
 	while (scrapes->wants_times && !scrapes->closing)
 		if (pthread_cond_timedwait(&scrapes->changed, &scrapes->lock, &until))
 			break;
-	pthread_mutex_unlock(&scrapes->lock);
 }
 
 bool scrapes_want_times(struct scrapes *scrapes)
 {
-	bool wanted;
+	LOCK_SCOPE(&scrapes->lock);
 
-	pthread_mutex_lock(&scrapes->lock);
-	wanted = scrapes->wants_times;
-	pthread_mutex_unlock(&scrapes->lock);
-	return wanted;
+	return scrapes->wants_times;
 }
 
 void scrapes_have_times(struct scrapes *scrapes)
 {
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	scrapes->wants_times = false;
 	scrapes->times_ns = monotonic_ns();
 	pthread_cond_broadcast(&scrapes->changed);
-	pthread_mutex_unlock(&scrapes->lock);
 }
 
 void scrapes_cancel(struct scrapes *scrapes)
 {
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	scrapes->closing = true;
 	pthread_cond_broadcast(&scrapes->changed);
-	pthread_mutex_unlock(&scrapes->lock);
 }
 
 /* Returns whether the scrape begins or ends with this cut. */
@@ -209,7 +203,7 @@ bool scrapes_due(struct scrapes *scrapes)
 	bool due = false;
 	size_t i;
 
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	/* Read the events first, so that a later request makes them readable again. */
 	while (read(scrapes->event_fd, &count, sizeof(count)) > 0 ||
 	       read(scrapes->timer_fd, &count, sizeof(count)) > 0)
@@ -217,7 +211,6 @@ bool scrapes_due(struct scrapes *scrapes)
 	for (i = 0; i < SCRAPES_MAX; i++)
 		if (scrapes->list[i])
 			due |= mark(scrapes->list[i], now);
-	pthread_mutex_unlock(&scrapes->lock);
 	return due;
 }
 
@@ -226,11 +219,10 @@ void scrapes_add_part(struct scrapes *scrapes, const struct profile *part)
 	struct error err;
 	size_t i;
 
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	for (i = 0; i < SCRAPES_MAX; i++)
 		if (scrapes->list[i] && takes_parts(scrapes->list[i]))
 			pending_add(&scrapes->list[i]->parts, part, &err);
-	pthread_mutex_unlock(&scrapes->lock);
 }
 
 static void arm(struct scrapes *scrapes, uint64_t due_ns)
@@ -250,7 +242,7 @@ void scrapes_update(struct scrapes *scrapes)
 	struct scrape *scrape;
 	size_t i;
 
-	pthread_mutex_lock(&scrapes->lock);
+	LOCK_SCOPE(&scrapes->lock);
 	for (i = 0; i < SCRAPES_MAX; i++) {
 		scrape = scrapes->list[i];
 		if (!scrape)
@@ -266,5 +258,4 @@ void scrapes_update(struct scrapes *scrapes)
 	}
 	arm(scrapes, next);
 	pthread_cond_broadcast(&scrapes->changed);
-	pthread_mutex_unlock(&scrapes->lock);
 }

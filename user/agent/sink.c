@@ -483,12 +483,11 @@ static bool is_over(const struct sink *sink)
 static bool conclude(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
 {
 	delivery->ticks = pending_ticks(part);
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	report_trouble(sink, delivery);
 	count_try(sink, delivery);
 	count_ticks(sink, delivery);
 	sink->counts.profiles += delivery->outcome == HTTP_DONE;
-	pthread_mutex_unlock(&sink->lock);
 	return delivery->outcome != HTTP_RETRY;
 }
 
@@ -508,7 +507,7 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	bool divided = delivery->outcome == HTTP_TOO_LARGE && requests_divide(requests);
 	bool left, continue_sending = delivery->outcome != HTTP_RETRY;
 
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	count_try(sink, delivery);
 	if (!divided) {
 		report_trouble(sink, delivery);
@@ -528,7 +527,6 @@ static bool conclude_request(struct sink *sink, struct pending_part *part,
 	update_health(sink, delivery, left);
 	sink->delivering_ticks = left ? pending_ticks(part) : 0;
 	continue_sending = continue_sending && !(left && is_over(sink));
-	pthread_mutex_unlock(&sink->lock);
 	return continue_sending;
 }
 
@@ -653,7 +651,7 @@ static void *sink_thread(void *context)
 
 	if (sink->predecessor)
 		sink_take_over(sink);
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	if (!sink->closing)
 		wait_until(sink, sink->due_ns);
 	while (!is_over(sink) && !(sink->closing && !sink->pending.nr)) {
@@ -662,7 +660,6 @@ static void *sink_thread(void *context)
 		else
 			pthread_cond_wait(&sink->wake, &sink->lock);
 	}
-	pthread_mutex_unlock(&sink->lock);
 	return NULL;
 }
 
@@ -679,10 +676,8 @@ static int name_sink(struct sink *sink, const char *name, const char *key, struc
 {
 	const char *word = sink_names[sink->options.kind];
 
-	if (asprintf(&sink->name, "%s %s", word, name) < 0)
-		sink->name = NULL;
-	if (asprintf(&sink->key, "%s %s", word, key) < 0)
-		sink->key = NULL;
+	sink->name = format_text("%s %s", word, name);
+	sink->key = format_text("%s %s", word, key);
 	return sink->name && sink->key ? 0 : error_errno(err, -ENOMEM, "agent");
 }
 
@@ -700,11 +695,10 @@ static int open_url(struct sink *sink, struct error *err)
 				 sink_names[sink->options.kind]);
 	while (length && where[length - 1] == '/')
 		length--;
-	if (asprintf(&url, "%.*s%s", (int)length, where,
-		     has_path(where) ? "" : body_path(sink->options.kind, grpc)) < 0) {
-		url = NULL;
+	url = format_text("%.*s%s", (int)length, where,
+			  has_path(where) ? "" : body_path(sink->options.kind, grpc));
+	if (!url)
 		return error_errno(err, -ENOMEM, "agent");
-	}
 	ret = http_open(&sink->options.http, url, &sink->http, err);
 	return ret ? ret : name_sink(sink, http_name(sink->http), http_key(sink->http), err);
 }
@@ -764,9 +758,9 @@ bool sink_is_same(const struct sink *sink, const struct sink *other)
 
 int sink_number(struct sink *sink, size_t number, struct error *err)
 {
-	char *name;
+	char *name = format_text("%s (%zu)", sink->name, number);
 
-	if (asprintf(&name, "%s (%zu)", sink->name, number) < 0)
+	if (!name)
 		return error_errno(err, -ENOMEM, "agent");
 	free(sink->name);
 	sink->name = name;
@@ -801,7 +795,7 @@ int sink_import(struct sink *sink, const char *folder)
 {
 	int ret = 0;
 
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	if (sink->pending.spool)
 		pending_import(&sink->pending, folder);
 	else if (GROW(sink->imports, sink->room_imports, sink->nr_imports + 1) ||
@@ -810,7 +804,6 @@ int sink_import(struct sink *sink, const char *folder)
 	else
 		sink->nr_imports++;
 	pthread_cond_signal(&sink->wake);
-	pthread_mutex_unlock(&sink->lock);
 	return ret;
 }
 
@@ -826,13 +819,12 @@ int sink_load(struct sink *sink, struct error *err)
 		spool_close(spool);
 		return ret;
 	}
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	sink->pending.spool = spool;
 	ret = pending_load(&sink->pending, err);
 	for (; sink->nr_imports; free(sink->imports[sink->nr_imports]))
 		pending_import(&sink->pending, sink->imports[--sink->nr_imports]);
 	pthread_cond_signal(&sink->wake);
-	pthread_mutex_unlock(&sink->lock);
 	return ret;
 }
 
@@ -851,13 +843,12 @@ void sink_put(struct sink *sink, const struct profile *profile)
 	struct error err = { 0 };
 	bool failed;
 
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	failed = sink->pending.spool_failed;
 	if (pending_add(&sink->pending, profile, &err))
 		print_message(NULL, "agent: %s: %s", sink->name, err.text);
 	report_spool(sink, failed);
 	pthread_cond_signal(&sink->wake);
-	pthread_mutex_unlock(&sink->lock);
 }
 
 void sink_restore(struct sink *sink, const struct sink_counts *counts)
@@ -873,16 +864,15 @@ void sink_restore(struct sink *sink, const struct sink_counts *counts)
 
 void sink_lose(struct sink *sink, uint64_t ticks)
 {
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	sink->counts.losses[LOST_KILLED] += ticks;
-	pthread_mutex_unlock(&sink->lock);
 }
 
 void sink_count(struct sink *sink, struct sink_counts *result)
 {
 	size_t i;
 
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	if (sink->predecessor)
 		sink_count(sink->predecessor, result);
 	else
@@ -896,7 +886,6 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	result->spool_ok = !sink->pending.spool_failed;
 	result->pending_ticks += sink->pending.ticks + sink->delivering_ticks;
 	result->merged += sink->pending.merged;
-	pthread_mutex_unlock(&sink->lock);
 }
 
 void sink_publish(struct sink *sink, struct sink_counts *result)
@@ -960,7 +949,7 @@ void sink_end(struct sink *sink, uint64_t patience_ns)
 
 	if (!sink)
 		return;
-	pthread_mutex_lock(&sink->lock);
+	LOCK_SCOPE(&sink->lock);
 	now = monotonic_ns();
 	until = now + limit_for_spool(sink, patience_ns, SPOOLED_NS);
 	if (!sink->closing || until < sink->attempts_until_ns) {
@@ -970,7 +959,6 @@ void sink_end(struct sink *sink, uint64_t patience_ns)
 	}
 	sink->closing = true;
 	pthread_cond_signal(&sink->wake);
-	pthread_mutex_unlock(&sink->lock);
 }
 
 void sink_close(struct sink *sink, uint64_t patience_ns)

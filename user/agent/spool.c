@@ -78,10 +78,9 @@ static bool parse_name(const char *name, struct spool_entry *result)
 char *spool_folder(const char *dir, const char *sink)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, sink, strlen(sink));
-	char word[33], *path;
+	const int word = (int)min_size(strcspn(sink, " "), 32);
 
-	snprintf(word, sizeof(word), "%.*s", (int)strcspn(sink, " "), sink);
-	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
+	return format_text("%s/%.*s-%016" PRIx64, dir, word, sink, hash);
 }
 
 bool spool_is_own_file(const struct stat *st)
@@ -224,14 +223,8 @@ uint64_t spool_number(struct spool *spool)
 }
 
 /* A sum sorts before its parts, as remove_parts() needs. */
-static int compare(const void *left, const void *right)
-{
-	const struct spool_entry *a = left, *b = right;
-
-	if (a->first != b->first)
-		return compare_u64(a->first, b->first);
-	return compare_u64(b->last, a->last);
-}
+DEFINE_COMPARE_AS(compare, struct spool_entry,
+		  compare_u64(a->first, b->first) ?: compare_u64(b->last, a->last))
 
 static size_t remove_parts(const struct spool *spool, struct spool_entry *list, size_t nr)
 {

@@ -36,12 +36,7 @@ static int read_usage(const struct cgroup_place *place, uint64_t *ns)
 	return 1;
 }
 
-static int compare_usages(const void *left, const void *right)
-{
-	const struct usage *a = left, *b = right;
-
-	return strcmp(a->path, b->path);
-}
+DEFINE_COMPARE_AS(compare_usages, struct usage, strcmp(a->path, b->path))
 
 void usages_read(struct usages *usages, const struct cgroups *cgroups)
 {

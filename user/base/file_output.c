@@ -41,13 +41,10 @@ static void file_place_free(struct file_place *place);
 static char *join_link(const char *path, const char *target)
 {
 	const char *slash = strrchr(path, '/');
-	char *joined;
 
 	if (target[0] == '/' || !slash)
 		return strdup(target);
-	if (asprintf(&joined, "%.*s/%s", (int)(slash - path), path, target) < 0)
-		return NULL;
-	return joined;
+	return format_text("%.*s/%s", (int)(slash - path), path, target);
 }
 
 /* The folder with a path's last part, including "/" and ".". */
@@ -359,10 +356,8 @@ static int name_temp(struct output *out)
 		return -EIO;
 	for (i = 0; i < sizeof(random); i++)
 		letters[i] = TEMP_LETTERS[random[i] % (sizeof(TEMP_LETTERS) - 1)];
-	if (asprintf(&out->temp, ".%s.%s", out->place.name, letters) >= 0)
-		return 0;
-	out->temp = NULL;
-	return -ENOMEM;
+	out->temp = format_text(".%s.%s", out->place.name, letters);
+	return out->temp ? 0 : -ENOMEM;
 }
 
 static bool is_temp_of(const char *entry, const char *name)
@@ -681,7 +676,7 @@ static bool swap_with_old(const struct output *out)
 	int dir = out->place.dir;
 
 	if (!out->keep_old || !out->place.exists || !out->place.ours ||
-	    asprintf(&old, "%s.old", out->place.name) < 0 ||
+	    !(old = format_text("%s.old", out->place.name)) ||
 	    renameat2(dir, out->temp, dir, out->place.name, RENAME_EXCHANGE))
 		return false;
 	if (renameat(dir, out->temp, dir, old))

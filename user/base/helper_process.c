@@ -83,22 +83,18 @@ static void reap(void)
 void helper_abandon(pid_t pid)
 {
 	kill(pid, SIGKILL);
-	pthread_mutex_lock(&abandoned.lock);
+	LOCK_SCOPE(&abandoned.lock);
 	reap();
 	if (abandoned.nr < ABANDONED_MAX)
 		abandoned.all[abandoned.nr++] = pid;
-	pthread_mutex_unlock(&abandoned.lock);
 }
 
 size_t helpers_abandoned(void)
 {
-	size_t nr;
+	LOCK_SCOPE(&abandoned.lock);
 
-	pthread_mutex_lock(&abandoned.lock);
 	reap();
-	nr = abandoned.nr;
-	pthread_mutex_unlock(&abandoned.lock);
-	return nr;
+	return abandoned.nr;
 }
 
 /*

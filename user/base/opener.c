@@ -274,14 +274,13 @@ static void note_wait(uint64_t owner, uint64_t ns, bool late)
 {
 	size_t i;
 
-	pthread_mutex_lock(&lock);
+	LOCK_SCOPE(&lock);
 	for (i = 0; i < OPENERS_MAX; i++) {
 		if (!openers[i].pid || openers[i].owner != owner || !look_after(&openers[i]))
 			continue;
 		openers[i].waited_ns = waited(&openers[i]) + ns;
 		openers[i].late = late && openers[i].waiting;
 	}
-	pthread_mutex_unlock(&lock);
 }
 
 static bool is_late(uint64_t owner)
@@ -289,10 +288,9 @@ static bool is_late(uint64_t owner)
 	bool late = false;
 	size_t i;
 
-	pthread_mutex_lock(&lock);
+	LOCK_SCOPE(&lock);
 	for (i = 0; i < OPENERS_MAX; i++)
 		late = late || (openers[i].pid && openers[i].owner == owner && openers[i].late);
-	pthread_mutex_unlock(&lock);
 	return late;
 }
 

@@ -101,6 +101,18 @@ int notes_add(char ***notes, size_t *nr, const char *format, ...)
 	return 0;
 }
 
+char *format_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	return length < 0 ? NULL : text;
+}
+
 /* Reads digits at *text, and moves *text after them. */
 static int scan_digits(const char **text, unsigned int base, uint64_t *result)
 {
@@ -438,6 +450,11 @@ void cleanup_free_pointer(void *pointer)
 
 	memcpy(&block, pointer, sizeof(block));
 	free(block);
+}
+
+void cleanup_unlock(pthread_mutex_t *const *mutex)
+{
+	pthread_mutex_unlock(*mutex);
 }
 
 int compare_text(const char *a, const char *b)

@@ -70,6 +70,9 @@ static inline int hex_value(char c)
 	return -1;
 }
 
+/* Like asprintf(), but NULL: out of memory. The caller frees the result. */
+char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Sorts an array, which may be NULL if it has no elements. */
 #define SORT(list, nr, compare)                                                                    \
 	do {                                                                                       \
@@ -105,21 +108,22 @@ static inline int compare_double(double a, double b)
 
 int compare_text(const char *a, const char *b);
 
-/* Define such a function, which compares elements by one member, or by two. */
+/*
+ * Define such a function, which compares elements a and b as an expression says, by one member, or
+ * by two.
+ */
+#define DEFINE_COMPARE_AS(name, type, order)                                                       \
+	static int name(const void *left, const void *right)                                       \
+	{                                                                                          \
+		const type *a = left, *b = right;                                                  \
+                                                                                                   \
+		return order;                                                                      \
+	}
 #define DEFINE_COMPARE(name, type, member)                                                         \
-	static int name(const void *left, const void *right)                                       \
-	{                                                                                          \
-		const type *a = left, *b = right;                                                  \
-                                                                                                   \
-		return compare_u64(a->member, b->member);                                          \
-	}
+	DEFINE_COMPARE_AS(name, type, compare_u64(a->member, b->member))
 #define DEFINE_COMPARE_2(name, type, first, second)                                                \
-	static int name(const void *left, const void *right)                                       \
-	{                                                                                          \
-		const type *a = left, *b = right;                                                  \
-                                                                                                   \
-		return compare_u64(a->first, b->first) ?: compare_u64(a->second, b->second);       \
-	}
+	DEFINE_COMPARE_AS(name, type,                                                              \
+			  compare_u64(a->first, b->first) ?: compare_u64(a->second, b->second))
 
 /*
  * The number of elements in a sorted list before a place: the index of the first element for which
@@ -243,5 +247,11 @@ void cleanup_free_pointer(void *pointer);
 #define cleanup_fd __attribute__((cleanup(cleanup_fd_close)))
 #define cleanup_file __attribute__((cleanup(cleanup_file_close)))
 #define cleanup_free __attribute__((cleanup(cleanup_free_pointer)))
+
+/* Locks a mutex until the end of the scope. */
+#define LOCK_SCOPE(mutex)                                                                          \
+	__attribute__((cleanup(cleanup_unlock))) pthread_mutex_t *const locked = (mutex);          \
+	pthread_mutex_lock(locked)
+void cleanup_unlock(pthread_mutex_t *const *mutex);
 
 #endif

@@ -95,7 +95,7 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 	struct call_globals *globals = engine->globals;
 	int ret;
 
-	pthread_mutex_lock(&engine->growing);
+	LOCK_SCOPE(&engine->growing);
 	ret = chunked_array_grow(&engine->pages,
 				 __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED), err);
 	if (ret)
@@ -103,7 +103,6 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 	globals->page_limit = engine->pages.limit;
 	globals->page_low = chunked_array_low(&engine->pages);
 	__atomic_store_n(&globals->room_requested, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&engine->growing);
 	return ret;
 }
 

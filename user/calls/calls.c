@@ -33,9 +33,8 @@ static void handle_event(void *ctx, const struct call_record *record)
 {
 	struct calls *calls = ctx;
 
-	pthread_mutex_lock(&calls->lock);
+	LOCK_SCOPE(&calls->lock);
 	worker_mark(calls, &record->call, record->type == CALL_GONE);
-	pthread_mutex_unlock(&calls->lock);
 }
 
 static int watch_calls(const struct calls *calls, int fd, struct error *err)
@@ -152,7 +151,7 @@ int calls_poll(struct calls *calls, struct error *err)
 	int ret = 0, i;
 
 	call_engine_poll(&calls->engine);
-	pthread_mutex_lock(&calls->lock);
+	LOCK_SCOPE(&calls->lock);
 	if (missed != calls->missed) {
 		calls->missed = missed;
 		look_at_all_calls(calls);
@@ -163,7 +162,6 @@ int calls_poll(struct calls *calls, struct error *err)
 		if (calls->engine.clocks[i].changes_fd >= 0)
 			ret = sampler_follow_cpus(&calls->engine.clocks[i], err);
 	calls_set_timer(calls);
-	pthread_mutex_unlock(&calls->lock);
 	return ret;
 }
 
@@ -175,11 +173,10 @@ int calls_enqueue(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 
 	/* First handle earlier records about this process. */
 	call_engine_poll(&calls->engine);
-	pthread_mutex_lock(&calls->lock);
+	LOCK_SCOPE(&calls->lock);
 	worker = worker_of(calls, key, uid);
 	ret = worker ? worker_enqueue(worker, job) : -EDQUOT;
 	calls_set_timer(calls);
-	pthread_mutex_unlock(&calls->lock);
 	return ret;
 }
 
@@ -188,11 +185,10 @@ struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid)
 	uint64_t key = worker_key(pid, uid);
 	struct worker *answers;
 
-	pthread_mutex_lock(&worker->calls->lock);
+	LOCK_SCOPE(&worker->calls->lock);
 	answers = worker_for(worker->calls, pid, key, uid);
 	if (answers == worker)
 		worker->pid = pid;
-	pthread_mutex_unlock(&worker->calls->lock);
 	return answers;
 }
 
@@ -220,11 +216,10 @@ static void end_all(struct calls *calls)
 	if (calls->ending)
 		return;
 	call_engine_poll(&calls->engine);
-	pthread_mutex_lock(&calls->lock);
+	LOCK_SCOPE(&calls->lock);
 	calls->ended_all = workers_end(calls);
 	if (!calls->ended_all && calls->options.record)
 		record_stuck(calls);
-	pthread_mutex_unlock(&calls->lock);
 }
 
 /* Sets the start by the clock as it is at the end, because users compare with that. */

@@ -69,9 +69,8 @@ static int add_call_target(struct profile *profile, const struct caller *caller,
 	profile->nr_targets++;
 	target->kind = strdup("call");
 	target->period_ns = engine->clocks[call->flags & CALL_IS_FAST].period_ns;
-	if (asprintf(&target->name, "%s of %s[%u]", call_names[caller->spec->op], caller->comm,
-		     call->tgid) < 0)
-		target->name = NULL;
+	target->name =
+		format_text("%s of %s[%u]", call_names[caller->spec->op], caller->comm, call->tgid);
 	if (!target->kind || !target->name)
 		return -ENOMEM;
 	return fill_account(&target->ticks, is_read ? caller : NULL, call);
@@ -93,8 +92,8 @@ static int memory_object(struct entry_writing *writing, uint32_t *result)
 	struct profile_object object = { .kind = PROFILE_MEMORY };
 
 	if (writing->memory == NO_OBJECT) {
-		if (asprintf(&object.path, "[%s:%u]", writing->caller->comm, writing->call->tgid) <
-		    0)
+		object.path = format_text("[%s:%u]", writing->caller->comm, writing->call->tgid);
+		if (!object.path)
 			return -ENOMEM;
 		writing->memory = (uint32_t)profile->nr_objects;
 		profile->objects[profile->nr_objects++] = object;

@@ -106,13 +106,10 @@ static bool has_hung_up(int fd)
 
 static bool reply_to(struct visit *visit, const struct call_reply *reply)
 {
-	bool sent;
+	LOCK_SCOPE(&visit->lock);
 
-	pthread_mutex_lock(&visit->lock);
-	sent = !visit->given_up && send(visit->fd, reply, sizeof(*reply),
+	return !visit->given_up && send(visit->fd, reply, sizeof(*reply),
 					MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*reply);
-	pthread_mutex_unlock(&visit->lock);
-	return sent;
 }
 
 static void answer_visit(struct visit *visit, struct worker *worker)
@@ -176,13 +173,10 @@ static void end_visit(struct visit *visit)
 /* False: the client is gone. */
 static bool begin_visit(struct visit *visit)
 {
-	bool given_up;
+	LOCK_SCOPE(&visit->lock);
 
-	pthread_mutex_lock(&visit->lock);
-	given_up = visit->given_up;
 	visit->begun = true;
-	pthread_mutex_unlock(&visit->lock);
-	return !given_up;
+	return !visit->given_up;
 }
 
 static struct worker *run_visit(struct job *job, struct worker *worker)
@@ -213,7 +207,7 @@ static void give_up_visit(struct job *job)
 {
 	struct visit *visit = (struct visit *)job;
 
-	pthread_mutex_lock(&visit->lock);
+	LOCK_SCOPE(&visit->lock);
 	/* The worker is stuck. Therefore it may keep only the descriptor that it is using. */
 	if (visit->fd >= 0 && visit->is_plain && !visit->begun) {
 		send_off(visit->fd, true, ETIMEDOUT);
@@ -222,7 +216,6 @@ static void give_up_visit(struct job *job)
 		send_refusal(visit->fd, ETIMEDOUT);
 	}
 	visit->given_up = true;
-	pthread_mutex_unlock(&visit->lock);
 }
 
 /*

@@ -208,14 +208,13 @@ static void *serve_user(void *argument)
 	struct worker *worker = argument;
 	struct calls *calls = worker->calls;
 
-	pthread_mutex_lock(&calls->lock);
+	LOCK_SCOPE(&calls->lock);
 	worker->tid = gettid();
 	while (await_work(worker))
 		do_next(worker);
 	worker->running = false;
 	worker->tid = 0;
 	pthread_cond_signal(&calls->ended);
-	pthread_mutex_unlock(&calls->lock);
 	return NULL;
 }
 

@@ -77,13 +77,10 @@ struct resolver {
 	struct error why; /* why */
 };
 
-static int compare_function_hits(const void *left, const void *right)
-{
-	const struct function_hit *a = left, *b = right;
-	int order = compare_u64(a->offset, b->offset) ?: compare_u64(a->size, b->size);
-
-	return order ?: compare_u64((uintptr_t)a->symbol, (uintptr_t)b->symbol);
-}
+DEFINE_COMPARE_AS(compare_function_hits, struct function_hit,
+		  compare_u64(a->offset, b->offset)	?:
+			  compare_u64(a->size, b->size) ?:
+			  (a->symbol > b->symbol) - (a->symbol < b->symbol))
 
 static void combine_hits(void *first, const void *equal)
 {
@@ -548,14 +545,10 @@ static uint64_t ticks_of(const struct resolver *resolver, const struct object_te
  * Reads files of root and of our user first, so that others' files cannot use up their time, and
  * those with most ticks first, because there may be no time for all.
  */
-static int compare_urgency(const void *left, const void *right)
-{
-	const struct object_texts *a = left, *b = right;
-
-	if (a->is_trusted != b->is_trusted)
-		return a->is_trusted ? -1 : 1;
-	return compare_u64(b->ticks, a->ticks) ?: compare_u64(a->object, b->object);
-}
+DEFINE_COMPARE_AS(compare_urgency, struct object_texts,
+		  b->is_trusted - a->is_trusted		  ?:
+			  compare_u64(b->ticks, a->ticks) ?:
+							    compare_u64(a->object, b->object))
 
 /* Lists the objects that need names. The list has room for all objects. */
 static size_t list_texts(const struct resolver *resolver, size_t nr, struct object_texts *list)

@@ -340,14 +340,13 @@ static struct file_reader *find(const struct reader_call *call)
 
 static void put_back(struct file_reader *reader, bool keep)
 {
-	pthread_mutex_lock(&readers.lock);
+	LOCK_SCOPE(&readers.lock);
 	reader->used_ns = monotonic_ns();
 	if (keep && cpu_of(reader) < REPLACE_SECONDS * (uint64_t)SECOND_NS)
 		reader->busy = false;
 	else
 		end(reader);
 	pthread_cond_signal(&readers.freed);
-	pthread_mutex_unlock(&readers.lock);
 }
 
 /* Call it with the lock held. Returns a free reader, maybe a new one. */
@@ -400,9 +399,8 @@ void reader_prepare(void)
 	if (!readers.owner || readers.prepared)
 		return;
 	readers.prepared = true;
-	pthread_mutex_lock(&readers.lock);
+	LOCK_SCOPE(&readers.lock);
 	choose(&call, &reader, &ignored);
-	pthread_mutex_unlock(&readers.lock);
 }
 
 /*
@@ -417,11 +415,10 @@ static bool has_killed(const struct reader_call *call)
 
 	if (!regular_file_stat(call->fds[0], &file))
 		return false;
-	pthread_mutex_lock(&readers.lock);
+	LOCK_SCOPE(&readers.lock);
 	for (i = 0; i < readers.nr_killers && !found; i++)
 		found = readers.killers[i].dev == file.st_dev &&
 			readers.killers[i].inode == file.st_ino;
-	pthread_mutex_unlock(&readers.lock);
 	return found;
 }
 
@@ -431,12 +428,11 @@ static void note_killer(const struct reader_call *call)
 
 	if (!regular_file_stat(call->fds[0], &file))
 		return;
-	pthread_mutex_lock(&readers.lock);
+	LOCK_SCOPE(&readers.lock);
 	if (readers.nr_killers < KILLERS_MAX) {
 		readers.killers[readers.nr_killers].dev = file.st_dev;
 		readers.killers[readers.nr_killers++].inode = file.st_ino;
 	}
-	pthread_mutex_unlock(&readers.lock);
 }
 
 /* --- a call ----------------------------------------------------------------------------------- */

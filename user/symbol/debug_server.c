@@ -93,12 +93,11 @@ int debug_server_open(const char *build_id, char *found, size_t found_size)
 
 	if (is_quiet || !urls || !*urls)
 		return -ENOENT;
-	pthread_mutex_lock(&lock);
+	LOCK_SCOPE(&lock);
 	if (load_library() && begin_question(now)) {
 		fd = ask_debuginfod(build_id, found, found_size);
 		spent_ns += monotonic_ns() - now;
 	}
-	pthread_mutex_unlock(&lock);
 	return fd;
 }
 

@@ -91,9 +91,7 @@ static uint64_t jump_start(const struct symbol_source *source, size_t i)
 static int add_jump(struct symbol_table *table, const struct symbol_source *source, size_t i)
 {
 	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
-	cleanup_free char *target = NULL;
-	char *plain, *name;
-	int length, ret;
+	cleanup_free char *target = NULL, *plain = NULL, *name = NULL;
 
 	if (!elf_image_offset(source->image, jump_start(source, i), &spec.offset))
 		return 0;
@@ -105,15 +103,12 @@ static int add_jump(struct symbol_table *table, const struct symbol_source *sour
 	if (!symbol_table_keeps(table, &spec))
 		return symbol_table_add(table, &spec);
 	plain = demangle(target);
-	length = asprintf(&name, "%s@plt", plain ? plain : target);
-	free(plain);
-	if (length < 0)
+	name = format_text("%s@plt", plain ? plain : target);
+	if (!name)
 		return -ENOMEM;
 	spec.name = name;
-	spec.name_length = (size_t)length;
-	ret = symbol_table_add(table, &spec);
-	free(name);
-	return ret;
+	spec.name_length = strlen(name);
+	return symbol_table_add(table, &spec);
 }
 
 static int add_jumps(struct symbol_table *table, struct plt *plt, const char *section_name)

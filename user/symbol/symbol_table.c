@@ -533,36 +533,20 @@ static uint64_t candidate_end(const struct candidate *candidate)
  */
 static int compare_names(const struct candidate *a, const struct candidate *b)
 {
-	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
-
-	if (under_a != under_b)
-		return under_a < under_b ? -1 : 1;
-	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return strcmp(a->symbol.name, b->symbol.name);
+	return compare_u64(strspn(a->symbol.name, "_"), strspn(b->symbol.name, "_")) ?:
+		       compare_u64(a->length, b->length)			     ?:
+		       strcmp(a->symbol.name, b->symbol.name);
 }
 
 /* Ascending; the best alias of an address comes first. */
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-	int order;
-
-	if (a->symbol.offset != b->symbol.offset)
-		return a->symbol.offset < b->symbol.offset ? -1 : 1;
-	if (!a->symbol.size != !b->symbol.size)
-		return a->symbol.size ? -1 : 1;
-	if ((a->raw == NAMELESS) != (b->raw == NAMELESS))
-		return a->raw == NAMELESS ? 1 : -1;
-	if (a->rank != b->rank)
-		return a->rank > b->rank ? -1 : 1;
-	order = compare_names(a, b);
-	if (order)
-		return order;
-	if (a->symbol.size != b->symbol.size)
-		return a->symbol.size > b->symbol.size ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
-}
+DEFINE_COMPARE_AS(compare_candidates, struct candidate,
+		  compare_u64(a->symbol.offset, b->symbol.offset)     ?:
+			  !a->symbol.size - !b->symbol.size	      ?:
+			  (a->raw == NAMELESS) - (b->raw == NAMELESS) ?:
+			  compare_u64(b->rank, a->rank)		      ?:
+			  compare_names(a, b)			      ?:
+			  compare_u64(b->symbol.size, a->symbol.size) ?:
+			  compare_u64(a->order, b->order))
 
 static bool is_same_symbol(const struct candidate *a, const struct candidate *b)
 {
@@ -721,15 +705,11 @@ int symbol_table_failure(int code, const char *of, struct error *err)
 }
 
 /* By place, size and name, so that equal entries are neighbours. */
-static int compare_entries(const void *left, const void *right)
-{
-	const struct symbol_entry *a = left, *b = right;
-
-	return compare_u64(a->symbol.offset, b->symbol.offset)	   ?:
-		       compare_u64(a->symbol.size, b->symbol.size) ?:
-		       a->place - b->place			   ?:
-		       strcmp(a->symbol.name, b->symbol.name);
-}
+DEFINE_COMPARE_AS(compare_entries, struct symbol_entry,
+		  compare_u64(a->symbol.offset, b->symbol.offset)     ?:
+			  compare_u64(a->symbol.size, b->symbol.size) ?:
+			  a->place - b->place			      ?:
+			  strcmp(a->symbol.name, b->symbol.name))
 
 static struct symbol_entry entry_of_piece(const struct symbol_piece *piece)
 {
@@ -832,13 +812,6 @@ bool symbol_is_place(const struct symbol *symbol)
 	return ((const struct symbol_entry *)symbol)->place;
 }
 
-static char *name_place(const struct symbol *symbol)
-{
-	char *name;
-
-	return asprintf(&name, "%s+0x%" PRIx64, symbol->name, symbol->offset) < 0 ? NULL : name;
-}
-
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
 {
 	/*
@@ -850,7 +823,9 @@ const char *symbol_table_name(const struct symbol_table *table, const struct sym
 	char *plain;
 
 	if (!entry->looked_at) {
-		plain = entry->place ? name_place(&entry->symbol) : demangle(entry->symbol.name);
+		plain = entry->place ? format_text("%s+0x%" PRIx64, entry->symbol.name,
+						   entry->symbol.offset) :
+				       demangle(entry->symbol.name);
 		if (plain)
 			entry->symbol.name = plain;
 		entry->demangled = plain != NULL;

@@ -64,12 +64,9 @@ static int make_name(struct preload *preload, struct error *err)
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return error_errno(err, -errno, "--preload: getrandom");
-	if (asprintf(&preload->socket, "@bpfprofil-run-%016" PRIx64 "%016" PRIx64, random[0],
-		     random[1]) < 0) {
-		preload->socket = NULL;
-		return error_no_memory(err, "--preload");
-	}
-	return 0;
+	preload->socket =
+		format_text("@bpfprofil-run-%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	return preload->socket ? 0 : error_no_memory(err, "--preload");
 }
 
 /* Put our library before other preloaded ones, so that programs find ours first. */
@@ -78,9 +75,7 @@ static int set_environment(const struct preload *preload, const char *library, s
 	const char *before = getenv(VARIABLE);
 	cleanup_free char *all = NULL;
 
-	if (asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") <
-	    0)
-		all = NULL;
+	all = format_text("%s%s%s", library, before && *before ? ":" : "", before ? before : "");
 	if (!all || setenv(VARIABLE, all, 1) || setenv(CALL_SOCKET_ENV, preload->socket, 1))
 		return error_no_memory(err, "--preload");
 	return 0;

@@ -158,18 +158,11 @@ static int read_mount_line(struct cgroups *cgroups, const char *line, const char
 	return add_mount(cgroups, &mount);
 }
 
-static int compare_mounts(const void *left, const void *right)
-{
-	const struct cgroup_mount *a = left, *b = right;
-	bool v2 = cgroup_mount_is_v2(a);
-
-	if (v2 != cgroup_mount_is_v2(b))
-		return v2 ? -1 : 1;
-	if (strlen(a->root) != strlen(b->root))
-		return strlen(a->root) < strlen(b->root) ? -1 : 1;
-	/* Until hierarchies are numbered, `hierarchy` is the order of reading. */
-	return a->hierarchy < b->hierarchy ? -1 : 1;
-}
+/* Until hierarchies are numbered, `hierarchy` is the order of reading. */
+DEFINE_COMPARE_AS(compare_mounts, struct cgroup_mount,
+		  cgroup_mount_is_v2(b) - cgroup_mount_is_v2(a)		?:
+			  compare_u64(strlen(a->root), strlen(b->root)) ?:
+			  compare_u64(a->hierarchy, b->hierarchy))
 
 static void number_hierarchies(struct cgroups *cgroups)
 {
@@ -251,11 +244,8 @@ static const char *behind(const char *path, const char *directory)
 char *cgroup_directory(const struct cgroup_mount *mount, const char *path)
 {
 	const char *rest = behind(path, mount->root);
-	char *directory;
 
-	if (!rest || asprintf(&directory, "%s%s", mount->where, strcmp(rest, "/") ? rest : "") < 0)
-		return NULL;
-	return directory;
+	return rest ? format_text("%s%s", mount->where, strcmp(rest, "/") ? rest : "") : NULL;
 }
 
 static int append_place(struct cgroup_places *places, const struct cgroup_mount *mount, char *path,
@@ -551,14 +541,8 @@ static int visit_match(struct cgroup_descent *walk, int dir)
 	return ret == -ENOENT || ret == -EACCES ? 0 : ret;
 }
 
-static int compare_cgroup_places(const void *left, const void *right)
-{
-	const struct cgroup_place *a = left, *b = right;
-
-	if (a->mount != b->mount)
-		return a->mount < b->mount ? -1 : 1;
-	return strcmp(a->path, b->path);
-}
+DEFINE_COMPARE_AS(compare_cgroup_places, struct cgroup_place,
+		  (a->mount > b->mount) - (a->mount < b->mount) ?: strcmp(a->path, b->path))
 
 int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,
 		       cgroup_match match, const void *wanted, struct error *err)

@@ -76,9 +76,8 @@ static char *find_docker(const char *root, const char *id)
 	cleanup_free char *path = NULL;
 
 	read_file(root, "/etc/docker/daemon.json", read_data_root, &folder);
-	if (asprintf(&path, "%s/containers/%s/config.v2.json",
-		     folder.found ? folder.found : DOCKER_FOLDER, id) < 0)
-		path = NULL;
+	path = format_text("%s/containers/%s/config.v2.json",
+			   folder.found ? folder.found : DOCKER_FOLDER, id);
 	free(folder.found);
 	if (path)
 		read_file(root, path, read_docker_name, &search);
@@ -146,16 +145,12 @@ static int read_storage(struct json_reader *json, struct file_search *search)
 static char *find_podman(const char *root, const char *id)
 {
 	struct file_search search = { .id = id };
-	cleanup_free char *pattern = NULL;
+	cleanup_free char *pattern =
+		format_text("%s/var/lib/containers/storage/*-containers/*containers.json", root);
 	glob_t files = { 0 };
 	size_t i;
 
-	if (asprintf(&pattern, "%s/var/lib/containers/storage/*-containers/*containers.json",
-		     root) < 0) {
-		pattern = NULL;
-		return NULL;
-	}
-	if (!glob(pattern, GLOB_NOSORT, NULL, &files))
+	if (pattern && !glob(pattern, GLOB_NOSORT, NULL, &files))
 		for (i = 0; i < files.gl_pathc && !search.found; i++)
 			read_file(root, files.gl_pathv[i] + strlen(root), read_storage, &search);
 	globfree(&files);

@@ -207,7 +207,7 @@ static void add_places(struct names *places, const struct cgroups *cgroups, cons
 {
 	struct runtime_container container = { 0 };
 	struct cgroup_places found = { 0 };
-	char name[CONTAINER_NAME_MAX], *text;
+	char name[CONTAINER_NAME_MAX];
 	size_t i;
 
 	if (sscanf(line, "%255s %d", name, &container.pid) != 2 || container.pid <= 0 ||
@@ -216,10 +216,10 @@ static void add_places(struct names *places, const struct cgroups *cgroups, cons
 	container.id = name;
 	if (!container_places_of(cgroups, &container, &found)) {
 		for (i = 0; i < found.nr; i++) {
-			if (asprintf(&text, "%s %s", name, found.list[i].path) < 0)
-				break;
-			names_add(places, text, strlen(text));
-			free(text);
+			cleanup_free char *text = format_text("%s %s", name, found.list[i].path);
+
+			if (text)
+				names_add(places, text, strlen(text));
 		}
 	}
 	cgroup_places_free(&found);
@@ -264,12 +264,10 @@ static bool ask_runtime_names(struct container_names *names, size_t number)
 
 	find_places(&fresh.places, &processes);
 	names_free(&processes);
-	pthread_mutex_lock(&names->lock);
+	LOCK_SCOPE(&names->lock);
 	move_names(&to->ids, &fresh.ids);
 	move_names(&to->places, &fresh.places);
-	ret = ret && !names->closing;
-	pthread_mutex_unlock(&names->lock);
-	return ret;
+	return ret && !names->closing;
 }
 
 static void finish_answer(struct container_names *names, unsigned int question)
@@ -351,27 +349,22 @@ int container_names_open(enum container_asking how, struct container_names **res
 
 void container_names_ask(struct container_names *names)
 {
-	pthread_mutex_lock(&names->lock);
+	LOCK_SCOPE(&names->lock);
 	names->asked++;
 	pthread_cond_broadcast(&names->changed);
-	pthread_mutex_unlock(&names->lock);
 }
 
 unsigned int container_names_answers(struct container_names *names)
 {
-	unsigned int ret;
+	LOCK_SCOPE(&names->lock);
 
-	pthread_mutex_lock(&names->lock);
-	ret = names->nr_answers;
-	pthread_mutex_unlock(&names->lock);
-	return ret;
+	return names->nr_answers;
 }
 
 void container_names_wait(struct container_names *names, unsigned int ms)
 {
-	pthread_mutex_lock(&names->lock);
+	LOCK_SCOPE(&names->lock);
 	wait_ms(names, ms, is_answered);
-	pthread_mutex_unlock(&names->lock);
 }
 
 static const char *find_id(const struct names *ids, const char *id)
@@ -449,8 +442,7 @@ void container_names_close(struct container_names *names)
 {
 	if (!names)
 		return;
-	pthread_mutex_lock(&names->lock);
+	LOCK_SCOPE(&names->lock);
 	names->closing = true;
 	pthread_cond_broadcast(&names->changed);
-	pthread_mutex_unlock(&names->lock);
 }

@@ -156,7 +156,6 @@ static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct 
 	struct target_origin origin = { .member_fd = -1 };
 	struct proc_stat process;
 	int fd, ret;
-	char *name;
 
 	fd = open_process(pid, &process, err);
 	if (fd < 0)
@@ -164,9 +163,8 @@ static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct 
 	ret = add_process(&origin, fd, err);
 	if (ret)
 		return ret;
-	target.name = asprintf(&name, "%s (%d)", process.name, pid) < 0 ? NULL : name;
-	if (asprintf(&origin.typed, "--pid %d", pid) < 0)
-		origin.typed = NULL;
+	target.name = format_text("%s (%d)", process.name, pid);
+	origin.typed = format_text("--pid %d", pid);
 	return targets_add(targets, &target, &origin, err);
 }
 
@@ -365,14 +363,11 @@ static int add_named_target(struct targets *targets, struct name_search *search,
 	struct target target = { .kind = TARGET_PID,
 				 .pid = search->pids[0],
 				 .no_children = no_children };
-	char *name;
-	int length;
 
 	if (search->nr == 1)
-		length = asprintf(&name, "%s (%d)", search->pattern, target.pid);
+		target.name = format_text("%s (%d)", search->pattern, target.pid);
 	else
-		length = asprintf(&name, "%s (%zu processes)", search->pattern, search->nr);
-	target.name = length < 0 ? NULL : name;
+		target.name = format_text("%s (%zu processes)", search->pattern, search->nr);
 	target.nr_others = search->nr - 1;
 	target.others = search->pids;
 	/* The target owns the list, without its first element, which is target.pid. */
@@ -400,7 +395,8 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 	if (!*pattern)
 		return error_set(err, -EINVAL, "--name '': must be a process's name or a pattern");
 	search.chosen = open_memstream(&search.origin.chosen, &size);
-	if (!search.chosen || asprintf(&search.origin.typed, "--name '%s'", pattern) < 0)
+	search.origin.typed = format_text("--name '%s'", pattern);
+	if (!search.chosen || !search.origin.typed)
 		return error_errno(err, -ENOMEM, "--name");
 	fprintf(search.chosen, "--name '%s':", pattern);
 	ret = look_at_processes(&search, err);

@@ -339,11 +339,11 @@ static int keep_named(struct runtime_parse *parse, struct container_reading *rea
 		return names_add(parse->names, reading->name, SIZE_MAX);
 	if (strcmp(reading->name, parse->name) != 0)
 		return 0;
-	if (reading->pod &&
-	    asprintf(&reading->container.where, "%s/%s/%s", reading->namespace ?: "default",
-		     reading->pod, reading->name) < 0) {
-		reading->container.where = NULL;
-		return -ENOMEM;
+	if (reading->pod) {
+		reading->container.where = format_text("%s/%s/%s", reading->namespace ?: "default",
+						       reading->pod, reading->name);
+		if (!reading->container.where)
+			return -ENOMEM;
 	}
 	return keep_container(parse, reading);
 }
@@ -565,15 +565,13 @@ static int add_task(struct runtime_parse *parsed, const char *path)
 /* The name only has letters, digits, dots, underscores and minus signs. */
 static int add_tasks(struct runtime_parse *parsed, struct error *err)
 {
-	cleanup_free char *pattern = NULL;
+	cleanup_free char *pattern = format_text(TASKS "*/%s/init.pid", parsed->name);
 	glob_t files = { 0 };
 	size_t i;
 	int ret = 0;
 
-	if (asprintf(&pattern, TASKS "*/%s/init.pid", parsed->name) < 0) {
-		pattern = NULL;
+	if (!pattern)
 		return error_no_memory(err, "containerd");
-	}
 	parsed->runtime = "containerd";
 	if (!glob(pattern, 0, NULL, &files))
 		for (i = 0; !ret && i < files.gl_pathc; i++)

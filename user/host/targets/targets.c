@@ -140,8 +140,7 @@ int targets_add_places(struct targets *targets, const char *option, const char *
 					.member_fd = -1 };
 
 	*places = (struct cgroup_places){ 0 };
-	if (asprintf(&origin.typed, "%s '%s'", option, name) < 0)
-		origin.typed = NULL;
+	origin.typed = format_text("%s '%s'", option, name);
 	return targets_add(targets, &target, &origin, err);
 }
 

@@ -167,10 +167,9 @@ int targets_add_unit(struct targets *targets, const char *name, struct error *er
 	if (!*name || strchr(name, '/'))
 		return error_set(err, -EINVAL, "--unit '%s': must be a unit's name, like nginx",
 				 name);
-	if (asprintf(&unit, "%s%s", name, is_unit_name(name) ? "" : ".service") < 0) {
-		unit = NULL;
+	unit = format_text("%s%s", name, is_unit_name(name) ? "" : ".service");
+	if (!unit)
 		return error_errno(err, -ENOMEM, "--unit '%s'", name);
-	}
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
 		ret = find_unit_cgroup(cgroups, unit, &places, err);

@@ -256,7 +256,8 @@ static int write_view(const struct top_view *view, const struct top_row *functio
 	cleanup_free char *place = NULL;
 	int ret;
 
-	if (asprintf(&place, "%s:0x%" PRIx64, function->object, start_of(function)) < 0)
+	place = format_text("%s:0x%" PRIx64, function->object, start_of(function));
+	if (!place)
 		return error_no_memory(err, "annotate");
 	request.place = place;
 	ret = annotation_build(&view->profile, &request, &annotation, err);
