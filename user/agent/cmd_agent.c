@@ -41,11 +41,9 @@ static bool read_all(const struct typed *typed, struct agent_arguments *argument
 	if (!command_parse(&command_agent, typed->argc, typed->argv, arguments, &first, ret_status))
 		return false;
 	*ret_status = EXIT_USAGE;
-	if (first < typed->argc) {
-		print_message("bpfprofil agent --help", "agent: '%s': takes no argument",
+	if (first < typed->argc)
+		return refuse("bpfprofil agent --help", "agent: '%s': takes no argument",
 			      typed->argv[first]);
-		return false;
-	}
 	if (arguments->config) {
 		code = read_config(typed, arguments, err);
 		/* Parse it after an error too: it may name the folder of the last good file. */

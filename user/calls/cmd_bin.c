@@ -99,15 +99,11 @@ static int run_call(const struct call_options *options, int nr, char **words)
 		print_error(&err);
 		return EXIT_USAGE;
 	}
-	if (!nr) {
-		print_message("- to read pcs from standard input", "bin: no pc given");
-		return EXIT_USAGE;
-	}
+	if (!nr)
+		return usage_error("- to read pcs from standard input", "bin: no pc given");
 	code = region_table_compile(&bin.call, &bin.table);
-	if (code) {
-		print_message(NULL, "bin: regions: %s", strerror(-code));
-		return EXIT_FAILURE;
-	}
+	if (code)
+		return failure(NULL, "bin: regions: %s", strerror(-code));
 	stdout_begin();
 	status = print_pcs(&bin, nr, words);
 	region_table_free(&bin.table);

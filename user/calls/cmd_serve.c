@@ -142,8 +142,7 @@ static int await_end(const struct supervised *supervised)
 			return EXIT_FAILURE;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	print_message(NULL, "the server was ended by signal %d", WTERMSIG(status));
-	return EXIT_FAILURE;
+	return failure(NULL, "the server was ended by signal %d", WTERMSIG(status));
 }
 
 static int supervise(int (*body)(void *, struct supervised *), void *argument)
@@ -155,10 +154,8 @@ static int supervise(int (*body)(void *, struct supervised *), void *argument)
 	int pair[2];
 
 	block_ends(&signals);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		print_message(NULL, "socketpair: %s", strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return failure(NULL, "socketpair: %s", strerror(errno));
 	supervised.pid = fork();
 	supervised.fd = pair[!supervised.pid];
 	close(pair[!!supervised.pid]);
@@ -171,10 +168,8 @@ static int supervise(int (*body)(void *, struct supervised *), void *argument)
 	if (supervised.pid > 0)
 		keep_only(supervised.fd, STDERR_FILENO + 1);
 	supervised.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	if (supervised.pid < 0 || supervised.signal_fd < 0) {
-		print_message(NULL, "fork: %s", strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (supervised.pid < 0 || supervised.signal_fd < 0)
+		return failure(NULL, "fork: %s", strerror(errno));
 	return listen_to(&supervised, &last) && last.leaves ? last.status : await_end(&supervised);
 }
 
@@ -452,11 +447,9 @@ static int run(int argc, char **argv)
 	calls_options_init(&arguments.calls);
 	if (!command_parse(&command_serve, argc, argv, &arguments, &first, &status))
 		return status;
-	if (first < argc) {
-		print_message("bpfprofil serve --help", "serve: '%s': takes no argument",
-			      argv[first]);
-		return EXIT_USAGE;
-	}
+	if (first < argc)
+		return usage_error("bpfprofil serve --help", "serve: '%s': takes no argument",
+				   argv[first]);
 	arguments.calls.record = arguments.record != NULL;
 	arguments.calls.stuck = say_stuck;
 	/* systemd knows this process, not the child. */

@@ -238,9 +238,8 @@ static int print_script(const char *shell)
 		fputs(scripts[i], stdout);
 		return stdout_end("completion: standard output");
 	}
-	print_message("bpfprofil completion bash",
-		      "completion: '%.128s': must be one of bash, zsh, fish", shell);
-	return EXIT_USAGE;
+	return usage_error("bpfprofil completion bash",
+			   "completion: '%.128s': must be one of bash, zsh, fish", shell);
 }
 
 static int run(int argc, char **argv)
@@ -255,9 +254,8 @@ static int run(int argc, char **argv)
 		return print_values((enum proposal)arguments.values);
 	if (arguments.values == NO_VALUES && operands == 1)
 		return print_script(argv[first]);
-	print_message("bpfprofil completion bash", "completion: %s",
-		      operands ? "one shell, or --values and none" : "no shell given");
-	return EXIT_USAGE;
+	return usage_error("bpfprofil completion bash", "completion: %s",
+			   operands ? "one shell, or --values and none" : "no shell given");
 }
 
 static const struct opt_group completion_groups[] = {

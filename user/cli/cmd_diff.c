@@ -185,9 +185,9 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 			spared, diff->nr, rows, arguments->fail_above);
 	if (status || !above)
 		return status;
-	print_message(NULL, "diff: %zu of %zu %s grew by more than %g %% of the time, beyond noise",
-		      above, diff->nr, rows, arguments->fail_above);
-	return EXIT_FAILURE;
+	return failure(NULL,
+		       "diff: %zu of %zu %s grew by more than %g %% of the time, beyond noise",
+		       above, diff->nr, rows, arguments->fail_above);
 }
 
 /* Whether both profiles have callers. */
@@ -240,11 +240,9 @@ static int compare_waits(const struct profile *old, const struct profile *new, c
 	struct error err;
 	int status = EXIT_FAILURE;
 
-	if (without) {
-		print_message("sudo bpfprofil run --waits COMMAND, for both",
-			      "diff: %.200s: the profile has no waits", names[without != old]);
-		return EXIT_FAILURE;
-	}
+	if (without)
+		return failure("sudo bpfprofil run --waits COMMAND, for both",
+			       "diff: %.200s: the profile has no waits", names[without != old]);
 	if (arguments->inclusive && !check_callers(old, names[0], new, names[1]))
 		return EXIT_FAILURE;
 	if (waits_view_open(&views[0], old, NULL, false) ||
@@ -273,8 +271,7 @@ static bool check_waits(const struct diff_arguments *arguments)
 
 	if (!arguments->waits || !option)
 		return true;
-	print_message("leaving it out", "diff: --waits: takes no --%s", option);
-	return false;
+	return refuse("leaving it out", "diff: --waits: takes no --%s", option);
 }
 
 /* Whether the options make sense together. */
@@ -288,21 +285,16 @@ static bool check_arguments(const struct diff_arguments *arguments, int files)
 						 { 0 } };
 	const char *option = opt_first_given(not_of_page);
 
-	if (files != 2) {
-		print_message("bpfprofil diff --help",
+	if (files != 2)
+		return refuse("bpfprofil diff --help",
 			      "diff: takes two profiles, OLD and NEW, not %d", files);
-		return false;
-	}
-	if (arguments->inclusive && arguments->by == REPORT_LINES) {
-		print_message("leaving one of them out", "diff: --inclusive: not with --by lines");
-		return false;
-	}
+	if (arguments->inclusive && arguments->by == REPORT_LINES)
+		return refuse("leaving one of them out", "diff: --inclusive: not with --by lines");
 	if (!check_waits(arguments))
 		return false;
 	if (!arguments->page.file || !option)
 		return true;
-	print_message("leaving it out", "diff: --html: takes no --%s, the page shows all", option);
-	return false;
+	return refuse("leaving it out", "diff: --html: takes no --%s, the page shows all", option);
 }
 
 static int read_and_compare(char *const *names, const struct diff_arguments *arguments)

@@ -274,21 +274,18 @@ static int export_files(const struct export_format *format, const struct profile
 				      .folder = folder ? folder : "." };
 	struct error err = { 0 };
 
-	if (!strcmp(files.folder, "-")) {
-		print_message("-o FOLDER", "export: --output '-': %s has a file for each object",
-			      format->name);
-		return EXIT_USAGE;
-	}
+	if (!strcmp(files.folder, "-"))
+		return usage_error("-o FOLDER",
+				   "export: --output '-': %s has a file for each object",
+				   format->name);
 	if (export_check(profile, options, format->name, &err) || make_folder(files.folder, &err) ||
 	    write_files(&files, &err)) {
 		print_error(&err);
 		return EXIT_FAILURE;
 	}
-	if (!files.nr) {
-		print_message(NULL, "export: %s: no tick is in an object that has a file",
-			      format->name);
-		return EXIT_FAILURE;
-	}
+	if (!files.nr)
+		return failure(NULL, "export: %s: no tick is in an object that has a file",
+			       format->name);
 	say_files(&files);
 	return EXIT_SUCCESS;
 }
@@ -301,10 +298,9 @@ static bool is_for_terminal(const struct export_arguments *arguments)
 
 	if (!arguments->format->binary || !terminal_attached(stdout) || (path && strcmp(path, "-")))
 		return true;
-	print_message("-o FILE, or a pipe",
+	return refuse("-o FILE, or a pipe",
 		      "export: --format %s: is binary, and not for a terminal",
 		      arguments->format->name);
-	return false;
 }
 
 static int export_profile(const struct export_arguments *arguments, const struct export_call *call,
@@ -405,29 +401,21 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 	const struct export_format *format = arguments->format;
 	const char *stray;
 
-	if (arguments->schema && (format || nr)) {
-		print_message("bpfprofil export --schema",
-			      "export: --schema: takes neither a FILE nor a --format");
-		return EXIT_USAGE;
-	}
+	if (arguments->schema && (format || nr))
+		return usage_error("bpfprofil export --schema",
+				   "export: --schema: takes neither a FILE nor a --format");
 	if (arguments->schema)
 		return write_output(arguments, NULL, NULL, profile_schema);
-	if (!format) {
-		print_message("--format pprof, or another of bpfprofil export --help",
-			      "export: --format: not given");
-		return EXIT_USAGE;
-	}
+	if (!format)
+		return usage_error("--format pprof, or another of bpfprofil export --help",
+				   "export: --format: not given");
 	stray = stray_option(arguments);
-	if (stray) {
-		print_message("another --format", "export: --format %s: takes no %s", format->name,
-			      stray);
-		return EXIT_USAGE;
-	}
-	if (arguments->ddl && nr) {
-		print_message("bpfprofil export --format clickhouse --ddl",
-			      "export: --ddl: takes no FILE");
-		return EXIT_USAGE;
-	}
+	if (stray)
+		return usage_error("another --format", "export: --format %s: takes no %s",
+				   format->name, stray);
+	if (arguments->ddl && nr)
+		return usage_error("bpfprofil export --format clickhouse --ddl",
+				   "export: --ddl: takes no FILE");
 	if (arguments->ddl)
 		return write_output(arguments, NULL, NULL, format->ddl);
 	if (format->uses & EXPORT_USES_CALL)

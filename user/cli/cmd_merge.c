@@ -191,14 +191,10 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_merge, argc, argv, &arguments, &first, &status))
 		return status;
-	if (first == argc) {
-		print_message("bpfprofil merge --help", "merge: no FILE given");
-		return EXIT_USAGE;
-	}
-	if (!arguments.output) {
-		print_message("-o sum.json", "merge: --output: not given");
-		return EXIT_USAGE;
-	}
+	if (first == argc)
+		return usage_error("bpfprofil merge --help", "merge: no FILE given");
+	if (!arguments.output)
+		return usage_error("-o sum.json", "merge: --output: not given");
 	stdout_begin();
 	code = merge(arguments.output, argc - first, argv + first, &err);
 	/* With EPIPE the reader has left, and nobody needs a message. */

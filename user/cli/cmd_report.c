@@ -359,9 +359,8 @@ static bool check_filters(const struct report_arguments *arguments)
 	if (!arguments->table.function || by == REPORT_FUNCTIONS || by == REPORT_LINES ||
 	    by == REPORT_BINS)
 		return true;
-	print_message("leaving one of them out", "report: --function: not with --by %s",
+	return refuse("leaving one of them out", "report: --function: not with --by %s",
 		      report_by_words[by]);
-	return false;
 }
 
 /* Accept one tree at a time, of functions only. A table cannot be cut by shares. */
@@ -383,18 +382,14 @@ static bool check_tree(const struct report_arguments *arguments)
 	const size_t at = tree_of(arguments) == TREE_ALL ? 2 : tree_of(arguments) - 1;
 	const char *option = opt_first_given(of_trees);
 
-	if (!tree_of(arguments) && option) {
-		print_message("--tree", "report: %s: only with --tree, --callers or --callees",
+	if (!tree_of(arguments) && option)
+		return refuse("--tree", "report: %s: only with --tree, --callers or --callees",
 			      option);
-		return false;
-	}
 	if (by == REPORT_TIME && !takes_none("--by time", of_trees, "leaving it out"))
 		return false;
-	if (arguments->table.inclusive && (arguments->annotate || by > REPORT_LINES)) {
-		print_message("leaving it out",
+	if (arguments->table.inclusive && (arguments->annotate || by > REPORT_LINES))
+		return refuse("leaving it out",
 			      "report: --inclusive: only with --by functions, objects or lines");
-		return false;
-	}
 	return !tree_of(arguments) ||
 	       takes_none(trees[at].name, &trees[at + 1], "leaving one of them out");
 }
@@ -423,18 +418,15 @@ static bool check_arguments(const struct report_arguments *arguments)
 	const char *option = opt_first_given(of_place);
 
 	if (arguments->table.inlined &&
-	    (arguments->annotate || arguments->table.by != REPORT_FUNCTIONS)) {
-		print_message("--by lines, which has inlined functions too",
+	    (arguments->annotate || arguments->table.by != REPORT_FUNCTIONS))
+		return refuse("--by lines, which has inlined functions too",
 			      "report: --inline: only with --by functions");
-		return false;
-	}
 	if (!check_filters(arguments) || !check_tree(arguments) || !check_waits(arguments))
 		return false;
 	if (arguments->annotate || !option)
 		return true;
-	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate%s",
+	return refuse("bpfprofil report --annotate PLACE", "report: %s: only with --annotate%s",
 		      option, arguments->hot ? "" : " or --html");
-	return false;
 }
 
 /* A page has all rows, and filters of its own. Refuse options that choose rows. */
@@ -469,8 +461,7 @@ static bool check_page(const struct report_arguments *arguments)
 	}
 	if (!option)
 		return true;
-	print_message("leaving it out", "report: --html: takes no %s, %s", option, why);
-	return false;
+	return refuse("leaving it out", "report: --html: takes no %s, %s", option, why);
 }
 
 static int report(struct report_arguments *arguments, int nr, char **operands)

@@ -37,7 +37,7 @@ static void write_overview(FILE *out)
 		     "\nThe manual: man bpfprofil\n");
 }
 
-static int usage_error(const char *kind, const char *word)
+static int unknown(const char *kind, const char *word)
 {
 	const char *words[COMMANDS_MAX + 1] = { 0 }, *nearest;
 	char hint[64] = "bpfprofil --help";
@@ -50,8 +50,7 @@ static int usage_error(const char *kind, const char *word)
 		snprintf(hint, sizeof(hint), "%s", meant_by_command(word));
 	else if (nearest)
 		snprintf(hint, sizeof(hint), "bpfprofil %s", nearest);
-	print_message(hint, "unknown %s '%.128s'", kind, word);
-	return EXIT_USAGE;
+	return usage_error(hint, "unknown %s '%.128s'", kind, word);
 }
 
 static int help(const char *name)
@@ -64,7 +63,7 @@ static int help(const char *name)
 		return stdout_end("standard output");
 	}
 	command = command_find(name);
-	return command ? command_print_help(command) : usage_error("command", name);
+	return command ? command_print_help(command) : unknown("command", name);
 }
 
 static int print_version(void)
@@ -110,6 +109,6 @@ int main(int argc, char **argv)
 		return command_complete(argc - 2, argv + 2);
 	command = command_find(argv[1]);
 	if (!command)
-		return usage_error(*argv[1] == '-' ? "option" : "command", argv[1]);
+		return unknown(*argv[1] == '-' ? "option" : "command", argv[1]);
 	return command->run(argc - 1, argv + 1);
 }

@@ -149,15 +149,12 @@ bool page_check(const char *command, const struct page_arguments *arguments)
 {
 	if (!arguments->open)
 		return true;
-	if (!arguments->file || !*arguments->file) {
-		print_message("--html FILE", "%s: --open: only with --html", command);
-		return false;
-	}
+	if (!arguments->file || !*arguments->file)
+		return refuse("--html FILE", "%s: --open: only with --html", command);
 	if (strcmp(arguments->file, "-") != 0 && !output_is_compressed(arguments->file))
 		return true;
-	print_message("--html page.html", "%s: --open: a browser does not show '%.256s'", command,
+	return refuse("--html page.html", "%s: --open: a browser does not show '%.256s'", command,
 		      arguments->file);
-	return false;
 }
 
 /*

@@ -99,11 +99,9 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_doctor, argc, argv, &arguments, &first, &status))
 		return status;
-	if (first < argc) {
-		print_message("bpfprofil doctor", "doctor: takes no operand, not '%.128s'",
-			      argv[first]);
-		return EXIT_USAGE;
-	}
+	if (first < argc)
+		return usage_error("bpfprofil doctor", "doctor: takes no operand, not '%.128s'",
+				   argv[first]);
 	if (arguments.quick)
 		features_hurry();
 	can_run = !features_require(NULL);

@@ -9,6 +9,11 @@
 /* Exit status for wrong usage; other failures are EXIT_FAILURE. */
 #define EXIT_USAGE 2
 
+/* Like print_message(), with a result for the caller to return. */
+#define usage_error(...) (print_message(__VA_ARGS__), EXIT_USAGE)
+#define failure(...) (print_message(__VA_ARGS__), EXIT_FAILURE)
+#define refuse(...) (print_message(__VA_ARGS__), false)
+
 struct command_example {
 	const char *what; /* what the command line does */
 	const char *line; /* what to type */
