@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# A second SIGTERM, as timeout(1) sends it, takes nothing from the agent's last profile; a third ends an
-# agent whose backend does not answer, and it says what is lost.
+# A copy of SIGTERM, as timeout(1) sends it, takes nothing from the agent's last profile; a later one ends
+# an agent whose backend does not answer, and it says what is lost.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -31,13 +31,15 @@ print(total)'
 twice() {
 	local pause total all=0
 
-	for pause in 0.001 0.003 0.01 0.02 0.03 0.05 0.08 0.1 0.15 0.3; do
+	for pause in 0 0.001 0.002 0.003 0.005 0.01 0.02 0.03; do
 		rm -rf "$work/files"
 		mkdir "$work/files"
 		begin --dir "$work/files"
-		kill -TERM "$agent"
-		sleep "$pause"
-		kill -TERM "$agent" 2>/dev/null
+		# One process sends both: between two of the shell's, a busy host takes longer.
+		python3 -c 'import os, signal, sys, time
+os.kill(int(sys.argv[1]), signal.SIGTERM)
+time.sleep(float(sys.argv[2]))
+os.kill(int(sys.argv[1]), signal.SIGTERM)' "$agent" "$pause"
 		wait "$agent" || return
 		total=$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")
 		if [ "$(counted)" != "$total" ]; then
@@ -59,13 +61,14 @@ time.sleep(600)' >"$work/port" &
 silent=$!
 until [ -s "$work/port" ]; do sleep 0.1; done
 begin --otlp "http://127.0.0.1:$(cat "$work/port")"
-for _ in 1 2 3; do
-	kill -TERM "$agent"
-	taken TERM "$agent"
-done
+kill -TERM "$agent"
+taken TERM "$agent"
+# So soon it would be the first one's copy.
+sleep 0.4
+kill -TERM "$agent"
 wait "$agent"
-[ $? -eq 143 ] && grep -q 'ended by a third signal: .* is lost' "$work/err"
-verdict $? agent_signals_thrice
+[ $? -eq 143 ] && grep -q 'ended by a second signal: .* is lost' "$work/err"
+verdict $? agent_signals_later
 kill "$silent"
 wait "$silent" 2>/dev/null
 exit "$script_status"

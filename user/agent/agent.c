@@ -328,31 +328,12 @@ static void finish(struct run *run)
 	targets_free(&run->targets);
 }
 
-/*
- * timeout(1) sends a signal twice, and so may a service manager. Only a third signal ends the agent
- * at once.
- */
-static void count_signal(int signal_number)
-{
-	static const char text[] =
-		"bpfprofil: agent: ended by a third signal: what was counted since the last profile "
-		"and what waits is lost, but for what is in a spool\n";
-	static volatile sig_atomic_t ignored;
-
-	if (!ignored) {
-		ignored = 1;
-		return;
-	}
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		ignored = 1;
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
-
 static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
 {
 	if (end == AGENT_STOPPED)
-		sample_let_signals_through(count_signal);
+		sample_let_signals_through(
+			"bpfprofil: agent: ended by a second signal: what was counted since the "
+			"last profile and what waits is lost, but for what is in a spool\n");
 	/* Read these in the same order as run_save_state() does. */
 	usages_read(&run->agent->state.usages, &run->agent->cgroups);
 	if (session_stop(run->loop.session, err)) {

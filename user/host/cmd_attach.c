@@ -180,7 +180,7 @@ static int attach_to(struct attach *attach, struct error *err)
 	if (ret)
 		goto failed;
 	sample_all(attach);
-	sample_let_signals_through(NULL);
+	sample_let_signals_through("");
 	ret = session_stop(attach->loop.session, err);
 	if (ret)
 		goto failed;

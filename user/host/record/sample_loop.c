@@ -138,22 +138,25 @@ int sample_open_phase_signals(struct error *err)
 #define SAME_SIGNAL_NS (SECOND_NS / 5)
 
 static uint64_t let_through_ns;
+static const char *last_words;
 
 static void end_at_once(int number)
 {
 	if (monotonic_ns() - let_through_ns < SAME_SIGNAL_NS)
 		return;
 	signal(number, SIG_DFL);
+	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
+		let_through_ns = 0; /* nothing can be done */
 	raise(number);
 }
 
-void sample_let_signals_through(void (*handler)(int))
+void sample_let_signals_through(const char *loss)
 {
-	const struct sigaction action = { .sa_handler = handler ? handler : end_at_once,
-					  .sa_flags = SA_RESTART };
+	const struct sigaction action = { .sa_handler = end_at_once, .sa_flags = SA_RESTART };
 	sigset_t signals = ending_signals();
 	size_t i;
 
+	last_words = loss;
 	let_through_ns = monotonic_ns();
 	for (i = 0; i < NR_ENDING; i++)
 		sigaction(ending[i], &action, NULL);

@@ -66,10 +66,10 @@ int sample_open_signals(struct error *err);
 int sample_open_phase_signals(struct error *err);
 
 /*
- * Call it at the end: another signal then ends the process at once, even while files are written,
- * or calls the handler. NULL: none.
+ * Call it at the end: another signal then ends the process at once, even while files are written. It
+ * first writes the line `loss`, which says what is lost, or "".
  */
-void sample_let_signals_through(void (*handler)(int));
+void sample_let_signals_through(const char *loss);
 
 /*
  * Opens a session on the targets, starts it, and names the first file. If the host lacks something

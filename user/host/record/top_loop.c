@@ -488,7 +488,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 	if (!ret)
 		ret = watch_top(loop, err);
 	close_terminal(loop);
-	sample_let_signals_through(NULL);
+	sample_let_signals_through("");
 	if (!ret)
 		ret = end_intervals(loop, err);
 	return ret ? ret : show_end(loop, err);
