@@ -655,6 +655,39 @@ Test(sink, folder)
 	profile_free(profile);
 }
 
+/* However many profiles of one millisecond there are, none replaces another. */
+Test(sink, folder_with_many_of_a_millisecond)
+{
+	enum { BEFORE = 150 };
+	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", paths[BEFORE + 1][512];
+	struct sink_options options = { .kind = SINK_DIR, .cap = 8 << 20 };
+	struct profile *profile = sample_profile();
+	struct sink *sink;
+	struct stat file;
+	int i;
+
+	options.where = mkdtemp(folder);
+	for (i = 0; i <= BEFORE; i++) {
+		snprintf(paths[i], sizeof(paths[i]),
+			 "%s/bpfprofil-2026-11-26T12:00:01.123Z%s%.0d.json.gz", folder,
+			 i ? "_" : "", i);
+		if (i < BEFORE)
+			fclose(fopen(paths[i], "wx"));
+	}
+	set_started(profile, "2026-11-26T12:00:01.123Z");
+	sink = sink_open_as(&options, NULL);
+	sink_put(sink, profile);
+	sink_settle(sink);
+	sink_close(sink, 0);
+	profile_free(profile);
+	for (i = 0; i <= BEFORE; i++) {
+		cr_assert_eq(stat(paths[i], &file), 0);
+		cr_assert_eq(file.st_size > 0, i == BEFORE, "%s", paths[i]);
+		unlink(paths[i]);
+	}
+	rmdir(folder);
+}
+
 /* A profile a minute for a backend that is away all the time: what waits, and then arrives. */
 static void be_away(size_t minutes, const char *how)
 {

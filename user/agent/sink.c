@@ -176,14 +176,12 @@ static void delivery_write(const char *folder, const struct profile *profile,
 	char path[PATH_MAX];
 	struct error err = { 0 };
 	struct stat written;
-	unsigned int i;
+	unsigned int i = 0;
 	int ret;
 
-	for (i = 0; i < 100; i++) {
-		name_file(folder, profile->started ? profile->started : "", i, path);
-		if (access(path, F_OK))
-			break;
-	}
+	do
+		name_file(folder, profile->started ?: "", i++, path);
+	while (!access(path, F_OK));
 	ret = profile_save(profile, path, OUTPUT_CONFIDENTIAL, &err);
 	*delivery = (struct delivery){ .ticks = profile->ticks.total };
 	if (!ret && !stat(path, &written))
