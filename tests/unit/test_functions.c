@@ -340,6 +340,20 @@ Test(functions, few_nameless)
 	cr_expect_eq(profile->nr_notes, 1);
 }
 
+/* The same share of a few ticks. */
+Test(functions, few_nameless_of_few)
+{
+	struct nameless nameless = { 0 };
+
+	add_object(PROFILE_FILE, "/opt/program");
+	nameless_add(&nameless, profile, 0, 84, 2);
+	cr_assert_eq(nameless_note(&nameless, false, profile), 0);
+	cr_expect_eq(profile->nr_notes, 0);
+	nameless_add(&nameless, profile, 0, 0, 7);
+	cr_assert_eq(nameless_note(&nameless, false, profile), 0);
+	cr_expect_eq(profile->nr_notes, 1);
+}
+
 /* Symbols cannot name a bin of several functions; another note says why the bin is so wide. */
 Test(functions, wide_bins_lack_no_symbols)
 {

@@ -169,9 +169,14 @@ void nameless_add(struct nameless *nameless, const struct profile *profile, uint
 	sum->object = object;
 }
 
+static double share(const struct nameless *nameless, const struct nameless_kind *kind)
+{
+	return 100 * (double)kind->ticks / (double)nameless->named;
+}
+
 static bool has_worth(const struct nameless *nameless, const struct nameless_kind *kind)
 {
-	return kind->ticks > nameless->named / 100 * WORTH_PERCENT;
+	return kind->ticks && share(nameless, kind) > WORTH_PERCENT;
 }
 
 /* Returns " and 3 others", or "". */
@@ -182,11 +187,6 @@ static const char *others(const struct nameless_kind *kind, char *text, size_t r
 		snprintf(text, room, " and %zu other%s", kind->nr_objects - 1,
 			 kind->nr_objects > 2 ? "s" : "");
 	return text;
-}
-
-static double share(const struct nameless *nameless, const struct nameless_kind *kind)
-{
-	return 100 * (double)kind->ticks / (double)nameless->named;
 }
 
 bool nameless_is_of_files(const char *note)
