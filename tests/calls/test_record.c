@@ -54,16 +54,23 @@ static void samples_in_dialect(void *result)
 	/* The process ends with the call in force. */
 }
 
-static void assert_report(const char *file, const char *note)
+static void assert_report_of(const char *target, const char *file, const char *note)
 {
 	struct child_end end;
 
-	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", file));
+	child_run(&end, NULL,
+		  target ? ARGS(BPFPROFIL_BIN, "report", "--target", target, file) :
+			   ARGS(BPFPROFIL_BIN, "report", file));
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	cr_assert_str_not_empty(end.out);
 	cr_expect(!note || strstr(end.out, note) || strstr(end.err, note), "%s%s", end.out,
 		  end.err);
 	child_end_free(&end);
+}
+
+static void assert_report(const char *file, const char *note)
+{
+	assert_report_of(NULL, file, note);
 }
 
 static struct json_object *target(struct json_object *doc, size_t i)
@@ -205,6 +212,7 @@ static void assert_preloaded(const char *const options[], int status, unsigned i
 	cr_assert_eq(targets_of(live.doc, "command", &total), 1);
 	cr_assert_gt(total, 300);
 	assert_report(live.profile, NULL);
+	assert_report_of("1", live.profile, " burn\n");
 	live_end(&live);
 }
 

@@ -662,10 +662,17 @@ static bool has_no_name(const struct profile *profile, const struct profile_func
 	       !strncmp(function->name + length, "+0x", strlen("+0x"));
 }
 
+/* "run --preload" writes the counts of a program's own calls without names. */
+static bool is_of_call(const struct profile *profile, const struct profile_histogram *histogram)
+{
+	return profile->objects[histogram->object].kind == PROFILE_FILE &&
+	       profile_target_is_call(&profile->targets[histogram->target]);
+}
+
 static int seek_objects(struct resolver *resolver, bool *any)
 {
 	const struct profile *profile = resolver->profile;
-	size_t i;
+	size_t i, bin;
 
 	resolver->sought = calloc(profile->nr_objects + 1, sizeof(*resolver->sought));
 	if (!resolver->sought)
@@ -677,6 +684,14 @@ static int seek_objects(struct resolver *resolver, bool *any)
 			continue;
 		resolver->sought[function->object] += function->ticks;
 		*any |= function->ticks;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		for (bin = 0; bin < histogram->nr_bins && is_of_call(profile, histogram); bin++) {
+			resolver->sought[histogram->object] += histogram->bins[bin].count;
+			*any |= histogram->bins[bin].count;
+		}
 	}
 	return 0;
 }

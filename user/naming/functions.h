@@ -62,7 +62,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 
 /*
  * Looks up names again for text of files without names, because debug symbols may have been
- * installed since. The functions of a file are replaced if fewer of its ticks are nameless then,
+ * installed since. Also names the text of a program's own calls beside a command. The functions of a file are replaced if fewer of its ticks are nameless then,
  * and the note on nameless text is replaced, too. opener must only open files that ran. Without
  * memory it fails, and the profile may have lost that note.
  */
