@@ -71,7 +71,10 @@ Test(annotate_text, table)
 
 Test(annotate_text, hot)
 {
-	static const char *const order[] = { "jne 0x1003", "addl $1, %eax", "xorl %eax", NULL };
+	static const char *const order[] = {
+		"\n\n  SHARE     TICKS          ADDRESS  INSTRUCTION\n",
+		"93.46%       300 ████████    1008  jne 0x1003", "addl $1, %eax", "xorl %eax", NULL
+	};
 	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation = build_example(&profile);
 	char *text = annotate_write(annotation, &(struct annotation_view){ .hot = true }),

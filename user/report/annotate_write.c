@@ -117,12 +117,18 @@ static size_t annotation_put_share(const struct annotation *annotation,
 	return columns;
 }
 
+static size_t bar_columns(const struct annotation_view *view)
+{
+	return view->width && view->width < 100 ? 4 : 8;
+}
+
 /* Writes a bar of the row's ticks relative to the hottest row. Returns the columns. */
 static size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks,
 				 uint64_t hottest, FILE *out)
 {
 	static const char *const blocks[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-	unsigned int columns = view->width && view->width < 100 ? 4 : 8, i, eighths;
+	const size_t columns = bar_columns(view);
+	unsigned int i, eighths;
 
 	eighths = hottest ? (unsigned int)((double)ticks / (double)hottest * columns * 8) : 0;
 	/* Show any tick, however small its share. */
@@ -512,17 +518,12 @@ static bool begins_line(const struct annotation *annotation, size_t i)
 	return row->line != row[-1].line || row->function != row[-1].function;
 }
 
-static void table_heading(const struct listing *listing)
+/* columns: those between the shares and the addresses. */
+static void table_heading(const struct listing *listing, size_t columns)
 {
-	const struct annotation *annotation = listing->annotation;
-	size_t columns = listing->view->width && listing->view->width < 100 ? 4 : 8;
-
-	if (annotation->nr_jumps)
-		columns += annotation->lanes + 1;
-	fprintf(listing->out, "%s%s%s %*s  %*s%s%s\n", listing->view->color ? COLOR_DIM : "",
-		share_heading(listing->view), listing->brackets ? " " : "", (int)columns, "",
-		listing->address_columns, "ADDRESS",
-		annotation->rows[0].text ? "  INSTRUCTION" : "",
+	fprintf(listing->out, "%s%s%*s%*s%s%s\n", listing->view->color ? COLOR_DIM : "",
+		share_heading(listing->view), (int)columns, "", listing->address_columns, "ADDRESS",
+		listing->annotation->rows[0].text ? "  INSTRUCTION" : "",
 		listing->view->color ? COLOR_END : "");
 }
 
@@ -532,7 +533,8 @@ static void all_rows(const struct listing *listing)
 	bool after_gap = true;
 	size_t i = 0, left_out = 0;
 
-	table_heading(listing);
+	table_heading(listing, listing->brackets + 1 + bar_columns(listing->view) +
+				       (annotation->nr_jumps ? annotation->lanes + 1 : 0) + 2);
 	while (i < annotation->nr_rows) {
 		if (!listing->shown[i]) {
 			left_out -= i;
@@ -636,6 +638,8 @@ static int annotation_hot_text(const struct annotation *annotation,
 		return -ENOMEM;
 	heading(annotation, view, out);
 	begin(&listing, annotation, view, out);
+	if (nr)
+		table_heading(&listing, 1 + bar_columns(view) + 1);
 	for (i = 0; i < nr && (!view->limit || i < view->limit); i++)
 		hot_row(&listing, &annotation->rows[order[i]]);
 	if (i < nr)
