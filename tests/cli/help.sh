@@ -38,7 +38,8 @@ verdict $? commands
 for command in $(commands); do
 	page=$(echo "$BUILD_DIR"/man/bpfprofil-"$command".[18])
 	"$bin" "$command" --help >"$work/help" 2>"$work/err" && [ ! -s "$work/err" ] &&
-		[ "$(sed '/^Examples:/,$d' "$work/help" | wc -L)" -le 80 ] && grep -q '^Examples:$' "$work/help"
+		[ "$(sed '/^Examples:/,$d' "$work/help" | wc -L)" -le 80 ] && grep -q '^Examples:$' "$work/help" &&
+		! grep -q ' $' "$work/help"
 	verdict $? "help_$command"
 	"$bin" help "$command" | cmp -s - "$work/help"
 	verdict $? "help_command_$command"

@@ -225,7 +225,6 @@ const struct command command_agent = {
 	.name = "agent",
 	.is_service = true,
 	.summary = "profile this host continuously and send profiles to a backend",
-	.operands = "",
 	.description =
 		"Samples all processes of this host until SIGTERM or ^C, and sends a profile to each "
 		"sink every minute. If a backend is down, the agent keeps the profiles. When its queue "

@@ -476,7 +476,6 @@ const struct command command_serve = {
 	.name = "serve",
 	.is_service = true,
 	.summary = "provide profil(), sprofil() and pcsample() to programs",
-	.operands = "",
 	.description =
 		"Serves programs that call profil(3), sprofil(3) or pcsample(3) of libbpfprofil, or "
 		"run with it preloaded. The kernel counts ticks into the buffers of the running programs, "
