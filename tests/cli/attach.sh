@@ -64,8 +64,8 @@ kill "$script"
 refused no_wide_pattern 1 "bpfprofil: attach: --name '*sleeq%%*': no process has this name" --name '*sleeq%%*'
 refused no_cgroup 1 "bpfprofil: attach: --cgroup '/bpfprofil-none': no such cgroup" \
 	--cgroup /bpfprofil-none
-refused no_unit 1 "bpfprofil: attach: --unit 'bpfprofil-none.service': no such unit has a cgroup, \
-so none that runs" --unit bpfprofil-none
+refused no_unit 1 "bpfprofil: attach: --unit 'bpfprofil-none.service': no running unit has this name" \
+	--unit bpfprofil-none
 
 # What a container runtime itself says differs from host to host.
 "$bin" attach --container bpfprofil-none -o "$place/profile.json" 2>"$work/err" >/dev/null

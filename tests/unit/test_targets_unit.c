@@ -60,12 +60,10 @@ Test(targets_unit, escaped_by_systemd)
 FIXTURE_TEST(host, v2, targets_unit, not_found)
 {
 	host_expect_error(host, ADD(host, "ngnix"), -ENOENT,
-			  "--unit 'ngnix.service': no such unit has a cgroup, so none that runs",
+			  "--unit 'ngnix.service': no running unit has this name",
 			  "--unit nginx.service");
 	host_expect_error(host, ADD(host, "backup.timer"), -ENOENT,
-			  "--unit 'backup.timer.service': no such unit has a cgroup, so none that "
-			  "runs",
-			  "");
+			  "--unit 'backup.timer.service': no running unit has this name", "");
 	host_expect_error(host, ADD(host, "empty"), -ESRCH,
 			  "--unit 'empty.service': nobody is in its cgroup", "");
 	host_expect_error(host, ADD(host, "twice"), -ENOTUNIQ,

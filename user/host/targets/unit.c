@@ -114,7 +114,7 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 	struct names names = { 0 };
 	const char *near = NULL;
 
-	error_set(err, -ENOENT, "--unit '%s': no such unit has a cgroup, so none that runs", unit);
+	error_set(err, -ENOENT, "--unit '%s': no running unit has this name", unit);
 	if (!unit_names(cgroups, &names, NULL))
 		near = names_nearest(&names, unit);
 	if (near)
