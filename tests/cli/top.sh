@@ -184,7 +184,7 @@ verdict $? top_screen_80x24
 shows $'\e\[(1;)?31m|\e\[1m\e\[31m' -e
 verdict $? top_screen_colors
 press p && shows "  $target +three" && press o && shows '  file +.*/workloads/three$' &&
-	press Tab Tab && shows 'Control groups are not told apart' && press BTab && shows "  $target +three" &&
+	press Tab Tab && shows 'Control groups are not separated' && press BTab && shows "  $target +three" &&
 	press 1 && shows '  three +alpha'
 verdict $? top_screen_views
 press s && shows 'ALL▼' && press s s && shows 'FUNCTION▼' && press s && shows 'NOW▼'
@@ -208,7 +208,7 @@ shows '^function  (alpha|beta|delta)$' && shows '^object .*/three$' && shows '[0
 verdict $? top_screen_annotates
 press h && shows '^q .*quit' && press x && shows alpha
 verdict $? top_screen_helps
-press C && shows 'No callers were counted: begin with --callers'
+press C && shows 'No callers were counted: start top with --callers'
 verdict $? top_screen_without_callers
 "$workloads/callers" plain 100000000 >/dev/null &
 caller=$!

@@ -277,7 +277,7 @@ static int open_waits(struct top_loop *loop, struct error *err)
 	loop->ui.wants_waits = false;
 	if (!loop->symbolizer.last.profile || !loop->symbolizer.last.profile->waits) {
 		snprintf(loop->ui.message, sizeof(loop->ui.message),
-			 "No waits were counted: begin with --waits.");
+			 "No waits were counted: start top with --waits.");
 		return 0;
 	}
 	return open_report(loop, &options, put_waits, err);
@@ -302,7 +302,7 @@ static int open_callers(struct top_loop *loop, struct error *err)
 	loop->ui.wants_callers = false;
 	if (!loop->options->callers || !row || !loop->symbolizer.last.profile) {
 		snprintf(loop->ui.message, sizeof(loop->ui.message), "No callers were counted%s.",
-			 loop->options->callers ? " yet" : ": begin with --callers");
+			 loop->options->callers ? " yet" : ": start top with --callers");
 		return 0;
 	}
 	return open_report(loop, &options, put_callers, err);

@@ -444,9 +444,9 @@ static const char *empty(const struct top_screen *screen, const struct top_model
 	if (!model->intervals)
 		return "The first interval is not over yet.";
 	if ((ui->choice.by == TOP_PROCESSES || ui->choice.by == TOP_COMMS) && !screen->processes)
-		return "Processes are not told apart: begin with --split process.";
+		return "Processes are not separated: start top with --split process.";
 	if (ui->choice.by == TOP_CGROUPS && !screen->cgroups)
-		return "Control groups are not told apart: begin with --by cgroups.";
+		return "Control groups are not separated: start top with --by cgroups.";
 	if (*ui->filter)
 		return "Nothing has this name. Esc clears the filter.";
 	return "No tick yet.";
@@ -493,8 +493,8 @@ static const char *const help_lines[] = {
 	"s            sort by the next column",
 	"/            only rows with this in a name;",
 	"             Enter keeps it, Esc clears it",
-	"Space        freeze the picture; sampling",
-	"             goes on, and it all comes then",
+	"Space        freeze the screen or continue;",
+	"             sampling continues meanwhile",
 	"Up Down k j  select; PgUp PgDn Home End too",
 	"Enter a      instructions of the function;",
 	"             H: hottest first, Esc: back",
@@ -506,8 +506,8 @@ static const char *const help_lines[] = {
 	"ALL    share of all since the start",
 	"INCL   NOW, with all that it called",
 	"TICKS  of the last interval, a sample of it",
-	"outside: hit no text; filtered: not asked",
-	"for; lost: by cause. man bpfprofil-top",
+	"outside, filtered, lost: man bpfprofil",
+	"keys and columns: man bpfprofil-top",
 };
 
 /* The whole note comes last, if there is room for it. */
