@@ -355,8 +355,8 @@ static int note_total(struct diff *diff)
 			 row->name, row->old.ns / 1e9, row->new.ns / 1e9);
 	return notes_add(
 		&diff->notes, &diff->nr_notes,
-		"the new one took %.1f %% %s CPU time%s: shares are of each one's own, so they "
-		"move too where only the seconds of others did",
+		"the new one took %.1f %% %s CPU time%s: shares are relative to each one's own "
+		"time, and also change where only others' seconds did",
 		100 * fabs(change), change < 0 ? "less" : "more", of_row);
 }
 
