@@ -171,14 +171,14 @@ Test(callers_hints, python)
 	int32_t python = frame(COMPLETE, PROFILE_FILE, "/usr/bin/python3.12", 30);
 
 	frame(frame(python, PROFILE_JIT, "[jit:7]", 50), PROFILE_FILE, "/lib/libc.so.6", 20);
-	check("30 ticks are of python and in none of its script's functions: python3 -X perf, from "
+	check("30 ticks show functions of python itself and none of the script: python3 -X perf, from "
 	      "3.12 on");
 }
 
 Test(callers_hints, perl)
 {
 	frame(frame(COMPLETE, PROFILE_FILE, "/usr/bin/perl", 0), PROFILE_FILE, "/lib/libm.so.6", 7);
-	check("7 ticks are of perl and in none of its script's functions: perl names none");
+	check("7 ticks show functions of perl itself and none of the script: perl names none");
 }
 
 /* Without callers a library's ticks may be of anybody. */
@@ -212,7 +212,7 @@ static void check_flat(const char *path, uint64_t ticks, const char *wanted)
 Test(callers_hints, python_without_callers)
 {
 	check_flat("/usr/lib/libpython3.11.so.1.0", 60,
-		   "60 ticks are of python and in none of its script's functions");
+		   "60 ticks show functions of python itself and none of the script");
 }
 
 Test(callers_hints, ruby_without_callers)

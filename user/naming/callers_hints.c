@@ -304,8 +304,8 @@ static int note_scripts(const struct hints *hints, struct profile *profile)
 	for (program = PYTHON; program < JAVA && !ret; program++)
 		if (is_worth(hints, hints->scripts[program], WORTH_PERCENT))
 			ret = profile_note(profile,
-					   "%llu ticks are of %s and in none of its script's "
-					   "functions: %s",
+					   "%llu ticks show functions of %s itself and none of "
+					   "the script: %s",
 					   (unsigned long long)hints->scripts[program],
 					   of_scripts[program].name, of_scripts[program].hint);
 	return ret;
