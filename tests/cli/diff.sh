@@ -27,6 +27,14 @@ verdict $? diff_total_of_the_scheduler
 "$bin" diff "$a" "$b" | grep -qx 'changed   2 of 5 functions beyond noise: those with a P, .*' &&
 	"$bin" diff "$a" "$a" | grep -qx 'changed   0 of 5 functions beyond noise: each share may differ by chance; .*'
 verdict $? diff_changed
+# Names are cut at the terminal's width. A narrow one has no seconds.
+sed "s/operator,(A, B)/$(printf 'long%.0s' {1..100})/" "$b" >"$work/long"
+widest() {
+	script -qec "stty columns $1; $bin diff --no-pager --by functions $a $work/long" /dev/null </dev/null |
+		sed '/CHANGE/,/^\r*$/!d; s/\x1b\[[0-9;]*m//g; s/\r//' | LC_ALL=C.UTF-8 wc -L
+}
+[ "$(widest 80)" -eq 80 ] && [ "$(widest 100)" -eq 100 ]
+verdict $? diff_width
 "$bin" diff "$a" tests/fuzz/seeds/profile/empty.json |
 	grep -qx 'changed   nothing can be said: the new one has no ticks'
 verdict $? diff_of_no_ticks

@@ -183,10 +183,10 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 /* Divides the width among the names. If it is too small, each gets at least its share. */
 static void fit(const struct diff *diff, size_t width, struct diff_layout *layout)
 {
+	const size_t figures = FIGURE_COLUMNS + (layout->seconds ? SECOND_COLUMNS : 0);
 	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;
 
-	width = max_size(width, FIGURE_COLUMNS + SECOND_COLUMNS + 30);
-	room = width - FIGURE_COLUMNS - (layout->seconds ? SECOND_COLUMNS : 0);
+	room = max_size(width, figures + 30) - figures;
 	if (diff->options->by == REPORT_OBJECTS) {
 		layout->object = room;
 		return;
