@@ -40,6 +40,12 @@ end
 for by in functions objects; do
 	same by_$by "$golden/waits-$by.txt" "$bin" report --waits --by $by "$waits"
 done
+# A narrow terminal has no means, so that names have room.
+on_columns() {
+	script -qec "stty columns $1; $bin report --no-pager --waits $waits" /dev/null </dev/null | grep -oE '(MEAN +)?CLASS'
+}
+[ "$(on_columns 99)" = CLASS ] && [[ $(on_columns 100) == MEAN* ]]
+verdict $? means_need_100_columns
 same json "$golden/waits-functions.json" "$bin" report --waits --format json "$waits"
 same csv "$golden/waits-functions.csv" "$bin" report --waits --format csv "$waits"
 same tree "$golden/waits-tree.txt" "$bin" report --waits --tree "$waits"

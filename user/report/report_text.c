@@ -271,6 +271,14 @@ static void measure(const struct report *report, size_t *places, size_t *details
 	}
 }
 
+/* The mean of waits takes space from names. Therefore a narrower terminal does not have it. */
+#define MEAN_WIDTH 100
+
+static bool has_mean(const struct report *report)
+{
+	return !report->options->width || report->options->width >= MEAN_WIDTH;
+}
+
 /* The first column gets the rest of the second one, but at least a third of the room. */
 static size_t place_columns(const struct report *report, const char *heading)
 {
@@ -278,7 +286,7 @@ static size_t place_columns(const struct report *report, const char *heading)
 	size_t figures = FIGURE_COLUMNS;
 
 	if (report->rows->by_class)
-		figures += 10 + report->class_columns + 2;
+		figures += (has_mean(report) ? 10 : 0) + report->class_columns + 2;
 	measure(report, &places, &details);
 	places = max_size(places, strlen(heading));
 	if (width) {
@@ -298,7 +306,10 @@ static size_t put_figures(const struct report *report, const struct report_row *
 	if (!report->rows->by_class)
 		return (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	render_mean(row->ticks, row->waits, mean);
-	used = (size_t)fprintf(out, " %9.3f %9" PRIu64 " %9s  ", row->ns / 1e9, row->waits, mean);
+	used = (size_t)fprintf(out, " %9.3f %9" PRIu64, row->ns / 1e9, row->waits);
+	if (has_mean(report))
+		used += (size_t)fprintf(out, " %9s", mean);
+	used += (size_t)fprintf(out, "  ");
 	used += text_write(out, row->wait_class, CLASS_COLUMNS_MAX);
 	return used +
 	       (size_t)fprintf(out, "%*s  ",
@@ -353,8 +364,8 @@ static void put_table(const struct report *report, FILE *out)
 	fprintf(out, "%s%7s %s", dim ? COLOR_DIM : "", "SHARE",
 		report->rows->marks ? "INCLUSIVE " : "");
 	if (report->rows->by_class)
-		fprintf(out, "%9s %9s %9s  %-*s  ", "WAIT", "COUNT", "MEAN",
-			(int)report->class_columns, "CLASS");
+		fprintf(out, "%9s %9s%s  %-*s  ", "WAIT", "COUNT",
+			has_mean(report) ? "      MEAN" : "", (int)report->class_columns, "CLASS");
 	else
 		fprintf(out, "%9s %9s  ", "TICKS", "SECONDS");
 	if (detail)
