@@ -51,22 +51,21 @@ static void choose_programs(struct session *session)
 	bpf_program__set_autoattach(skel->progs.profil_sleepers, false);
 }
 
+/*
+ * Only maps that no global function uses which a walk of ticks may call. Before 6.8 (commit
+ * 2afae08c9dcb) the verifier checks each global function of a program, even if it is not called.
+ */
 static int leave_maps_out(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 	struct bpf_map *const of_waits[] = { skel->maps.thread_waits, skel->maps.node_waits,
-					     skel->maps.waits_halves, skel->maps.unplaced_waits,
-					     skel->maps.wait_memos };
-	struct bpf_map *const of_sleepers[] = { skel->maps.sleepers, skel->maps.stack_pieces };
+					     skel->maps.waits_halves, skel->maps.unplaced_waits };
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; !ret && !session->options.waits && i < sizeof(of_waits) / sizeof(*of_waits);
 	     i++)
 		ret = bpf_map__set_autocreate(of_waits[i], false);
-	for (i = 0;
-	     !ret && !has_sleepers(session) && i < sizeof(of_sleepers) / sizeof(*of_sleepers); i++)
-		ret = bpf_map__set_autocreate(of_sleepers[i], false);
 	return ret;
 }
 
@@ -92,8 +91,10 @@ int session_configure_waits(struct session *session, struct error *err)
 	map_set_entries(skel->maps.walks, first + 2 * cpus + 1);
 	map_set_entries(skel->maps.ranges, (first + cpus + 1) * RANGES);
 	map_set_entries(skel->maps.known_rules, (first + cpus + 1) * KNOWN_RULES);
-	map_set_entries(skel->maps.sleepers, SLEEPERS);
-	map_set_entries(skel->maps.stack_pieces, STACK_PIECES);
+	if (has_sleepers(session)) {
+		map_set_entries(skel->maps.sleepers, SLEEPERS);
+		map_set_entries(skel->maps.stack_pieces, STACK_PIECES);
+	}
 	map_set_entries(skel->maps.wait_memos, cpus * MEMOS);
 	map_set_entries(skel->maps.node_waits, 2 * session->halves.base);
 	map_set_entries(skel->maps.unplaced_waits, session->nr_targets);
