@@ -11,33 +11,54 @@
 #include "profile/profile_io.h"
 #include "sample.h"
 
-static void assert_golden_of(struct profile *profile, const char *format, const char *path)
-{
-	static char golden[16384];
-	char *text = sample_export(format, profile, NULL, NULL);
-	FILE *file = fopen(path, "r");
+/* Exports of the sample (NULL) and of other profiles, as they must be. */
+static const struct golden {
+	const char *format;
+	const char *profile;
+	const char *path;
+} goldens[] = {
+	{ "json", NULL, "tests/golden/profile.json" },
+	{ "csv", NULL, "tests/golden/profile.csv" },
+	{ "clickhouse", NULL, "tests/golden/profile.clickhouse" },
+	{ "callgrind", NULL, "tests/golden/profile.callgrind" },
+	{ "callgrind", "tests/golden/split.json", "tests/golden/split.callgrind" },
+	{ "callgrind", "tests/golden/callers.json", "tests/golden/callers.callgrind" },
+	{ "folded", NULL, "tests/golden/profile.folded" },
+	{ "folded", "tests/golden/split.json", "tests/golden/split.folded" },
+	{ "speedscope", NULL, "tests/golden/profile.speedscope.json" },
+	{ "speedscope", "tests/golden/split.json", "tests/golden/split.speedscope.json" },
+	{ "speedscope", "tests/golden/callers.json", "tests/golden/callers.speedscope.json" },
+};
 
-	cr_assert_not_null(file);
-	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
+#define NR_GOLDENS (sizeof(goldens) / sizeof(*goldens))
+
+static void assert_golden(const struct golden *golden)
+{
+	static char wanted[16384];
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+	FILE *file = fopen(golden->path, "r");
+	char *text;
+
+	cr_assert_not_null(file, "%s", golden->path);
+	wanted[fread(wanted, 1, sizeof(wanted) - 1, file)] = '\0';
 	fclose(file);
-	cr_assert_str_eq(text, golden);
+	if (golden->profile)
+		cr_assert_eq(profile_load(golden->profile, &profile, &err), 0, "%s", err.text);
+	else
+		profile = sample_profile();
+	text = sample_export(golden->format, profile, NULL, NULL);
+	cr_expect_str_eq(text, wanted, "%s: exported: %s", golden->path, text);
 	free(text);
 	profile_free(profile);
 }
 
-static void assert_golden(const char *format, const char *path)
+Test(export, golden_files)
 {
-	assert_golden_of(sample_profile(), format, path);
-}
+	size_t i;
 
-/* For the profile that knows the CPU time of each process. */
-static void assert_split_golden(const char *format, const char *path)
-{
-	struct profile *profile = NULL;
-	struct error err = { 0 };
-
-	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
-	assert_golden_of(profile, format, path);
+	for (i = 0; i < NR_GOLDENS; i++)
+		assert_golden(&goldens[i]);
 }
 
 Test(export, formats)
@@ -66,20 +87,18 @@ static bool is_in_page(const char *name)
 	return found;
 }
 
-/* A golden file, or a test of its own. */
+/* By a golden file or in a test_export_NAME.c. */
 static bool is_tested(const char *name)
 {
-	char path[3][96];
+	char path[96];
 	size_t i;
 
-	snprintf(path[0], sizeof(path[0]), "tests/golden/profile.%s", name);
-	snprintf(path[1], sizeof(path[1]), "tests/golden/profile.%s.json", name);
-	snprintf(path[2], sizeof(path[2]), "tests/unit/test_export_%.*s.c", (int)strcspn(name, "-"),
-		 name);
-	for (i = 0; i < 3; i++)
-		if (!access(path[i], R_OK))
+	for (i = 0; i < NR_GOLDENS; i++)
+		if (!strcmp(goldens[i].format, name))
 			return true;
-	return false;
+	snprintf(path, sizeof(path), "tests/unit/test_export_%.*s.c", (int)strcspn(name, "-"),
+		 name);
+	return !access(path, R_OK);
 }
 
 Test(export, every_format_has_its_page_and_tests)
@@ -89,53 +108,9 @@ Test(export, every_format_has_its_page_and_tests)
 	for (format = export_formats; format->name; format++) {
 		cr_assert(is_in_page(format->name), "%s: no item in bpfprofil-export.1",
 			  format->name);
-		cr_assert(is_tested(format->name),
-			  "%s: neither a golden file nor a test_export_*.c", format->name);
+		cr_assert(is_tested(format->name), "%s: neither in goldens[] nor a test_export_*.c",
+			  format->name);
 	}
-}
-
-static void assert_callers_golden(const char *format, const char *path)
-{
-	struct profile *profile = NULL;
-	struct error err = { 0 };
-
-	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
-	assert_golden_of(profile, format, path);
-}
-
-Test(export, json)
-{
-	assert_golden("json", "tests/golden/profile.json");
-}
-
-Test(export, csv)
-{
-	assert_golden("csv", "tests/golden/profile.csv");
-}
-
-Test(export, clickhouse)
-{
-	assert_golden("clickhouse", "tests/golden/profile.clickhouse");
-}
-
-Test(export, callgrind)
-{
-	assert_golden("callgrind", "tests/golden/profile.callgrind");
-	assert_split_golden("callgrind", "tests/golden/split.callgrind");
-	assert_callers_golden("callgrind", "tests/golden/callers.callgrind");
-}
-
-Test(export, folded)
-{
-	assert_golden("folded", "tests/golden/profile.folded");
-	assert_split_golden("folded", "tests/golden/split.folded");
-}
-
-Test(export, speedscope)
-{
-	assert_golden("speedscope", "tests/golden/profile.speedscope.json");
-	assert_split_golden("speedscope", "tests/golden/split.speedscope.json");
-	assert_callers_golden("speedscope", "tests/golden/callers.speedscope.json");
 }
 
 /* Another reader finds the intended cells, and one line per row. */
