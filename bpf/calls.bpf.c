@@ -7,7 +7,7 @@
  * thread. From then on, everything happens here:
  *
  *     tick        call_tick()    pc ── call_table ── region ── bin ── page of counters
- *     fork        call_fork()    the child gets a call of its own, or shares the parent's
+ *     fork        call_fork()    the child gets a call of its own, or joins the parent's
  *     exec, exit  leave()        the process leaves the call; the last one ends it
  *
  * The counters are in the kernel, 1,024 to a page. After a tick, the server gets a record, and
@@ -80,36 +80,37 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 }
 
 /*
- * Counts as entered before it looks up the call; the atomic add is a full barrier. When user space
- * has switched a call off, it waits until no handler that may have seen it is still inside.
+ * The handler counts itself as entered before it looks up the call, and the atomic add is a full
+ * barrier. When user space has switched a call off, it waits until each handler that may have seen
+ * the call has counted itself as exited.
  */
 static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id();
 	struct call_ref *ref;
-	struct call_cpu *inside;
+	struct call_cpu *handlers;
 
 	/*
 	 * A task without an address space is a kernel thread, or is past its last user instruction.
 	 */
 	if (!task->mm)
 		return 0;
-	inside = bpf_map_lookup_elem(&call_cpus, &cpu);
-	if (!inside)
+	handlers = bpf_map_lookup_elem(&call_cpus, &cpu);
+	if (!handlers)
 		return 0;
-	__sync_fetch_and_add(&inside->entered, 1);
+	__sync_fetch_and_add(&handlers->entered, 1);
 	ref = bpf_task_storage_get(&call_refs, task->group_leader, NULL, 0);
 	if (ref)
 		call_tick(ctx, task, ref, clock);
-	__sync_fetch_and_add(&inside->left, 1);
+	__sync_fetch_and_add(&handlers->exited, 1);
 	return 0;
 }
 
 SEC("perf_event")
 int call_tick_normal(struct bpf_perf_event_data *ctx)
 {
-	return tick(ctx, 0);
+	return tick(ctx, CALL_IS_NORMAL);
 }
 
 SEC("perf_event")
@@ -118,14 +119,16 @@ int call_tick_fast(struct bpf_perf_event_data *ctx)
 	return tick(ctx, CALL_IS_FAST);
 }
 
-/* Frees a slot at once if user space never held anything of it. */
+/*
+ * Frees a slot at once if serve has no page of the call and has not seen it. Otherwise serve frees
+ * it.
+ */
 static __always_inline void release(struct call *call, u32 slot)
 {
 	u32 spec_number = call->spec, owner_number = call->owner;
 	struct call_spec *spec;
 	struct call_owner *owner;
 
-	/* If user space holds pages of the call, or has seen it, it frees the slot. */
 	if (call->first_page || __sync_val_compare_and_swap(&call->known, CALL_UNKNOWN,
 							    CALL_RELEASED) != CALL_UNKNOWN) {
 		send_record(CALL_GONE, slot, call->serial);
@@ -167,7 +170,7 @@ static __always_inline void leave(struct task_struct *leader)
 
 enum { PID_LEVELS = 32 };
 
-/* Gives the child a call like the parent's, with an account that starts at zero. */
+/* Gives the child a call like the parent's, with counters that start at zero. */
 static __always_inline void init_child_call(struct call *call, const struct call *parent)
 {
 	__builtin_memset(call, 0, sizeof(*call));
@@ -222,10 +225,10 @@ static __always_inline bool claim_slot(const struct call *parent, u32 *slot)
 }
 
 /*
- * Whether counts were between the kernel and the parent's buffer while the child's copy of it was
- * made.
+ * Whether the parent's buffer may have lacked counts, which were still in the kernel, while the
+ * child's copy of it was made.
  */
-static __always_inline bool is_behind(const volatile struct call *parent, u64 now)
+static __always_inline bool buffer_lacks_counts(const volatile struct call *parent, u64 now)
 {
 	/* The order matters: user space sets each of these before it clears the one to its left. */
 	return parent->dirty || parent->copying || now - parent->copied_ns < CALL_FORK_NS;
@@ -236,7 +239,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 {
 	struct page_copy copy = { .next = parent->first_page, .task = child };
 	u64 now = bpf_ktime_get_ns();
-	bool behind = is_behind(parent, now);
+	bool lacks_counts = buffer_lacks_counts(parent, now);
 	struct call_spec *spec;
 	struct call_ref ref = {};
 	struct call *call;
@@ -260,20 +263,24 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	__sync_fetch_and_add(&spec->calls, 1);
 	copy.child = call;
 	copy.slot = ref.slot;
-	/* The child's buffer may lack counts of the parent, or counters stay in the kernel. */
-	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS)))
+	/*
+	 * The child's buffer may lack counts of the parent, or its counters are absolute and stay in
+	 * the kernel.
+	 */
+	if (copy.next && (lacks_counts || call->flags & (CALL_HAS_LIMIT | CALL_STORES_PCS)))
 		bpf_loop(CALL_FORK_PAGES, copy_page, &copy, 0);
 	call->born_until_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);
 	call->phase = CALL_ON;
 	if (!bpf_task_storage_get(&call_refs, child, &ref, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		leave_call(&ref);
-	else if (behind)
+	else if (lacks_counts)
 		mark_dirty(call, ref.slot);
 }
 
-static __always_inline void share_call(struct call *call, const struct call_ref *ref,
-				       struct task_struct *child)
+/* Two processes then have one call. */
+static __always_inline void join_call(struct call *call, const struct call_ref *ref,
+				      struct task_struct *child)
 {
 	struct call_ref shared = *ref;
 
@@ -282,7 +289,11 @@ static __always_inline void share_call(struct call *call, const struct call_ref 
 		leave_call(&shared);
 }
 
-static __always_inline void mark_parent_ended(struct task_struct *child)
+/*
+ * The child still believes that it has the parent's call. This reference shows that the call has
+ * ended. Without any reference, the child would have lost its server (call_abi.h).
+ */
+static __always_inline void mark_without_call(struct task_struct *child)
 {
 	struct call_ref ended = { .slot = CALL_ENDED };
 
@@ -299,22 +310,22 @@ int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct call_ref *ref = bpf_task_storage_get(&call_refs, parent->group_leader, NULL, 0);
 	u32 cpu = bpf_get_smp_processor_id();
-	struct call_cpu *inside = bpf_map_lookup_elem(&call_cpus, &cpu);
+	struct call_cpu *handlers = bpf_map_lookup_elem(&call_cpus, &cpu);
 	struct call *call;
 
-	if (!ref || !inside || child->tgid == parent->tgid)
+	if (!ref || !handlers || child->tgid == parent->tgid)
 		return 0;
-	__sync_fetch_and_add(&inside->fork_entered, 1);
+	__sync_fetch_and_add(&handlers->fork_entered, 1);
 	call = call_of(ref);
 	if (call && call->phase == CALL_ON) {
 		if (child->mm != parent->mm)
 			fork_call(call, ref, child);
 		else
-			share_call(call, ref, child);
+			join_call(call, ref, child);
 	} else {
-		mark_parent_ended(child);
+		mark_without_call(child);
 	}
-	__sync_fetch_and_add(&inside->fork_left, 1);
+	__sync_fetch_and_add(&handlers->fork_exited, 1);
 	return 0;
 }
 

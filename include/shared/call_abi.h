@@ -20,6 +20,7 @@ enum call_known { CALL_UNKNOWN, CALL_KNOWN, CALL_RELEASED };
 enum call_phase { CALL_FREE, CALL_ON, CALL_OFF };
 
 enum {
+	CALL_IS_NORMAL = 0, /* without CALL_IS_FAST */
 	CALL_IS_FAST = 1U << 0, /* gets ticks of the fast clock only, else of the normal one */
 	CALL_SKIPS_KERNEL = 1U << 1, /* ticks in the kernel are left out */
 	CALL_HAS_LIMIT = 1U << 2, /* a full counter ends it; counters hold the caller's values */
@@ -170,9 +171,9 @@ struct call_page_info {
 /* A handler is inside while the two differ. A tick may interrupt a fork's handler. */
 struct call_cpu {
 	__u64 entered;
-	__u64 left;
+	__u64 exited;
 	__u64 fork_entered;
-	__u64 fork_left;
+	__u64 fork_exited;
 	__u64 pad[4];
 };
 

@@ -301,11 +301,11 @@ bool call_engine_clocks_idle(const struct call_engine *engine)
 	return !engine->clocks[0].running && !engine->clocks[1].running;
 }
 
-static void await_handler(const volatile __u64 *entered, const volatile __u64 *left)
+static void await_handler(const volatile __u64 *entered, const volatile __u64 *exited)
 {
-	uint64_t left_before = *left, entered_before = *entered;
+	uint64_t exited_before = *exited, entered_before = *entered;
 
-	while (entered_before != left_before && *left == left_before)
+	while (entered_before != exited_before && *exited == exited_before)
 		sched_yield();
 }
 
@@ -317,8 +317,8 @@ void call_engine_quiesce(const struct call_engine *engine)
 	for (i = 0; i < engine->nr_cpus; i++) {
 		const volatile struct call_cpu *cpu = &engine->cpus[i];
 
-		await_handler(&cpu->entered, &cpu->left);
-		await_handler(&cpu->fork_entered, &cpu->fork_left);
+		await_handler(&cpu->entered, &cpu->exited);
+		await_handler(&cpu->fork_entered, &cpu->fork_exited);
 	}
 }
 
