@@ -147,7 +147,7 @@ static __always_inline void store_pcs(struct call *call, u32 slot, u64 pc, u32 n
 static __always_inline void begin_weight(struct call_weight *weight, const struct call_ref *ref,
 					 struct task_struct *task, u64 period)
 {
-	u64 run = run_began(task), runtime = task->se.sum_exec_runtime;
+	u64 run = runtime_at_run_begin(task), runtime = task->se.sum_exec_runtime;
 
 	weight->call = *ref;
 	weight->weight = (struct weight){

@@ -49,7 +49,7 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 /* From here on, a thread's samples must add up to its runtime. */
 static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
 {
-	*weight = (struct weight){ .run = run_began(task), .base = base };
+	*weight = (struct weight){ .run = runtime_at_run_begin(task), .base = base };
 	if (base && task->on_cpu)
 		weight->base += average_age(runtime_lag);
 }

@@ -11,8 +11,8 @@
  * kernel programs a timer to put the thread to sleep, no interrupt samples it. If a hypervisor uses
  * the CPU for others, the opposite happens: the clock runs and the thread does not.
  *
- * The scheduler's account of the thread (sum_exec_runtime) shows all of this. When a run has ended,
- * its samples are compared with it:
+ * The scheduler's runtime of the thread (sum_exec_runtime) shows all of this. When a run has ended,
+ * its samples are compared with that runtime:
  *
  *     due += the run's time - samples * period
  *
@@ -39,7 +39,7 @@ enum { STEP_MAX = 1 << 28, SPREAD_SAMPLES = 16 };
  * A thread's runtime when it last got a CPU. Only the fair class updates it. In other classes the
  * value never changes, as if the thread had never left the CPU.
  */
-static __always_inline u64 run_began(struct task_struct *task)
+static __always_inline u64 runtime_at_run_begin(struct task_struct *task)
 {
 	return task->se.prev_sum_exec_runtime;
 }
@@ -86,7 +86,11 @@ static __always_inline void begin_run(struct weight *weight, u64 run, u64 period
 	weight->samples = 0;
 }
 
-/* Within a run, time is due only if the account proves that the thread ran more, or less. */
+/*
+ * Within a run, time is due only if it cannot be chance. If the runtime exceeds the samples by more
+ * than 1.5 periods, the thread ran more than its samples show. If it is behind them by more than
+ * `lag`, the thread ran less. Anything between proves nothing.
+ */
 static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period, u64 lag)
 {
 	s64 more = (s64)(runtime - weight->base) - (s64)(weight->samples * period);
@@ -106,6 +110,11 @@ static __always_inline void check_run(struct weight *weight, u64 runtime, u64 pe
  * up for no more than what is due. A remainder counts as a whole period with a probability equal to
  * its size: a scheduler's slices are all of one length, and plain rounding would always go the same
  * way.
+ *
+ * For example, the period is 1000, `accrued` is 200 and `step` is 300. Then `share` is 500. `round`
+ * is a random part of a period, in 1/65536. If it is at least half a period, `sum` reaches 2000: the
+ * sample counts as two, `extra` is 1000, and -500 stay accrued. Otherwise the sample counts as one,
+ * and 500 stay accrued.
  */
 static __always_inline u32 weight_of_sample(struct weight *weight, u64 period)
 {
@@ -142,7 +151,7 @@ static __always_inline u32 weight_of_sample(struct weight *weight, u64 period)
 static __always_inline u32 weigh_sample(struct weight *weight, struct task_struct *task, u64 period,
 					u64 lag)
 {
-	u64 run = run_began(task);
+	u64 run = runtime_at_run_begin(task);
 	u32 n;
 
 	if (weight->run == run)
@@ -176,7 +185,7 @@ static __always_inline void weigh_ticks_off(struct weight *weight, struct task_s
 		weight->due += (s64)(now - weight->base) - (s64)(weight->samples * period);
 	else
 		spread_due(weight, SPREAD_SAMPLES, period);
-	weight->run = run_began(task);
+	weight->run = runtime_at_run_begin(task);
 	weight->base = now;
 	weight->samples = 0;
 }
