@@ -226,11 +226,11 @@ Test(live_duty, measured_in_turns)
 	session = run.loop.session;
 	usleep(500000);
 	session_cost(session, &on);
-	session_measure(session, false);
+	session_measure_cost(session, false);
 	session_cost(session, &off);
 	usleep(500000);
 	session_cost(session, &later);
-	session_measure(session, true);
+	session_measure_cost(session, true);
 	usleep(500000);
 	session_cost(session, &again);
 	kill(run.child.pid, SIGKILL);

@@ -49,7 +49,7 @@ int sched_tick_find(struct sched_tick *result, struct error *err)
 	return find_distances(result, err);
 }
 
-void sched_tick_without(char *list, size_t size)
+void sched_tick_list_tickless(char *list, size_t size)
 {
 	/* "(null)": the kernel supports nohz_full, but does not use it. */
 	if (read_first_line(NOHZ_FULL, list, size) || *list < '0' || *list > '9')

@@ -24,6 +24,6 @@ struct sched_tick {
 int sched_tick_find(struct sched_tick *result, struct error *err);
 
 /* Lists the CPUs without a tick while one task runs (nohz_full=), as sysfs does; "": none. */
-void sched_tick_without(char *list, size_t size);
+void sched_tick_list_tickless(char *list, size_t size);
 
 #endif

@@ -90,17 +90,21 @@ int session_fd(const struct session *session);
 int session_poll(struct session *session, struct error *err);
 
 /*
- * Between pause and resume no tick is counted and no time passes, neither for the session nor for
- * CPUs. Resume may set another period for the clock, if a profile has all ticks of the old one; the
+ * Ticks stop in three ways:
+ *
+ *     session_pause()       no tick is counted and no time passes, neither for the session nor for
+ *                           CPUs, until session_resume()
+ *     session_stop_ticks()  no tick falls, but the CPU time of targets counts: ticks after
+ *                           session_start_ticks() stand for it
+ *     session_stop()        the end: the programs are detached
+ *
+ * Resume may set another period for the clock, if a profile has all ticks of the old one; the
  * scheduler's tick has only its own period. A session may also end while it is paused.
  */
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
-/*
- * Between these two no tick falls, but the CPU time of targets counts, and later ticks stand for
- * it. Each needs a walk over all threads. If a profile is made in between, the duty may change.
- */
+/* Each needs a pass over all threads. If a profile is made in between, the duty may change. */
 void session_stop_ticks(struct session *session);
 void session_start_ticks(struct session *session, double duty_percent);
 
@@ -125,9 +129,8 @@ void session_cost_add_since(struct session_cost *sum, const struct session_cost 
  * Measuring reads a clock twice for each run of a program. Therefore it can be switched off for a
  * time. With options.measure it is on at first.
  */
-void session_measure(struct session *session, bool on);
+void session_measure_cost(struct session *session, bool on);
 
-/* After this no tick is counted. */
 int session_stop(struct session *session, struct error *err);
 
 /*
@@ -150,7 +153,7 @@ void session_let_go(struct session *session);
 
 /*
  * A minimum for the next profile: the CPU time of targets and of cgroups, in a profile without
- * ticks, and the number of ticks. It needs a walk over all threads. A cgroup without a name yet is
+ * ticks, and the number of ticks. It needs a pass over all threads. A cgroup without a name yet is
  * in no split.
  */
 int session_times(struct session *session, struct profile **result, uint64_t *ticks,

@@ -9,7 +9,7 @@
 #include "host/engine/session_state.h"
 
 /* Reads the run time that the kernel measured for the programs. */
-static void read_kernel_cost(const struct session *session, struct session_cost *result)
+static void read_kernel_figures(const struct session *session, struct session_cost *result)
 {
 	const struct bpf_program *ticking = session_clock_program(session);
 	struct bpf_program *program;
@@ -32,7 +32,7 @@ static void read_kernel_cost(const struct session *session, struct session_cost 
  * Reads the programs' own measurements. Only the program on the scheduler's tick knows which of its
  * runs counted a tick: the kernel also measures its runs for other timers.
  */
-static void read_own_cost(const struct session *session, struct session_cost *result)
+static void read_own_figures(const struct session *session, struct session_cost *result)
 {
 	const struct cpu_account *account = session->cpu_accounts.at;
 	const struct cpu_account *end = account + session->nr_cpus;
@@ -45,15 +45,15 @@ static void read_own_cost(const struct session *session, struct session_cost *re
 	result->ns += result->ticking_ns;
 }
 
-static struct session_cost read_cost(const struct session *session)
+static struct session_cost read_figures(const struct session *session)
 {
 	struct session_cost result = { .time_ns = monotonic_ns() }, by_kernel = { 0 };
 
 	if (session->options.source == SOURCE_TICK)
-		read_own_cost(session, &result);
+		read_own_figures(session, &result);
 	if (session->cost.stats_fd < 0)
 		return result;
-	read_kernel_cost(session, &by_kernel);
+	read_kernel_figures(session, &by_kernel);
 	result.ns = by_kernel.ns;
 	if (session->options.source == SOURCE_CLOCK) {
 		result.runs = by_kernel.runs;
@@ -63,19 +63,19 @@ static struct session_cost read_cost(const struct session *session)
 }
 
 /*
- * Without the privilege, only programs on the scheduler's tick are measured: they measure
+ * Without CAP_SYS_ADMIN, only programs on the scheduler's tick are measured: they measure
  * themselves.
  */
 static int begin_measuring(struct session *session, struct error *err)
 {
-	struct session_costs *cost = &session->cost;
+	struct cost_measurement *cost = &session->cost;
 
 	cost->stats_fd = program_statistics(err);
 	if (cost->stats_fd < 0 &&
 	    (cost->stats_fd != -EPERM || session->options.source != SOURCE_TICK))
 		return cost->stats_fd;
 	session->skel->bss->cpu_time.watched = session->options.source == SOURCE_TICK;
-	cost->base = read_cost(session);
+	cost->base = read_figures(session);
 	cost->known = cost->on = true;
 	return 0;
 }
@@ -87,7 +87,7 @@ static void end_measuring(struct session *session)
 	session->cost.on = false;
 }
 
-int session_begin_cost(struct session *session, struct error *err)
+int session_open_cost(struct session *session, struct error *err)
 {
 	int ret = begin_measuring(session, err);
 
@@ -107,7 +107,7 @@ void session_cost_add_since(struct session_cost *sum, const struct session_cost 
 /* While measuring is off, all_ns is extrapolated from the last measurement. */
 void session_cost(struct session *session, struct session_cost *result)
 {
-	const struct session_costs *cost = &session->cost;
+	const struct cost_measurement *cost = &session->cost;
 	struct session_cost now;
 
 	*result = cost->seen;
@@ -118,14 +118,14 @@ void session_cost(struct session *session, struct session_cost *result)
 			(uint64_t)(cost->share * (double)(monotonic_ns() - cost->switched_ns));
 		return;
 	}
-	now = read_cost(session);
+	now = read_figures(session);
 	session_cost_add_since(result, &now, &cost->base);
 	result->all_ns += now.ns - cost->base.ns;
 }
 
-void session_measure(struct session *session, bool on)
+void session_measure_cost(struct session *session, bool on)
 {
-	struct session_costs *cost = &session->cost;
+	struct cost_measurement *cost = &session->cost;
 	uint64_t now_ns = monotonic_ns(), before_ns = cost->seen.ns;
 	struct error ignored;
 

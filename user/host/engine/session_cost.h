@@ -6,7 +6,7 @@
 
 struct session;
 
-/* Without the privilege to measure, sampling works, and the cost is unknown. */
-int session_begin_cost(struct session *session, struct error *err);
+/* Starts to measure. Without CAP_SYS_ADMIN, sampling works, and the clock's cost is unknown. */
+int session_open_cost(struct session *session, struct error *err);
 
 #endif

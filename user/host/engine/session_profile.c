@@ -25,7 +25,7 @@ static int note_tickless(struct profile *profile)
 {
 	char list[8192];
 
-	sched_tick_without(list, sizeof(list));
+	sched_tick_list_tickless(list, sizeof(list));
 	return *list ? profile_note(profile,
 				    "CPUs %s have no scheduler's tick (nohz_full) and were sampled "
 				    "by the clock",

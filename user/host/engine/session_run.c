@@ -79,7 +79,7 @@ static int configure_session(struct session *session, struct error *err)
 	map_set_entries(skel->maps.ranges, session->nr_cpus * RANGES);
 	map_set_entries(skel->maps.known_files, session->nr_cpus * KNOWN_FILES);
 	map_set_entries(skel->maps.cpu_accounts, session->nr_cpus);
-	/* These two enlarge ranges, walks and known_rules, and therefore come last. */
+	/* These two set larger sizes for ranges, walks and known_rules. They must come last. */
 	session_configure_callers(session);
 	return session_configure_waits(session, err);
 }
@@ -172,7 +172,7 @@ static void find_tickless(struct session *session)
 {
 	char list[8192];
 
-	sched_tick_without(list, sizeof(list));
+	sched_tick_list_tickless(list, sizeof(list));
 	cpu_list_each(list, set_tickless, session);
 }
 
@@ -227,7 +227,7 @@ static int load_session(struct session *session, struct error *err)
 	programs_close(&file);
 	if (ret)
 		return ret;
-	/* libbpf ignores a failure to map this one. */
+	/* libbpf ignores a failure to map .bss. */
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	ret = bind_maps(session, err);
@@ -239,7 +239,7 @@ static int load_session(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
-/* A session without anything in it. NULL: out of memory. */
+/* Allocates an empty session. NULL: out of memory. */
 static struct session *new_session(const struct session_options *options, uint32_t cpus)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -277,7 +277,7 @@ static int open_session(struct session *session, struct error *err)
 	if (!ret)
 		ret = load_session(session, err);
 	if (!ret && options->measure)
-		ret = session_begin_cost(session, err);
+		ret = session_open_cost(session, err);
 	if (!ret)
 		ret = open_session_watches(session, err);
 	if (!ret)
@@ -322,7 +322,7 @@ static int start_sampler(struct session *session, struct error *err)
 	return sampler_start(&session->sampler, &programs, err);
 }
 
-static void begin_session(struct session *session)
+static void start_times(struct session *session)
 {
 	session->times.clock = wall_clock_read();
 	session->times.start_ns = session->times.since_ns = monotonic_ns();
@@ -330,7 +330,7 @@ static void begin_session(struct session *session)
 
 void session_start_paused(struct session *session)
 {
-	begin_session(session);
+	start_times(session);
 	session->times.paused_ns = session->times.start_ns;
 }
 
@@ -338,7 +338,7 @@ int session_start(struct session *session, struct error *err)
 {
 	int ret;
 
-	begin_session(session);
+	start_times(session);
 	ret = session_begin_runtime(session, err);
 	return ret ? ret : start_sampler(session, err);
 }
@@ -348,7 +348,7 @@ void session_pause(struct session *session)
 	struct error ignored;
 
 	sampler_stop(&session->sampler);
-	/* If this fails, the CPU time is that of the last walk. */
+	/* If this fails, the CPU time is that of the last pass over all threads. */
 	session_pause_runtime(session, &ignored);
 	session->times.paused_ns = monotonic_ns();
 }
@@ -379,7 +379,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	return ret ? ret : start_sampler(session, err);
 }
 
-/* If the walk fails, threads get a few ticks too many or too few. */
+/* If the pass over all threads fails, threads get a few ticks too many or too few. */
 void session_stop_ticks(struct session *session)
 {
 	struct error ignored;
@@ -442,14 +442,14 @@ int session_stop(struct session *session, struct error *err)
 	sampler_stop(&session->sampler);
 	session->times.stop_ns = session_until_ns(session);
 	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
-	/* Otherwise tasks would count deferred ticks at their next exec or exit. */
+	/* If they stayed attached, tasks would count deferred ticks at their next exec or exit. */
 	host_bpf__detach(session->skel);
 	return ret ? ret : session_read_records(session, err);
 }
 
 size_t session_nr_splits(const struct session *session)
 {
-	return session->splits.arrived;
+	return session->splits.nr_added;
 }
 
 void session_close(struct session *session)

@@ -49,7 +49,7 @@ struct session_jit {
 };
 
 /* The time that the programs took while they were measured, and an estimate for the rest. */
-struct session_costs {
+struct cost_measurement {
 	int stats_fd; /* the kernel measures programs while it is open; -1: it does not */
 	bool on; /* they are measured now, by the kernel or by themselves */
 	bool known; /* they were measured before */
@@ -158,7 +158,7 @@ struct session {
 	int epoll_fd;
 	int wake_fd; /* a timer, */
 	uint64_t wake_ns; /* and when it expires; 0: never */
-	struct session_costs cost;
+	struct cost_measurement cost;
 	struct session_times times;
 	struct error failure; /* from the last record that failed */
 };

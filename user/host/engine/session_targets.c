@@ -190,9 +190,9 @@ int session_enter_cgroups(struct session *session, struct error *err)
 }
 
 /*
- * Finds the threads of all pids and of their children by a walk over all threads of the host,
+ * Finds the threads of all pids and of their children by a pass over all threads of the host,
  * because lists in /proc may change while they are read. A child of a followed process inherits its
- * record. The next walk finds children of processes that were not followed yet, and threads whose
+ * record. The next pass finds children of processes that were not followed yet, and threads whose
  * record the kernel refused. Without memory that would repeat forever, hence a limit.
  */
 static int attach_pids(struct session *session, struct error *err)

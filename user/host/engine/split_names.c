@@ -24,7 +24,7 @@ int split_names_add(struct split_names *names, uint64_t id, char *name, struct e
 	}
 	slot = &names->list[names->nr++];
 	*slot = (struct split_name){ .id = id,
-				     .order = names->arrived++,
+				     .order = names->nr_added++,
 				     .state = SPACE_ANNOUNCED,
 				     .name = name };
 	return 0;

@@ -27,7 +27,7 @@ struct split_names {
 	size_t nr;
 	size_t capacity;
 	size_t sorted;
-	size_t arrived;
+	size_t nr_added; /* since the start; an id may be added more than once */
 };
 
 /* Owns the name; NULL: out of memory. */

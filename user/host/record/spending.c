@@ -210,7 +210,7 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 	spending->due_ns = spending->changed_ns + LOOK_NS;
 	if (!options->adapt_duty || !session)
 		return;
-	session_measure(session, false);
+	session_measure_cost(session, false);
 	spending->resting = true;
 	spending->due_ns = spending->changed_ns + COLD_NS;
 }
@@ -299,14 +299,14 @@ static void look_at_tick(struct spending *spending, struct session *session)
 	struct session_cost now;
 
 	if (spending->resting) {
-		session_measure(session, true);
+		session_measure_cost(session, true);
 		spending->resting = false;
 		return;
 	}
 	session_cost(session, &now);
 	if (!weigh(spending, &now, LOOK_RUNS))
 		return;
-	session_measure(session, false);
+	session_measure_cost(session, false);
 	spending->resting = true;
 	spending->due_ns += REST_NS;
 }
