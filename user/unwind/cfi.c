@@ -149,7 +149,10 @@ static bool read_head(const struct cfi_section *section, uint64_t at, struct cfi
 	return true;
 }
 
-/* Reads the augmentation data of a letter. After an unknown letter, nothing can be read. */
+/*
+ * Reads the data of one letter of the augmentation string. After an unknown letter, nothing can be
+ * read.
+ */
 static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi_cie *cie)
 {
 	switch (letter) {
@@ -221,6 +224,7 @@ static bool charge_budget(struct cfi_section *section, const struct cfi_cursor *
 	return !section->is_exhausted;
 }
 
+/* Never NULL: an unusable entry has `usable` unset. */
 static const struct cfi_cie *find_cie(struct cfi_section *section, uint64_t at)
 {
 	struct cfi_cie *cie = &section->cies[(at >> 2) % CFI_CIES];
@@ -289,10 +293,10 @@ enum action {
 	NOTHING,
 	ADVANCE,
 	SET_PC,
-	CFA,
-	CFA_REGISTER,
-	CFA_OFFSET,
-	CFA_EXPRESSION,
+	DEF_CFA,
+	DEF_CFA_REGISTER,
+	DEF_CFA_OFFSET,
+	DEF_CFA_EXPRESSION,
 	SET_RULE,
 	RESTORE,
 	REMEMBER_STATE,
@@ -304,7 +308,7 @@ struct instruction_kind {
 	enum cfi_how how;
 	bool has_register; /* before the operand */
 	enum operand operand;
-	int factor; /* 0: not in units of the CIE's data_factor */
+	int factor; /* of the operand: 1 or -1 times the CIE's data_factor; 0: none */
 };
 
 static const struct instruction_kind primary[] = {
@@ -326,14 +330,14 @@ static const struct instruction_kind kinds[1 << PRIMARY_SHIFT] = {
 	[DW_CFA_register] = { SET_RULE, CFI_REGISTER, true, ULEB },
 	[DW_CFA_remember_state] = { REMEMBER_STATE },
 	[DW_CFA_restore_state] = { RESTORE_STATE },
-	[DW_CFA_def_cfa] = { CFA, 0, true, ULEB },
-	[DW_CFA_def_cfa_register] = { CFA_REGISTER, 0, true },
-	[DW_CFA_def_cfa_offset] = { CFA_OFFSET, 0, false, ULEB },
-	[DW_CFA_def_cfa_expression] = { CFA_EXPRESSION, 0, false, BLOCK },
+	[DW_CFA_def_cfa] = { DEF_CFA, 0, true, ULEB },
+	[DW_CFA_def_cfa_register] = { DEF_CFA_REGISTER, 0, true },
+	[DW_CFA_def_cfa_offset] = { DEF_CFA_OFFSET, 0, false, ULEB },
+	[DW_CFA_def_cfa_expression] = { DEF_CFA_EXPRESSION, 0, false, BLOCK },
 	[DW_CFA_expression] = { SET_RULE, CFI_EXPRESSION, true, BLOCK },
 	[DW_CFA_offset_extended_sf] = { SET_RULE, CFI_AT_CFA, true, SLEB, 1 },
-	[DW_CFA_def_cfa_sf] = { CFA, 0, true, SLEB, 1 },
-	[DW_CFA_def_cfa_offset_sf] = { CFA_OFFSET, 0, false, SLEB, 1 },
+	[DW_CFA_def_cfa_sf] = { DEF_CFA, 0, true, SLEB, 1 },
+	[DW_CFA_def_cfa_offset_sf] = { DEF_CFA_OFFSET, 0, false, SLEB, 1 },
 	[DW_CFA_val_offset] = { SET_RULE, CFI_VALUE, true, ULEB },
 	[DW_CFA_val_offset_sf] = { SET_RULE, CFI_VALUE, true, SLEB },
 	[DW_CFA_val_expression] = { SET_RULE, CFI_VALUE, true, BLOCK },
@@ -365,21 +369,21 @@ static uint64_t read_operand(struct cfi_cursor *program, enum operand operand)
 static struct dwarf_instruction read_instruction(struct cfi_run *run)
 {
 	unsigned int opcode = (unsigned int)cfi_number(&run->program, 1);
-	struct dwarf_instruction read = { .kind = &kinds[opcode & PRIMARY_OPERAND] };
+	struct dwarf_instruction instruction = { .kind = &kinds[opcode & PRIMARY_OPERAND] };
 
 	if (opcode >> PRIMARY_SHIFT) {
-		read.kind = &primary[opcode >> PRIMARY_SHIFT];
-		read.number = read.operand = opcode & PRIMARY_OPERAND;
+		instruction.kind = &primary[opcode >> PRIMARY_SHIFT];
+		instruction.number = instruction.operand = opcode & PRIMARY_OPERAND;
 	}
-	if (read.kind->has_register)
-		read.number = cfi_leb(&run->program, false);
-	if (read.kind->operand == BLOCK)
-		read.block = read_block(&run->program);
-	else if (read.kind->operand != NONE)
-		read.operand = read_operand(&run->program, read.kind->operand);
-	if (read.kind->factor)
-		read.operand *= run->cie->data_factor * (uint64_t)read.kind->factor;
-	return read;
+	if (instruction.kind->has_register)
+		instruction.number = cfi_leb(&run->program, false);
+	if (instruction.kind->operand == BLOCK)
+		instruction.block = read_block(&run->program);
+	else if (instruction.kind->operand != NONE)
+		instruction.operand = read_operand(&run->program, instruction.kind->operand);
+	if (instruction.kind->factor)
+		instruction.operand *= run->cie->data_factor * (uint64_t)instruction.kind->factor;
+	return instruction;
 }
 
 static struct cfi_place *place_in(struct cfi_run *run, struct cfi_frame *frame, uint64_t number)
@@ -433,40 +437,42 @@ static bool restore_remembered(struct cfi_run *run)
 }
 
 /* False: the instruction makes no sense here. */
-static bool execute(struct cfi_run *run, const struct dwarf_instruction *read)
+static bool execute(struct cfi_run *run, const struct dwarf_instruction *instruction)
 {
 	struct cfi_frame *frame = &run->frame, initial;
 
-	switch (read->kind->action) {
+	switch (instruction->kind->action) {
 	case UNKNOWN:
 		return false;
 	case NOTHING:
 		return true;
 	case ADVANCE:
-		advance(run, read->operand * run->cie->code_factor);
+		advance(run, instruction->operand * run->cie->code_factor);
 		return true;
 	case SET_PC:
 		set_pc(run);
 		return true;
-	case CFA:
-		set_cfa(run, read->number, read->operand);
+	case DEF_CFA:
+		set_cfa(run, instruction->number, instruction->operand);
 		return true;
-	case CFA_REGISTER:
-		set_cfa(run, read->number, (uint64_t)frame->cfa_offset);
+	case DEF_CFA_REGISTER:
+		set_cfa(run, instruction->number, (uint64_t)frame->cfa_offset);
 		return true;
-	case CFA_OFFSET:
-		frame->cfa_offset = (int64_t)read->operand;
+	case DEF_CFA_OFFSET:
+		frame->cfa_offset = (int64_t)instruction->operand;
 		return true;
-	case CFA_EXPRESSION:
-		frame->cfa_expression = read->block;
+	case DEF_CFA_EXPRESSION:
+		frame->cfa_expression = instruction->block;
 		return true;
 	case SET_RULE:
-		*place_in(run, frame, read->number) =
-			(struct cfi_place){ read->kind->how, (int64_t)read->operand, read->block };
+		*place_in(run, frame, instruction->number) =
+			(struct cfi_place){ instruction->kind->how, (int64_t)instruction->operand,
+					    instruction->block };
 		return true;
 	case RESTORE:
 		initial = run->cie->initial;
-		*place_in(run, frame, read->number) = *place_in(run, &initial, read->number);
+		*place_in(run, frame, instruction->number) =
+			*place_in(run, &initial, instruction->number);
 		return run->is_function;
 	case REMEMBER_STATE:
 		return remember(run);
@@ -478,12 +484,12 @@ static bool execute(struct cfi_run *run, const struct dwarf_instruction *read)
 
 static void run_to_next_row(struct cfi_run *run)
 {
-	struct dwarf_instruction read;
+	struct dwarf_instruction instruction;
 
 	run->row = run->pc;
 	while (run->pc == run->row && run->program.at < run->program.end && !run->program.bad) {
-		read = read_instruction(run);
-		if (!execute(run, &read))
+		instruction = read_instruction(run);
+		if (!execute(run, &instruction))
 			run->program.bad = true;
 	}
 }
@@ -507,6 +513,7 @@ bool cfi_run_next(struct cfi_run *run)
 	if (run->pc == run->end)
 		return false;
 	run_to_next_row(run);
+	/* No instruction advanced: the row lasts to the function's end. */
 	if (run->pc == run->row)
 		run->pc = run->end;
 	return !run->program.bad;
