@@ -43,12 +43,12 @@ static __always_inline void stop(struct call *call, u32 why, u32 region, u64 cou
 static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin,
 					   u32 n)
 {
-	u32 before = __sync_fetch_and_add(counter, n), over = n;
+	u32 before = __sync_fetch_and_add(counter, n), over;
+	u64 after = dialect_count(FULL_STOPS, sizeof(*counter), before, n);
 
-	if (before + n < DIALECT_LIMIT)
+	if (after < DIALECT_LIMIT)
 		return;
-	if (before < DIALECT_LIMIT)
-		over = before + n - DIALECT_LIMIT;
+	over = before + n - after;
 	__sync_fetch_and_sub(counter, over);
 	__sync_fetch_and_add(&call->over_limit, over);
 	stop(call, CALL_STOP_LIMIT, region, bin);

@@ -203,6 +203,12 @@ static void say_stopped(const struct raw_hit *hottest, size_t others, char *note
 				others);
 }
 
+/* Whether the ticks alone would end the call. */
+static bool is_at_limit(const struct raw *raw, const struct raw_hit *hit)
+{
+	return dialect_count(FULL_STOPS, raw->call->width, 0, hit->ticks) == DIALECT_LIMIT;
+}
+
 /*
  * The order of ticks determines what the other counters contain when one reaches the limit, but a
  * profile does not have it. Assume the order that counts most: the fullest counter (the first of
@@ -214,7 +220,7 @@ static void stop_at_limit(struct raw *raw, char *note)
 	size_t i, over = 0;
 
 	for (i = 0; i < raw->nr; i++) {
-		if (raw->hits[i].ticks < DIALECT_LIMIT)
+		if (!is_at_limit(raw, &raw->hits[i]))
 			continue;
 		if (!hottest || raw->hits[i].ticks > hottest->ticks)
 			hottest = &raw->hits[i];
@@ -223,7 +229,7 @@ static void stop_at_limit(struct raw *raw, char *note)
 	if (!hottest)
 		return;
 	for (i = 0; i < raw->nr; i++)
-		if (&raw->hits[i] != hottest && raw->hits[i].ticks >= DIALECT_LIMIT)
+		if (&raw->hits[i] != hottest && is_at_limit(raw, &raw->hits[i]))
 			raw->hits[i].ticks = DIALECT_LIMIT - 1;
 	say_stopped(hottest, over - 1, note);
 }
