@@ -13,18 +13,26 @@
 #include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */
-enum fold { FOLD_NOT, FOLD_CHAINS, FOLD_COARSE, FOLD_WIDEST, FOLD_SPLITS, FOLD_WAITS };
+enum fold {
+	FOLD_NOT,
+	FOLD_CHAINS, /* ticks lose their callers */
+	FOLD_COARSE, /* places become bins of 1 KiB, without callers */
+	FOLD_WIDEST, /* places become bins of 64 KiB */
+	FOLD_SPLITS, /* such bins lose their process, thread or cgroup too */
+	FOLD_WAITS, /* waits lose their places: see store_drop_places() */
+};
 
 /*
  * Nodes that can be folded are sorted by the highest bit of their ticks: places by their own ticks,
- * callers by those of all below them. To fold a place whose caller stays would save nothing.
+ * callers by those of all below them. Folding one place below a caller that stays saves nothing.
  */
 enum { HEATS = 64 };
 
 struct owner_places {
-	uint64_t nr; /* all nodes */
-	uint64_t keep_above; /* what has more ticks stays */
-	uint64_t nr_at_limit; /* this many with a little less are folded: see choose_coldest() */
+	uint64_t nr_nodes;
+	uint64_t keep_above; /* nodes with more ticks stay */
+	/* So many of the nodes in the topmost folded power of two are folded: choose_coldest(). */
+	uint64_t nr_at_limit;
 };
 
 struct store_change {
@@ -33,13 +41,19 @@ struct store_change {
 	uint8_t *folds; /* by root: enum fold */
 	struct owner_places *owners; /* by owner */
 	uint32_t *root_of; /* by node: its root before the change */
-	uint32_t *moved; /* by moved node: itself as a parent, or the node that stays above it */
+	/*
+	 * By node, after the move: its node_ref(), or, if it does not stay, that of the last node
+	 * above it that does.
+	 */
+	uint32_t *moved;
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
 	uint64_t *called; /* by node: if it is a caller, the ticks of it and all below it; else 0 */
 	const struct store_root *roots; /* before the change */
 	const struct store_text *texts;
-	uint32_t *new_texts; /* by text: its new number + 1 */
+	uint32_t *new_texts; /* by text: its new number, or NO_TEXT_YET */
 };
+
+#define NO_TEXT_YET UINT32_MAX
 
 static uint32_t bin_shift_of(const struct store *store, enum fold fold)
 {
@@ -88,10 +102,10 @@ static unsigned int heat_of(uint64_t count)
 }
 
 /*
- * Whether a node is hot enough for its owner. The first nr_at_limit of those at the owner's limit
- * are not; each is subtracted.
+ * Chooses whether a node is hot enough to stay. Call it once for each node: of the nodes at their
+ * owner's limit, the first nr_at_limit are not hot, and each call subtracts one.
  */
-static bool is_hot(struct store_change *change, size_t i)
+static bool choose_hot(struct store_change *change, size_t i)
 {
 	const uint64_t ticks = foldable_ticks(change, i);
 	struct owner_places *owner = &change->owners[change->roots[change->root_of[i]].owner];
@@ -114,7 +128,7 @@ static void mark_hot_callers(struct store_change *change)
 
 	for (i = 0; i < change->store->nr_nodes; i++) {
 		parent = change->store->nodes[i].parent;
-		change->keep[i] = is_hot(change, i) &&
+		change->keep[i] = choose_hot(change, i) &&
 				  (parent & NODE_IS_ROOT || change->keep[node_number(parent)]);
 	}
 }
@@ -124,7 +138,7 @@ static void mark_hot_places(struct store_change *change)
 	size_t i;
 
 	for (i = 0; i < change->store->nr_nodes; i++)
-		change->keep[i] = is_hot(change, i) &&
+		change->keep[i] = choose_hot(change, i) &&
 				  (change->store->has_waits || change->store->nodes[i].count);
 }
 
@@ -171,9 +185,9 @@ static uint32_t new_text(struct store_change *change, uint32_t text)
 {
 	uint32_t *known = &change->new_texts[text];
 
-	if (!*known)
-		*known = store_put_text(change->store, &change->texts[text]) + 1;
-	return *known - 1;
+	if (*known == NO_TEXT_YET)
+		*known = store_put_text(change->store, &change->texts[text]);
+	return *known;
 }
 
 /* Anonymous text has no meaning without its process. */
@@ -354,10 +368,13 @@ static int begin_lists(struct store_change *change, const struct store *former)
 static int move_all(struct store_change *change)
 {
 	struct store former = *change->store;
+	size_t i;
 
-	change->new_texts = calloc(former.nr_texts + 1, sizeof(*change->new_texts));
+	change->new_texts = malloc((former.nr_texts + 1) * sizeof(*change->new_texts));
 	if (!change->new_texts)
 		return -ENOMEM;
+	for (i = 0; i < former.nr_texts; i++)
+		change->new_texts[i] = NO_TEXT_YET;
 	if (change->called)
 		mark_hot_callers(change);
 	else
@@ -436,7 +453,7 @@ static void choose_roots(struct store_change *change, const struct fold_step *st
 	}
 }
 
-/* The place above the kernel does not call it: the kernel's ticks count for that place. */
+/* A kernel frame counts as part of the place above it, not as its callee. */
 static int sum_called(struct store_change *change)
 {
 	const struct store_node *nodes = change->store->nodes;
@@ -467,7 +484,7 @@ static void count_places(struct store_change *change)
 	size_t i;
 
 	for (i = 0; i < change->store->nr_nodes; i++)
-		change->owners[change->roots[change->root_of[i]].owner].nr++;
+		change->owners[change->roots[change->root_of[i]].owner].nr_nodes++;
 }
 
 /* How many places owners have beyond a share. */
@@ -477,8 +494,8 @@ static uint64_t beyond(const struct store_change *change, uint64_t share)
 	size_t i;
 
 	for (i = 0; i < OWNERS_MAX; i++)
-		if (change->owners[i].nr > share)
-			sum += change->owners[i].nr - share;
+		if (change->owners[i].nr_nodes > share)
+			sum += change->owners[i].nr_nodes - share;
 	return sum;
 }
 
@@ -536,14 +553,14 @@ static uint64_t part_of(const struct store_change *change, const struct owner_pl
 			uint64_t wanted, uint64_t share)
 {
 	if (share)
-		return owner->nr > share ? owner->nr - share : 0;
-	return wanted * owner->nr / (change->store->nr_nodes + 1) + 1;
+		return owner->nr_nodes > share ? owner->nr_nodes - share : 0;
+	return wanted * owner->nr_nodes / (change->store->nr_nodes + 1) + 1;
 }
 
-enum { ALL_QUARTERS = 0 };
+enum { ALL_PLACES = 0 };
 
 /*
- * Chooses the coldest places of each owner, at most `quarters` of the owner's part. ALL_QUARTERS:
+ * Chooses the coldest places of each owner, at most `quarters` of the owner's part. ALL_PLACES:
  * all places of each owner that has a part. *nr_foldable gets how many places could be folded.
  */
 static int choose_places(struct store_change *change, const struct fold_step *step, uint64_t wanted,
@@ -561,8 +578,8 @@ static int choose_places(struct store_change *change, const struct fold_step *st
 	for (i = 0; i < OWNERS_MAX; i++) {
 		part = part_of(change, &change->owners[i], wanted, share);
 		choose_coldest(&change->owners[i], places[i],
-			       part && quarters == ALL_QUARTERS ? UINT64_MAX :
-								  part * quarters / 4 + !!part);
+			       part && quarters == ALL_PLACES ? UINT64_MAX :
+								part * quarters / 4 + !!part);
 	}
 	return 0;
 }
@@ -584,7 +601,7 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 	if (!ret && (nr_foldable || step->fold == FOLD_SPLITS))
 		ret = move_all(&change);
 	end_change(&change);
-	*all = quarters == ALL_QUARTERS || nr_foldable <= wanted * quarters / 4;
+	*all = quarters == ALL_PLACES || nr_foldable <= wanted * quarters / 4;
 	return ret;
 }
 
@@ -596,7 +613,7 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 static int fold_by(struct store *store, const struct fold_step *step)
 {
 	enum { TRIES = 7 };
-	static const uint64_t quarters[TRIES] = { 1, 2, 4, 8, 16, 64, ALL_QUARTERS };
+	static const uint64_t quarters[TRIES] = { 1, 2, 4, 8, 16, 64, ALL_PLACES };
 	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t);
 	size_t try = step->fold == FOLD_SPLITS ? TRIES - 1 : 0;
 	uint64_t wanted;
