@@ -797,6 +797,7 @@ static __noinline bool want_piece(struct task_struct *task, struct sleeper *slee
 	piece->size = 0;
 	piece->tid = BPF_CORE_READ(task, pid);
 	piece->owner = sleeper->owner;
+	barrier_var(nr); /* the verifier must see the mask here */
 	sleeper->pieces[nr & (SLEEPER_PIECES - 1)] = number;
 	sleeper->nr = nr + 1;
 	waits_state.pieces = number + 1;
