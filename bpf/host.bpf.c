@@ -7,7 +7,7 @@
 
 #include "exit.bpf.h"
 #include "tick.bpf.h"
-#include "waits.bpf.h"
+#include "wait_passes.bpf.h"
 #include "watch.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -119,7 +119,8 @@ struct thread_waits {
 	__u64 on_cpu_billed;
 	__u64 unaccounted_billed;
 	__u64 cpu_billed;
-	__u32 syscall; /* the last one with a wait; restart_syscall() continues it */
+	__u16 syscall; /* the last one with a wait; restart_syscall() continues it */
+	__u16 unsettled; /* it has run since its account began: see settle_base() */
 	__u32 waited_us; /* how long the last wait was, in units of 1,024 ns; 0: there was none */
 };
 

@@ -179,6 +179,29 @@ LIVE_TEST(live_waits, with_callers)
 }
 
 /* What only sleeps has hardly a tick, and its summary says where it slept. */
+/*
+ * Each wakeup preempts a program that is not sampled. The scheduler counts the woken thread's CPU
+ * time from the wakeup on.
+ */
+LIVE_TEST(live_waits, cpu_time_is_the_schedulers)
+{
+	struct child rival;
+	struct child_end end;
+	struct waited sum;
+	double ns;
+
+	child_start(&rival, NULL, ARGS("taskset", "-c", "0", WORKLOAD("forever")));
+	live_run(live, ARGS("--waits"),
+		 ARGS("taskset", "-c", "0", WORKLOAD("resters"), "1", "400", "3000"));
+	kill(rival.pid, SIGKILL);
+	child_finish(&rival, &end);
+	child_end_free(&end);
+	sum = waited_by(live->doc, NULL, 0, "");
+	ns = (double)doc_number(live->doc, "cpu_ns");
+	assert_identity(&sum, "resters");
+	cr_expect_float_eq(sum.cpu, ns, allowed(sum.wall), "%.0f of %.0f ns", sum.cpu, ns);
+}
+
 LIVE_TEST(live_waits, summary_without_ticks)
 {
 	live_run(live, ARGS("--waits", "-F", "1"), ARGS("sleep", "0.2"));

@@ -47,9 +47,10 @@ static uint32_t class_of(uint32_t pid)
 	return put_place(put_root(0, split_of(pid), END_WAIT), wait_site(STATE, END_COMPLETE), 0);
 }
 
+static struct waits_accounts accounts;
+
 static const struct profile_waits *fill(void)
 {
-	const struct waits_accounts accounts = { 0 };
 	struct profile *profile = fixture.profile = profile_new();
 	struct error err = { 0 };
 
@@ -143,6 +144,42 @@ Test(store_waits, places_stay_while_there_is_room)
 	cr_assert_eq(store_drop_places(fixture.store, before), 0);
 	cr_assert_eq(store_drop_places(fixture.store, before + 1), 0);
 	cr_expect_eq(time_below(fill(), false, END_FULL), 0);
+}
+
+/*
+ * The scheduler's runtime is ahead of the time on a CPU. What it has more comes from the runnable
+ * time of all places of this account, to the nanosecond.
+ */
+Test(store_waits, runtime_is_the_schedulers)
+{
+	struct waits_account list[] = {
+		{ .key.split = split_of(7), .on_cpu_ns = 1000, .cpu_ns = 1100 },
+		{ .key.split = split_of(8), .on_cpu_ns = 500, .cpu_ns = 400 },
+	};
+	const uint32_t class = class_of(7);
+	const struct profile_waits *waits;
+	uint64_t cpu_ns = 0, runnable_ns = 0, wall_ns = 0, stolen_ns = 0;
+	size_t i;
+
+	accounts = (struct waits_accounts){ .list = list, .nr = 2 };
+	put_wait(class, 10, 50, 200);
+	put_wait(class, 20, 50, 101);
+	put_wait(class_of(8), 30, 50, 300);
+	add_half();
+	waits = fill();
+	cr_expect_eq(time_at(&waits->tree, 10) + time_at(&waits->tree, 20), 2 * 50 + 301 - 100);
+	cr_expect_eq(time_at(&waits->tree, 20) / 2, (50 + 101 - 33) / 2);
+	cr_expect_eq(time_at(&waits->tree, 30), 50 + 300);
+	for (i = 0; i < waits->nr_accounts; i++) {
+		cpu_ns += waits->accounts[i].cpu_ns;
+		runnable_ns += waits->accounts[i].runnable_ns;
+		stolen_ns += waits->accounts[i].stolen_ns;
+		wall_ns += waits->accounts[i].wall_ns;
+	}
+	cr_expect_eq(cpu_ns, 1100 + 400);
+	cr_expect_eq(stolen_ns, 100);
+	cr_expect_eq(runnable_ns, 601 - 100);
+	cr_expect_eq(wall_ns, 1000 + 500 + 601 + 150);
 }
 
 static uint64_t first_split(void *ctx, uint32_t target, uint64_t split)

@@ -19,9 +19,23 @@ enum { STATES = 1 << WAIT_STATE_BITS };
 
 enum kind { KIND_BLOCKED, KIND_RUNNABLE, KINDS };
 
+/*
+ * If a wakeup preempts another thread, the scheduler switches with the time of the wakeup. The woken
+ * thread's runtime therefore includes time in which it was runnable by our clock. This time is
+ * runtime in the profile too, in proportion from all places of the account.
+ */
+struct excess {
+	uint64_t ns; /* of the account's runtime, beyond its time on a CPU */
+	uint64_t runnable_ns; /* of the account */
+	uint64_t seen_ns; /* of these */
+};
+
 struct wait_build {
 	struct filling_tree tree;
 	struct profile_waits *result;
+	const struct waits_accounts *accounts;
+	struct excess *excess; /* by account */
+	struct excess **excess_of; /* by root of the store; NULL: it has no account */
 	uint32_t classes[STATES]; /* by state: number + 1 */
 	uint8_t *needed; /* by node of the store: the kinds of time in it or below it, as bits */
 	int32_t *nodes[KINDS]; /* likewise: a parent in the profile */
@@ -48,6 +62,77 @@ static int class_of(struct wait_build *build, uint32_t state, uint32_t *result)
 	}
 	*result = build->classes[state] - 1;
 	return 0;
+}
+
+/* --- runtime by the scheduler's clock --------------------------------------------------------- */
+
+static struct excess *excess_of_root(const struct wait_build *build,
+				     const struct table_root_key *root)
+{
+	const struct waits_account *list = build->accounts->list;
+	size_t low = 0, high = build->accounts->nr, middle;
+
+	while (low < high) {
+		const struct spent_key *key = &list[middle = (low + high) / 2].key;
+		const int order = compare_u64(key->target, root->target) ?:
+					  compare_u64(key->split, root->split);
+
+		if (!order)
+			return &build->excess[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* -ENOMEM. */
+static int find_excess(struct wait_build *build)
+{
+	const struct filling *filling = build->tree.filling;
+	const struct store *store = filling->store;
+	const struct waits_account *list = build->accounts->list;
+	size_t i;
+
+	build->excess = calloc(build->accounts->nr + 1, sizeof(*build->excess));
+	build->excess_of = calloc(store->nr_roots + 1, sizeof(struct excess *));
+	if (!build->excess || !build->excess_of)
+		return -ENOMEM;
+	for (i = 0; i < store->nr_roots; i++)
+		build->excess_of[i] = excess_of_root(build, &store->roots[i].key);
+	for (i = 0; i < store->nr_nodes; i++)
+		if (build->excess_of[filling->roots[i]])
+			build->excess_of[filling->roots[i]]->runnable_ns +=
+				store->waits[i].runnable_ns;
+	for (i = 0; i < build->accounts->nr; i++) {
+		struct excess *excess = &build->excess[i];
+
+		if (list[i].cpu_ns > list[i].on_cpu_ns)
+			excess->ns = list[i].cpu_ns - list[i].on_cpu_ns;
+		if (excess->ns > excess->runnable_ns)
+			excess->ns = excess->runnable_ns;
+	}
+	return 0;
+}
+
+static uint64_t part_of_excess(const struct excess *excess)
+{
+	return (uint64_t)((unsigned __int128)excess->ns * excess->seen_ns / excess->runnable_ns);
+}
+
+/* The runnable time of a node without its part of the excess. Call it once for each node. */
+static uint64_t runnable_of(const struct wait_build *build, size_t i)
+{
+	const uint64_t ns = build->tree.filling->store->waits[i].runnable_ns;
+	struct excess *excess = build->excess_of[build->tree.filling->roots[i]];
+	uint64_t before;
+
+	if (!excess || !excess->ns)
+		return ns;
+	before = part_of_excess(excess);
+	excess->seen_ns += ns;
+	return ns - (part_of_excess(excess) - before);
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */
@@ -133,7 +218,8 @@ static int add_tree(struct wait_build *build)
 				return -ENOMEM;
 			if (own & 1 << kind)
 				filling_add_ticks(&build->tree, build->nodes[kind][i],
-						  kind == KIND_BLOCKED ? of->ns : of->runnable_ns,
+						  kind == KIND_BLOCKED ? of->ns :
+									 runnable_of(build, i),
 						  of->count);
 		}
 	}
@@ -141,8 +227,9 @@ static int add_tree(struct wait_build *build)
 }
 
 /* Waits that are in no node. */
-static int add_unplaced(struct wait_build *build, const struct waits_accounts *accounts)
+static int add_unplaced(struct wait_build *build)
 {
+	const struct waits_accounts *accounts = build->accounts;
 	const uint32_t end = build->tree.filling->profile->callers ? END_FULL : END_FLAT;
 	struct table_root_key key = { 0 };
 	int32_t root;
@@ -166,20 +253,18 @@ static int add_unplaced(struct wait_build *build, const struct waits_accounts *a
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-/*
- * The scheduler's account of a running thread may be ahead of the clock by time that was not
- * settled at the start. Then the CPU time is the clock's.
- */
+/* CPU time is at most the wall time that is left for it. */
 static int add_spent(const struct wait_build *build, const struct waits_account *from,
-		     struct profile_wait_account *to)
+		     uint64_t excess_ns, struct profile_wait_account *to)
 {
-	const uint64_t cpu_ns = from->cpu_ns < from->on_cpu_ns ? from->cpu_ns : from->on_cpu_ns;
+	const uint64_t on_cpu_ns = from->on_cpu_ns + excess_ns;
+	const uint64_t cpu_ns = from->cpu_ns < on_cpu_ns ? from->cpu_ns : on_cpu_ns;
 
 	*to = (struct profile_wait_account){ .target = from->key.target,
 					     .cpu_ns = cpu_ns,
-					     .stolen_ns = from->on_cpu_ns - cpu_ns,
+					     .stolen_ns = on_cpu_ns - cpu_ns,
 					     .unaccounted_ns = from->unaccounted_ns,
-					     .wall_ns = from->on_cpu_ns + from->unaccounted_ns };
+					     .wall_ns = on_cpu_ns + from->unaccounted_ns };
 	return filling_name_split(build->tree.filling, from->key.split, &to->pid, &to->process,
 				  &to->cgroup);
 }
@@ -219,8 +304,9 @@ static void add_sum(struct profile_wait_account *account, uint64_t ns, uint64_t 
  * Each root's waits, and below the same names the time spent outside of waits. Each target has an
  * account without a split.
  */
-static int add_accounts(struct wait_build *build, const struct waits_accounts *accounts)
+static int add_accounts(struct wait_build *build)
 {
+	const struct waits_accounts *accounts = build->accounts;
 	const size_t nr_targets = build->tree.filling->profile->nr_targets;
 	struct profile_waits *waits = build->result;
 	const struct profile_callers *tree = &waits->tree;
@@ -242,17 +328,18 @@ static int add_accounts(struct wait_build *build, const struct waits_accounts *a
 	for (i = 0; i < tree->nr_nodes; i++)
 		add_sum(&list[roots[i]], tree->nodes[i].ticks, tree->nodes[i].waits);
 	for (; none.key.target < nr_targets; none.key.target++)
-		if (add_spent(build, &none, &list[waits->nr_accounts++]))
+		if (add_spent(build, &none, 0, &list[waits->nr_accounts++]))
 			return -ENOMEM;
 	for (i = 0; i < accounts->nr; i++)
-		if (add_spent(build, &accounts->list[i], &list[waits->nr_accounts++]))
+		if (add_spent(build, &accounts->list[i], build->excess[i].ns,
+			      &list[waits->nr_accounts++]))
 			return -ENOMEM;
 	return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int build_waits(struct wait_build *build, const struct waits_accounts *accounts)
+static int build_waits(struct wait_build *build)
 {
 	const size_t room = build->tree.filling->store->nr_nodes + 1;
 	int ret = filling_tree_begin(&build->tree, KINDS * room);
@@ -262,9 +349,12 @@ static int build_waits(struct wait_build *build, const struct waits_accounts *ac
 	build->nodes[KIND_RUNNABLE] = calloc(room, sizeof(int32_t));
 	if (!build->needed || !build->nodes[KIND_BLOCKED] || !build->nodes[KIND_RUNNABLE])
 		ret = -ENOMEM;
+	ret = ret ?: find_excess(build);
 	ret = ret ?: add_tree(build);
-	ret = ret ?: add_unplaced(build, accounts);
-	ret = ret ?: add_accounts(build, accounts);
+	ret = ret ?: add_unplaced(build);
+	ret = ret ?: add_accounts(build);
+	free(build->excess);
+	free(build->excess_of);
 	free(build->needed);
 	free(build->nodes[KIND_BLOCKED]);
 	free(build->nodes[KIND_RUNNABLE]);
@@ -289,7 +379,8 @@ int store_fill_waits(const struct store *store, const struct waits_accounts *acc
 		build->tree = (struct filling_tree){ .filling = &filling,
 						     .result = &profile->waits->tree };
 		build->result = profile->waits;
-		ret = build_waits(build, accounts);
+		build->accounts = accounts;
+		ret = build_waits(build);
 	}
 	filling_end(&filling);
 	free(build);
