@@ -24,6 +24,19 @@ ARRAY(walks, struct walk, 1);
 /* MEMOS for each CPU. */
 ARRAY(wait_memos, struct wait_memo, 1);
 
+/* Walks refer to memos by their slot + 1. */
+#define NO_MEMO 0
+
+static __always_inline u32 memo_ref(u32 slot)
+{
+	return slot + 1;
+}
+
+static __always_inline u32 memo_number(u32 ref)
+{
+	return ref - 1;
+}
+
 /*
  * Notes a word on which a walk depends in the memo of a slot. A memo with too many words is not
  * used.
@@ -125,16 +138,16 @@ static __always_inline void begin_memo(u32 slot, struct walk *walk, u32 state)
 	memo->stamp = walk->stamp;
 	memo->epoch = walk->epoch;
 	memo->state = state;
-	walk->memo = slot + 1;
+	walk->memo = memo_ref(slot);
 }
 
 /* Fills it in. If a later walk may find more callers, there is no memo. */
 static __always_inline void end_memo(const struct walk *walk, u32 node)
 {
-	u32 slot = walk->memo - 1;
-	struct wait_memo *memo = walk->memo ? bpf_map_lookup_elem(&wait_memos, &slot) : NULL;
+	u32 slot = memo_number(walk->memo);
+	struct wait_memo *memo = bpf_map_lookup_elem(&wait_memos, &slot);
 
-	if (!memo || memo->nr > MEMO_WORDS ||
+	if (walk->memo == NO_MEMO || !memo || memo->nr > MEMO_WORDS ||
 	    (with_callers && walk->end != END_COMPLETE && walk->end != END_GUESSED))
 		return;
 	memo->root = walk->base;

@@ -299,7 +299,8 @@ static __noinline bool walk_copy(struct task_struct *task, struct thread_waits *
 	walk->copy = thread->sleeper;
 	walk->task = (u64)task;
 	walk->owner = thread->owner | OWNER_QUIET;
-	walk->nr = walk->memo = 0;
+	walk->nr = 0;
+	walk->memo = NO_MEMO;
 	walk->unknown = false;
 	begin_walk(walk, task, mm, thread->target);
 	walk_up(slot);

@@ -258,7 +258,7 @@ static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits 
 	walk->owner = thread->owner | OWNER_QUIET;
 	walk->nr = 0;
 	walk->unknown = false;
-	walk->memo = 0;
+	walk->memo = NO_MEMO;
 	walk->epoch = *(volatile u32 *)&table_state.epoch;
 	if (!mm || !has_user_stack(task)) {
 		walk->end = END_EXEC;
@@ -298,7 +298,7 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	node = enter_chain(slot, thread->target);
 	if (node)
 		return node;
-	walk->memo = 0;
+	walk->memo = NO_MEMO;
 	/* Like a tick's: the leaf alone, or nothing but the class. */
 	if (walk->nr_entered && walk->nr > 1)
 		node = child_node(walk->entered[0].node,
@@ -321,7 +321,7 @@ static __always_inline void walk_wait(u32 slot, struct walk *walk, struct thread
 	}
 	if (walk->nr && !walk->unknown)
 		return;
-	walk->memo = 0;
+	walk->memo = NO_MEMO;
 	if (!walk->unknown)
 		return;
 	walk->end = END_LATE;

@@ -10,8 +10,9 @@
  * that user space made of the file's call-frame information (shared/unwind.h). The rule says where
  * the return address and the caller's frame pointer are stored:
  *
- *     text + offset ── rules_of_texts ── lines ── rules
- *     pc ── site        its table         a row    CFA = SP + 48, return address at CFA - 8
+ *     text   ── rules_of_texts ── its table
+ *     offset ── rule_lines ────── a row of the table, with the number of a rule
+ *     number ── rules ─────────── the rule: CFA = SP + 48, return address at CFA - 8
  *
  * Without a rule, the walk tries in turn: code that is about to return (step_by_epilogue()), a
  * frame of the kernel for a signal handler, and the frame pointer (step_by_pointer()). A frame
@@ -28,23 +29,24 @@
 #include "sleepers.bpf.h"
 #include "wait_memo.bpf.h"
 
-/* The first lines are in this map; more come in chunks. */
-MAPPED_ARRAY(lines, struct unwind_line, 1);
+/* Lines of the tables' rows. The first ones are in this map; more come in chunks. */
+MAPPED_ARRAY(rule_lines, struct unwind_line, 1);
 
-ADDED_ARRAYS(line_chunks, line_chunk, 0, struct unwind_line, CHUNK_LINES, 1);
+ADDED_ARRAYS(rule_chunks, rule_chunk, 0, struct unwind_line, CHUNK_LINES, 1);
 
 MAPPED_ARRAY(rules, struct unwind_rule, 1);
 
 /* KNOWN_RULES for each of the walks. */
 ARRAY(known_rules, struct known_rule, 1);
 
+/* How many lines are in `rule_lines`; more are in chunks. Set before load. */
 const volatile __u32 base_lines = 1;
 
 static __always_inline bool word_at(u32 number, u32 *word)
 {
 	u32 at = unwind_line_of(number);
-	struct unwind_line *line = bpf_map_lookup_elem(&lines, &at) ?:
-					   in_chunk(&line_chunks, at, &base_lines, CHUNK_LINES);
+	struct unwind_line *line = bpf_map_lookup_elem(&rule_lines, &at) ?:
+					   in_chunk(&rule_chunks, at, &base_lines, CHUNK_LINES);
 
 	if (!line)
 		return false;
@@ -82,15 +84,17 @@ static __always_inline u32 find_row(const struct rules_of_text *table, u64 offse
 	return unwind_row_rule(row);
 }
 
-/*
- * Values in place of a rule's number. The last one is for callers in Go's text with a frame
- * pointer.
- */
-enum { RULE_NONE = 0, RULE_LATE = -1, RULE_FULL = -2, RULE_GO_FRAME_POINTER = -3 };
+/* Values in place of a rule's number. */
+enum {
+	RULE_NONE = 0,
+	RULE_LATE = -1, /* the table is not ready */
+	RULE_FULL = -2, /* there was no room for the table */
+	RULE_GO_FRAME_POINTER = -3, /* a caller in Go's text, which has a frame pointer */
+};
 
 /*
  * Returns the number of the rule for an offset of a text, with UNWIND_ROW_EARLY if a function
- * begins just behind it, or one of the values above.
+ * begins one byte later, or one of the values above.
  */
 __noinline int lookup_rule(u32 text, u64 offset, bool in_call)
 {
@@ -152,6 +156,11 @@ static __noinline int read_range(const struct walk *walk, struct text_range *ran
 	return range_of_mapping(&mapping, walk->epoch, range);
 }
 
+static __always_inline bool is_wait_walk(const struct walk *walk)
+{
+	return waits && walk->owner & OWNER_QUIET;
+}
+
 /*
  * Does the same for a wait. Nothing is announced, because the run queue is locked: see waits.bpf.h.
  */
@@ -186,8 +195,7 @@ static __always_inline bool fill_range(struct walk *walk, struct text_range *ran
 		range_bill(range, range->ticks);
 	range->ticks = 0;
 	range->pages = 0;
-	if (!(waits && walk->owner & OWNER_QUIET ? read_known_range(walk, range) :
-						   read_range(walk, range)))
+	if (!(is_wait_walk(walk) ? read_known_range(walk, range) : read_range(walk, range)))
 		return false;
 	range->who = walk->who;
 	/* See read_tick(): begin_walk() read the stamp before the mapping. */
@@ -206,7 +214,7 @@ __noinline int find_text(u32 cpu)
 
 	if (!walk)
 		return false;
-	/* It is read before the number, so that results of an old number have an old epoch. */
+	/* The epoch is read before the number, so that results of an old number have an old epoch. */
 	walk->epoch = *(volatile u32 *)&table_state.epoch;
 	range = range_find(cpu, walk->who, walk->at.pc, walk->stamp);
 	if (!range) {
@@ -221,7 +229,7 @@ __noinline int find_text(u32 cpu)
 	return true;
 }
 
-/* Ends the walk; the caller stops. */
+/* Ends the walk; the function that calls this one stops. */
 static __always_inline int end_walk(struct walk *walk, u32 end)
 {
 	walk->end = end;
@@ -233,11 +241,14 @@ static __always_inline int end_at_first(struct walk *walk)
 	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);
 }
 
-/* The chain of a wait depends on a word. A saved frame pointer is noted only when it is used. */
+/*
+ * Adds a stack word to the wait's memo: the memo holds while the word does (wait_memo.bpf.h). A
+ * saved frame pointer is added only when it is used.
+ */
 static __always_inline void note(const struct walk *walk, u64 at, u64 value)
 {
-	if (waits && walk->memo)
-		note_word(walk->memo - 1, at, value);
+	if (waits && walk->memo != NO_MEMO)
+		note_word(memo_number(walk->memo), at, value);
 }
 
 static __always_inline void note_fp(const struct walk *walk)
@@ -274,9 +285,9 @@ enum trust { FP_GUESSED, FP_SKIPS_FRAME, FP_SURE };
 
 /*
  * Steps to the caller by the frame pointer, which must point into the stack above. If the words
- * there are not a frame, the next step ends the walk, unless the return address is in text. The
- * caller's stack pointer is `above` bytes above the words. It is a function of its own to save
- * walk_step()'s stack.
+ * there are no frame, their return address is most likely outside of text. Then the next step ends
+ * the walk. The caller's stack pointer is `above` bytes above the words. It is a function of its own
+ * to save walk_step()'s stack.
  */
 static __noinline int step_by_pointer(struct walk *walk, enum trust trust, u64 above)
 {
@@ -319,7 +330,7 @@ static __always_inline int step_by_signal(struct walk *walk)
 	const u64 at = walk->at.sp;
 
 	put_exact_site(walk);
-	walk->memo = 0;
+	walk->memo = NO_MEMO;
 	if (!read_word(walk, &walk->at.scratch, at + SIGNAL_SCRATCH) ||
 	    !read_word(walk, &walk->at.fp, at + SIGNAL_FP) ||
 	    !read_word(walk, &walk->at.sp, at + SIGNAL_SP) ||
@@ -359,7 +370,7 @@ static __always_inline int step_by_epilogue(struct walk *walk)
 	if (epilogue->stored & RA_STORED) {
 		from = sp + epilogue->ra;
 		if (!read_word(walk, &pc, from)) {
-			walk->memo = 0;
+			walk->memo = NO_MEMO;
 			return step_by_pointer(walk, FP_GUESSED, ABOVE_POINTER);
 		}
 	}
@@ -411,30 +422,43 @@ static __always_inline bool find_cfa(struct walk *walk, const struct unwind_rule
 /* An unknown frame pointer. It is not 0, which marks the first frame, and not readable. */
 enum { FP_UNKNOWN = 1 };
 
+/* In place of an address: the caller's frame pointer is still in the register. */
+#define FP_IN_REGISTER 0
+
+/* Where the caller's frame pointer is stored. */
+static __always_inline u64 stored_fp(const struct walk *walk, const struct unwind_rule *rule,
+				     u64 cfa)
+{
+	u64 below_ra = cfa + unwind_ra_offset(rule) - sizeof(u64);
+
+	if (rule->fp == UNWIND_FP_CFA)
+		return cfa + rule->fp_offset;
+	if (rule->fp == UNWIND_FP_AT_FP) {
+		note_fp(walk);
+		return walk->at.fp + rule->fp_offset;
+	}
+	if (rule->fp != UNWIND_FP_SAME || rule->ra != UNWIND_RA_STORED || walk->at.fp != below_ra)
+		return FP_IN_REGISTER;
+	/*
+	 * Go's compiler stores the caller's FP below the return address, and no rule says so. FP
+	 * then points there.
+	 */
+	note_fp(walk);
+	return below_ra;
+}
+
 /* Finds the caller's frame pointer. False: it cannot be read. */
 static __always_inline bool find_fp(struct walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
-	u64 at = cfa + unwind_ra_offset(rule) - sizeof(u64), fp = FP_UNKNOWN;
+	u64 fp = FP_UNKNOWN, at;
 
 	if (rule->fp == UNWIND_FP_LOST) {
 		set_fp(walk, fp, FROM_NOWHERE);
 		return true;
 	}
-	if (rule->fp == UNWIND_FP_CFA) {
-		at = cfa + rule->fp_offset;
-	} else if (rule->fp == UNWIND_FP_AT_FP) {
-		note_fp(walk);
-		at = walk->at.fp + rule->fp_offset;
-	} else if (rule->fp != UNWIND_FP_SAME || rule->ra != UNWIND_RA_STORED ||
-		   walk->at.fp != at) {
+	at = stored_fp(walk, rule, cfa);
+	if (at == FP_IN_REGISTER)
 		return true;
-	} else {
-		/*
-		 * Go's compiler stores the caller's FP below the return address, and no rule says
-		 * so. FP then points there.
-		 */
-		note_fp(walk);
-	}
 	if (!read_word(walk, &fp, at))
 		return false;
 	set_fp(walk, fp, at);
@@ -506,6 +530,7 @@ __noinline int walk_step(u32 cpu)
 	nr = walk->nr;
 	if (nr >= WALK_FRAMES)
 		return end_walk(walk, END_DEEP);
+	/* The pc is outside of [start, stop), also if that is empty. */
 	if (walk->at.pc - walk->start >= walk->stop - walk->start && !find_text(cpu))
 		return end_walk(walk, walk->guessed ? END_NO_RULE : END_UNREADABLE);
 	if (walk->text == TEXT_OTHER)
@@ -520,7 +545,7 @@ __noinline int walk_step(u32 cpu)
 				   step_up(walk, cpu, site & SITE_OFFSET_MASK);
 }
 
-/* Continues the walk with the user's frames, from the registers that are already in it. */
+/* Begins the user part of a walk, from the registers that are already in it. */
 static __always_inline void begin_walk(struct walk *walk, struct task_struct *task,
 				       struct mm_struct *mm, u32 target)
 {
@@ -539,7 +564,7 @@ static __always_inline void begin_walk(struct walk *walk, struct task_struct *ta
  * Makes sites of the kernel's frames, which are as bpf_get_stack() returns them, the leaf first. If
  * there may be more of them, the walk ends there.
  */
-__noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
+__noinline int put_kernel_sites(u32 cpu, u32 nr, u64 pc)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 	u32 i, to = 0;
@@ -574,7 +599,7 @@ static __always_inline void add_kernel_frames(void *ctx, u32 cpu, struct walk *w
 	if (!pc)
 		return;
 	got = bpf_get_stack(ctx, walk->sites, WALK_KERNEL_FRAMES * sizeof(u64), 0);
-	name_kernel_frames(cpu, got > 0 ? got / sizeof(u64) : 0, pc);
+	put_kernel_sites(cpu, got > 0 ? got / sizeof(u64) : 0, pc);
 }
 
 /* Walks from the walk's registers to the first frame. */

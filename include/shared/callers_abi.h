@@ -289,7 +289,7 @@ struct walk {
 	__u64 tick[5]; /* the programs' struct tick */
 	__u64 begun; /* of --source tick: see watch_begin() */
 	struct walk_credit credit; /* of this CPU, for waits */
-	__u32 memo; /* of a wait: the slot of its memo, + 1; 0: none, see bpf/wait_memo.bpf.h */
+	__u32 memo; /* of a wait: memo_ref() of its memo, or NO_MEMO: see bpf/wait_memo.bpf.h */
 	/*
 	 * Of a thread that sleeps: its number + 1 among the sleepers, the address of its task, and
 	 * the first word that is in no piece of its stack. See bpf/sleepers.bpf.h.

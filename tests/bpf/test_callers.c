@@ -53,12 +53,12 @@ static void bench_open(struct bench *bench)
 	skel->bss->table_state.node_mask[1] = NODES - 1;
 	bpf_map__set_max_entries(skel->maps.walks, 1);
 	bpf_map__set_max_entries(skel->maps.known_rules, KNOWN_RULES);
-	bpf_map__set_max_entries(skel->maps.lines, lines);
+	bpf_map__set_max_entries(skel->maps.rule_lines, lines);
 	bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS);
 	cr_assert_eq(selftest_bpf__load(skel), 0);
 	bench->owners = map_of(skel->maps.owners, OWNERS_MAX * sizeof(*bench->owners));
 	bench->nodes = map_of(skel->maps.nodes, 2 * NODES * sizeof(*bench->nodes));
-	bench->lines = map_of(skel->maps.lines, lines * sizeof(*bench->lines));
+	bench->lines = map_of(skel->maps.rule_lines, lines * sizeof(*bench->lines));
 	bench->tables = map_of(skel->maps.rules_of_texts, TEXTS * sizeof(*bench->tables));
 }
 

@@ -33,8 +33,8 @@ static void size_callers(struct session *session)
 	const uint32_t walks = 2 * session->nr_cpus; /* of ticks, and of exits */
 	struct host_bpf *skel = session->skel;
 
-	map_set_entries(skel->maps.lines, lines->base);
-	map_set_entries(skel->maps.line_chunks, (lines->limit - lines->base) / CHUNK_LINES);
+	map_set_entries(skel->maps.rule_lines, lines->base);
+	map_set_entries(skel->maps.rule_chunks, (lines->limit - lines->base) / CHUNK_LINES);
 	map_set_entries(skel->maps.rules, RULES_MAX);
 	map_set_entries(skel->maps.ranges, walks * RANGES);
 	map_set_entries(skel->maps.known_rules, walks * KNOWN_RULES);
@@ -61,8 +61,8 @@ int session_bind_callers(struct session *session, struct error *err)
 	struct session_callers *callers = &session->callers;
 	struct host_bpf *skel = session->skel;
 	struct callers_rules_maps maps = {
-		.lines_fd = bpf_map__fd(skel->maps.lines),
-		.line_chunks_fd = bpf_map__fd(skel->maps.line_chunks),
+		.lines_fd = bpf_map__fd(skel->maps.rule_lines),
+		.line_chunks_fd = bpf_map__fd(skel->maps.rule_chunks),
 		.texts = session->texts.numbers,
 	};
 	int ret;
