@@ -357,11 +357,11 @@ int profil_attach(struct bpf_iter__task *ctx)
 }
 
 /*
- * Walks over all threads of the host when their runtime begins to count, before and after times
+ * Visits all threads of the host when their runtime begins to count, before and after times
  * without ticks, and before a profile is made.
  */
 SEC("iter/task")
-int profil_walk(struct bpf_iter__task *ctx)
+int profil_pass(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct follow *follow;
@@ -551,12 +551,12 @@ int BPF_PROG(profil_waits_move, struct cgroup *cgroup, const char *path, struct 
 }
 
 SEC("?iter/task")
-int profil_waits_walk(struct bpf_iter__task *ctx)
+int profil_waits_pass(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (task && !without_text(task))
-		walk_waits(task);
+		visit_thread(task);
 	return 0;
 }
 

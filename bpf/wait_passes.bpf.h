@@ -9,7 +9,7 @@
  */
 #include "waits.bpf.h"
 
-/* --- walks over all threads ------------------------------------------------------------------- */
+/* --- passes over all threads ------------------------------------------------------------------ */
 
 static __always_inline u32 scheduled_state(struct task_struct *task, struct thread_waits *thread)
 {
@@ -50,17 +50,18 @@ static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 
 }
 
 /* Sets the thread's state to the scheduler's, unless an event has set it meanwhile. */
-static __always_inline void begin_waits(struct task_struct *task, struct follow *follow)
+static __always_inline void begin_thread(struct task_struct *task, struct follow *follow)
 {
-	struct thread_waits *thread = new_waits(task);
-	u64 word, fresh;
+	struct thread_waits *thread = waits_for(task);
+	u64 state_word, fresh;
 	u32 state;
 
 	if (!thread)
 		return;
-	word = *(volatile u64 *)&thread->word;
-	thread->exec = task->se.sum_exec_runtime;
-	thread->cpu_base = thread->exec - thread->cpu_billed;
+	state_word = *(volatile u64 *)&thread->state_word;
+	thread->runtime_seen = task->se.sum_exec_runtime;
+	/* cpu_billed stays. With this base the sum continues from there. */
+	thread->cpu_base = thread->runtime_seen - thread->cpu_billed;
 	set_root(thread, task, follow);
 	state = scheduled_state(task, thread);
 	if (state > WAIT_RUNNING && state != WAIT_ENDED)
@@ -68,14 +69,15 @@ static __always_inline void begin_waits(struct task_struct *task, struct follow 
 	thread->late = LATE;
 	thread->unsettled = state == WAIT_RUNNING;
 	fresh = wait_word(state, bpf_ktime_get_ns());
-	if (__sync_val_compare_and_swap(&thread->word, word, fresh) == word && thread->node)
+	if (__sync_val_compare_and_swap(&thread->state_word, state_word, fresh) == state_word &&
+	    thread->node)
 		count_wait(thread);
 }
 
 /* Divides the time of the current state at this moment. True: the state lasts. */
 static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 {
-	u64 before = *(volatile u64 *)&thread->word, ns = 0;
+	u64 before = *(volatile u64 *)&thread->state_word, ns = 0;
 	u32 state = wait_word_state(before);
 
 	if (state == WAIT_OFF || state == WAIT_ENDED)
@@ -83,11 +85,11 @@ static __always_inline bool divide_time(struct thread_waits *thread, bool ends)
 	if (ends) {
 		state = wait_word_state(change_state(thread, WAIT_OFF, bpf_ktime_get_ns(), &ns));
 	} else {
-		u64 word = wait_word(state, bpf_ktime_get_ns());
+		u64 state_word = wait_word(state, bpf_ktime_get_ns());
 
-		if (__sync_val_compare_and_swap(&thread->word, before, word) != before)
+		if (__sync_val_compare_and_swap(&thread->state_word, before, state_word) != before)
 			return false;
-		ns = wait_word_distance(before, word);
+		ns = wait_word_distance(before, state_word);
 	}
 	add_time(thread, state, ns);
 	return true;
@@ -144,16 +146,17 @@ static __always_inline void move_wait(struct thread_waits *thread)
 }
 
 /*
- * Counts an open wait, which has this word, at another node. False: it has ended. A wait that
- * began meanwhile has another word, and its node may be the same.
+ * Counts an open wait, which has this state word, at another node. False: it has ended. A wait that
+ * began meanwhile has another one, and its node may be the same.
  */
-static __noinline bool count_elsewhere(struct thread_waits *thread, u64 word, u32 node, u32 fresh)
+static __noinline bool count_elsewhere(struct thread_waits *thread, u64 state_word, u32 node,
+				       u32 fresh)
 {
 	struct node_waits *from, *to;
 
 	if (__sync_val_compare_and_swap(&thread->node, node, fresh) != node)
 		return false;
-	if (*(volatile u64 *)&thread->word != word) {
+	if (*(volatile u64 *)&thread->state_word != state_word) {
 		__sync_val_compare_and_swap(&thread->node, fresh, node);
 		return false;
 	}
@@ -173,22 +176,22 @@ static __noinline bool count_elsewhere(struct thread_waits *thread, u64 word, u3
 static __always_inline void place_wait(struct task_struct *task, struct thread_waits *thread)
 {
 	u32 node = *(volatile u32 *)&thread->node, fresh, state;
-	u64 pc = thread->unknown_pc, word, place;
+	u64 pc = thread->unknown_pc, state_word, place;
 	struct table_node *at;
 
 	if (!pc)
 		return;
 	thread->unknown_pc = 0;
 	place = place_of(task, pc);
-	word = *(volatile u64 *)&thread->word;
-	state = wait_word_state(word);
+	state_word = *(volatile u64 *)&thread->state_word;
+	state = wait_word_state(state_word);
 	at = node ? node_of(node) : NULL;
 	if (!place || !at || site_text(at->site) != TEXT_WAIT || state < WAIT_BLOCKED ||
 	    wait_site_state(at->site) != state)
 		return;
 	fresh = node_at_place(thread, state, place);
 	if (fresh && fresh != node)
-		count_elsewhere(thread, word, node, fresh);
+		count_elsewhere(thread, state_word, node, fresh);
 }
 
 /* --- threads that sleep and whose callers are not known ------------------------------------------ */
@@ -255,15 +258,16 @@ static __always_inline void look_again_in(u64 ns)
 static __noinline int find_sleeper(struct task_struct *task, struct thread_waits *thread)
 {
 	u32 number = waits_state.sleepers, owner_number = thread->owner & (OWNERS_MAX - 1);
-	u64 word = *(volatile u64 *)&thread->word, now = bpf_ktime_get_ns(), age, since;
+	u64 state_word = *(volatile u64 *)&thread->state_word, now = bpf_ktime_get_ns(), age, since;
 	struct sleeper *sleeper = bpf_map_lookup_elem(&sleepers, &number);
 	struct owner *owner = bpf_map_lookup_elem(&owners, &owner_number);
 	u32 slot = wait_walks + wait_copies - 1;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
 
-	if (wait_word_state(word) < WAIT_BLOCKED || !walk || !owner || owner->unread >= SILENT)
+	if (wait_word_state(state_word) < WAIT_BLOCKED || !walk || !owner ||
+	    owner->unread >= SILENT)
 		return 0;
-	age = wait_word_distance(word, wait_word(0, now));
+	age = wait_word_distance(state_word, wait_word(0, now));
 	since = now - thread->tried_ns;
 	if (age < LATE_NS || 2 * since < age) {
 		look_again_in(age < LATE_NS ? LATE_NS - age : age / 2 - since);
@@ -275,7 +279,7 @@ static __noinline int find_sleeper(struct task_struct *task, struct thread_waits
 		return 0;
 	}
 	arch_return_frame(task, &sleeper->at);
-	sleeper->word = word;
+	sleeper->state_word = state_word;
 	sleeper->owner = owner_number;
 	sleeper->nr = 0;
 	thread->tried_ns = now;
@@ -329,7 +333,7 @@ static __noinline int walk_sleeper(struct task_struct *task, struct thread_waits
 	piece = bpf_map_lookup_elem(&stack_pieces, &last);
 	owner = bpf_map_lookup_elem(&owners, &sleeper->owner);
 	node = *(volatile u32 *)&thread->node;
-	if (!piece || !owner || *(volatile u64 *)&thread->word != sleeper->word ||
+	if (!piece || !owner || *(volatile u64 *)&thread->state_word != sleeper->state_word ||
 	    (!piece->size && sleeper->nr == 1)) {
 		thread->sleeper = 0;
 		return 0;
@@ -342,13 +346,13 @@ static __noinline int walk_sleeper(struct task_struct *task, struct thread_waits
 	thread->sleeper = 0;
 	/* If others have all the pieces, it is tried again. */
 	if (!found || (walk->missing && waits_state.pieces == STACK_PIECES) ||
-	    thread->word != sleeper->word) {
+	    thread->state_word != sleeper->state_word) {
 		look_again_in(0);
 		return 0;
 	}
-	add_class(walk, wait_word_state(sleeper->word));
+	add_class(walk, wait_word_state(sleeper->state_word));
 	number = enter_wait(slot, walk, thread);
-	if (number && count_elsewhere(thread, sleeper->word, node, number))
+	if (number && count_elsewhere(thread, sleeper->state_word, node, number))
 		thread->late = NOT_LATE;
 	return 0;
 }
@@ -361,8 +365,8 @@ static __always_inline void place_late(struct task_struct *task, struct thread_w
 		find_sleeper(task, thread);
 }
 
-static __always_inline void cut_waits(struct task_struct *task, struct thread_waits *thread,
-				      struct follow *follow)
+static __always_inline void cut_thread(struct task_struct *task, struct thread_waits *thread,
+				       struct follow *follow)
 {
 	divide_time(thread, false);
 	bill_waits(thread, task, thread->root & 1);
@@ -373,7 +377,7 @@ static __always_inline void cut_waits(struct task_struct *task, struct thread_wa
 	set_root(thread, task, follow);
 }
 
-static __always_inline void stop_waits(struct task_struct *task, struct thread_waits *thread)
+static __always_inline void stop_thread(struct task_struct *task, struct thread_waits *thread)
 {
 	divide_time(thread, true);
 	bill_waits(thread, task, thread->root & 1);
@@ -389,38 +393,38 @@ static __always_inline void change_target(struct task_struct *task)
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
 		return;
 	if (thread && thread->root) {
-		cut_waits(task, thread, follow);
+		cut_thread(task, thread, follow);
 		node = *(volatile u32 *)&thread->node;
 		if (node && thread->root)
 			__sync_val_compare_and_swap(&thread->node, node, copy_chain(thread, node));
 	} else if (follow->target != NO_TARGET) {
-		begin_waits(task, follow);
+		begin_thread(task, follow);
 	}
 }
 
-static __always_inline void walk_waits(struct task_struct *task)
+static __always_inline void visit_thread(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: make_follow(task);
 	struct thread_waits *thread = bpf_task_storage_get(&thread_waits, task, NULL, 0);
-	u32 walk = waits_state.walk;
+	u32 pass = waits_state.pass;
 
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
 		return;
-	if (walk == WAITS_BEGIN || ((!thread || !thread->root) && walk == WAITS_CUT)) {
+	if (pass == WAITS_BEGIN || ((!thread || !thread->root) && pass == WAITS_CUT)) {
 		if (follow->target != NO_TARGET)
-			begin_waits(task, follow);
+			begin_thread(task, follow);
 		return;
 	}
 	if (!thread || !thread->root)
 		return;
-	if (walk == WAITS_CUT)
-		cut_waits(task, thread, follow);
-	else if (walk == WAITS_MOVE)
+	if (pass == WAITS_CUT)
+		cut_thread(task, thread, follow);
+	else if (pass == WAITS_MOVE)
 		move_wait(thread);
-	else if (walk == WAITS_PLACE)
+	else if (pass == WAITS_PLACE)
 		place_late(task, thread);
 	else
-		stop_waits(task, thread);
+		stop_thread(task, thread);
 }
 
 #endif

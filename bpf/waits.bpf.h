@@ -10,7 +10,7 @@
  * The programs on sched_switch and sched_wakeup run while a run queue is locked. They look elements
  * up, add to them and claim nodes. They neither update nor delete elements of a hash, nor create
  * storage, nor use the ring buffer, because these wait for locks that another CPU may hold.
- * Everything that these programs need is made at fork, at exec, or by a walk over all threads.
+ * Everything that these programs need is made at fork, at exec, or by a pass over all threads.
  */
 #include "follow.bpf.h"
 #include "wait_memo.bpf.h"
@@ -128,22 +128,22 @@ static __always_inline u32 blocked_state(struct task_struct *task, struct thread
 enum { CHANGE_TRIES = 4 };
 
 /*
- * Changes a thread's state at a time, and returns the former word. `ns` gets the duration of the
- * former state. Outside of the scheduler's events only a walk writes the word, once, perhaps with a
- * later time.
+ * Changes a thread's state at a time, and returns the former state word. `ns` gets the duration of
+ * the former state. If that began later than `now`, the time is taken again. Outside of the
+ * scheduler's events only a pass over all threads writes the word, once.
  */
 static __always_inline u64 change_state(struct thread_waits *thread, u32 state, u64 now, u64 *ns)
 {
-	u64 before = 0, word;
+	u64 before = 0, state_word;
 	u32 i;
 
 	for (i = 0; i < CHANGE_TRIES; i++) {
-		before = *(volatile u64 *)&thread->word;
+		before = *(volatile u64 *)&thread->state_word;
 		if (wait_word_is_after(before, now) && wait_word_state(before) != WAIT_OFF)
 			now = bpf_ktime_get_ns();
-		word = wait_word(state, now);
-		*ns = wait_word_distance(before, word);
-		if (__sync_val_compare_and_swap(&thread->word, before, word) == before)
+		state_word = wait_word(state, now);
+		*ns = wait_word_distance(before, state_word);
+		if (__sync_val_compare_and_swap(&thread->state_word, before, state_word) == before)
 			break;
 	}
 	return before;
@@ -164,14 +164,14 @@ static __always_inline struct node_waits *waits_of_node(u32 ref)
 }
 
 /* Where the waits of a thread are counted now. */
-static __always_inline struct node_waits *open_waits(const struct thread_waits *thread)
+static __always_inline struct node_waits *current_waits(const struct thread_waits *thread)
 {
 	u32 node = thread->node, target = thread->target;
 
 	return node ? waits_of_node(node) : bpf_map_lookup_elem(&unplaced_waits, &target);
 }
 
-/* Adds the time of a state that has ended, or is divided. */
+/* Adds the time of a state at its end, or at a cut. */
 static __always_inline void add_time(struct thread_waits *thread, u32 state, u64 ns)
 {
 	struct node_waits *node;
@@ -182,15 +182,15 @@ static __always_inline void add_time(struct thread_waits *thread, u32 state, u64
 		__sync_fetch_and_add(&thread->on_cpu_ns, ns);
 		return;
 	}
-	node = open_waits(thread);
+	node = current_waits(thread);
 	if (node)
 		__sync_fetch_and_add(state == WAIT_RUNNABLE ? &node->runnable_ns : &node->ns, ns);
 }
 
 /*
  * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the
- * scheduler's account shows. If it was ready before, it was ready for the rest of the time, else
- * the rest is unaccounted.
+ * scheduler's runtime shows. If it was runnable before, it was runnable for the rest of the time,
+ * else the rest is unaccounted.
  */
 static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u64 ns, u64 ran)
 {
@@ -205,7 +205,7 @@ static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u
 
 static __always_inline void count_wait(const struct thread_waits *thread)
 {
-	struct node_waits *node = open_waits(thread);
+	struct node_waits *node = current_waits(thread);
 
 	if (node)
 		__sync_fetch_and_add(&node->count, 1);
@@ -236,10 +236,12 @@ static __always_inline void walk_on_credit(u32 slot, struct walk *walk, struct t
 {
 	u32 number = thread->owner & (OWNERS_MAX - 1);
 	struct owner *owner = bpf_map_lookup_elem(&owners, &number);
+	/* The first walks in the map are those for ticks, one for each CPU. */
+	const u32 nr_cpus = exit_walks;
 	u64 now = bpf_ktime_get_ns();
 
 	if (owner &&
-	    credit_admits(&walk->credit, &owner->credit, now, exit_walks, thread->waited_us)) {
+	    credit_admits(&walk->credit, &owner->credit, now, nr_cpus, thread->waited_us)) {
 		begin_memo(memo, walk, state);
 		walk_up(slot);
 		credit_pay(&walk->credit, &owner->credit, bpf_ktime_get_ns() - now);
@@ -299,7 +301,7 @@ static __noinline u32 enter_wait(u32 slot, struct walk *walk, struct thread_wait
 	if (node)
 		return node;
 	walk->memo = NO_MEMO;
-	/* Like a tick's: the leaf alone, or nothing but the class. */
+	/* As for a tick: count it at the leaf without callers, else at its class. */
 	if (walk->nr_entered && walk->nr > 1)
 		node = child_node(walk->entered[0].node,
 				  with_callers ? leaf | SITE_AFTER_GAP : coarse_site(leaf),
@@ -328,7 +330,7 @@ static __always_inline void walk_wait(u32 slot, struct walk *walk, struct thread
 	thread->unknown_pc = walk->at.pc;
 }
 
-/* Ends a walk's frames with the class of the wait. */
+/* Adds the class of the wait as the outermost frame. In a full chain it replaces the last one. */
 static __always_inline void add_class(struct walk *walk, u32 state)
 {
 	if (walk->nr >= WALK_FRAMES)
@@ -379,9 +381,9 @@ static __always_inline struct thread_waits *waits_of(struct task_struct *task)
 
 static __always_inline u64 ran_since(struct thread_waits *thread, struct task_struct *task)
 {
-	u64 now = task->se.sum_exec_runtime, ran = now - thread->exec;
+	u64 now = task->se.sum_exec_runtime, ran = now - thread->runtime_seen;
 
-	thread->exec = now;
+	thread->runtime_seen = now;
 	return ran;
 }
 
@@ -429,7 +431,7 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
 	/*
-	 * The kernel does not start a program that already runs on this CPU. Therefore the event of
+	 * The kernel skips a BPF program that is already running on this CPU. Therefore the event of
 	 * a wakeup can be missed. The thread was blocked for nearly all of that time.
 	 */
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
@@ -444,10 +446,11 @@ static __always_inline void wake(struct task_struct *task)
 	struct thread_waits *thread = waits_of(task);
 	u64 ns, before;
 
-	if (!thread || wait_word_state(*(volatile u64 *)&thread->word) < WAIT_BLOCKED)
+	if (!thread || wait_word_state(*(volatile u64 *)&thread->state_word) < WAIT_BLOCKED)
 		return;
 	before = change_state(thread, WAIT_RUNNABLE, bpf_ktime_get_ns(), &ns);
 	add_time(thread, wait_word_state(before), ns);
+	/* 0 means that the thread has not waited. */
 	thread->waited_us = ns >> 10 < ~0U ? (ns >> 10) + 1 : ~0U;
 }
 
@@ -474,7 +477,7 @@ static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct
 
 /*
  * Gives a thread a root in the half in which waits are counted. The half is read after the record
- * was made, because a walk that changes the half does not see threads without a record.
+ * was made, because a pass that changes the half does not see threads without a record.
  */
 static __noinline int set_root(struct thread_waits *thread, struct task_struct *task,
 			       const struct follow *follow)
@@ -491,16 +494,18 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 }
 
 /*
- * The runtime of a thread at this moment. The scheduler's account of a running thread is up to a
- * tick old. If this estimate is too high, less is added later.
+ * The runtime of a thread at this moment. The scheduler's figure for a running thread is up to a
+ * tick old. If this estimate is too high, the next call adds less, because cpu_billed is
+ * subtracted.
  */
 static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
 {
-	u64 word = *(volatile u64 *)&thread->word, runtime = task->se.sum_exec_runtime, lag;
+	u64 state_word = *(volatile u64 *)&thread->state_word, runtime = task->se.sum_exec_runtime,
+	    lag;
 
-	if (wait_word_state(word) != WAIT_RUNNING)
+	if (wait_word_state(state_word) != WAIT_RUNNING)
 		return runtime;
-	lag = wait_word_distance(word, wait_word(0, bpf_ktime_get_ns()));
+	lag = wait_word_distance(state_word, wait_word(0, bpf_ktime_get_ns()));
 	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
 }
 
@@ -509,12 +514,13 @@ static __noinline int bill_waits(struct thread_waits *thread, struct task_struct
 {
 	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
 	struct table_root *root;
-	u64 runtime = runtime_now(thread, task) - thread->cpu_base;
+	u64 ran_ns = runtime_now(thread, task) - thread->cpu_base;
 
 	key.half = half;
 	key.split = thread->split;
 	if (!thread->root)
 		return 0;
+	/* Makes the root if there is none. */
 	root_of_waits(thread->target, thread->split, task, half);
 	root = bpf_map_lookup_elem(&table_roots, &key);
 	if (!root) {
@@ -526,13 +532,14 @@ static __noinline int bill_waits(struct thread_waits *thread, struct task_struct
 	__sync_fetch_and_add(&root->on_cpu_ns, bill(&thread->on_cpu_billed, thread->on_cpu_ns));
 	__sync_fetch_and_add(&root->unaccounted_ns,
 			     bill(&thread->unaccounted_billed, thread->unaccounted_ns));
-	__sync_fetch_and_add(&root->cpu_ns, bill(&thread->cpu_billed, runtime));
+	__sync_fetch_and_add(&root->cpu_ns, bill(&thread->cpu_billed, ran_ns));
 	return 0;
 }
 
-static __always_inline struct thread_waits *new_waits(struct task_struct *task)
+/* Makes a thread's record if it has none. */
+static __always_inline struct thread_waits *waits_for(struct task_struct *task)
 {
-	struct thread_waits fresh = { .exec = task->se.sum_exec_runtime,
+	struct thread_waits fresh = { .runtime_seen = task->se.sum_exec_runtime,
 				      .cpu_base = task->se.sum_exec_runtime };
 
 	return bpf_task_storage_get(&thread_waits, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -541,7 +548,7 @@ static __always_inline struct thread_waits *new_waits(struct task_struct *task)
 static __always_inline void start_state(struct thread_waits *thread, u32 state)
 {
 	if (waits_state.on)
-		thread->word = wait_word(state, bpf_ktime_get_ns());
+		thread->state_word = wait_word(state, bpf_ktime_get_ns());
 }
 
 /* A child that is not in the run queue yet. No program on the scheduler's events has seen it. */
@@ -553,7 +560,7 @@ static __always_inline void start_child(struct task_struct *child)
 
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC || follow->target == NO_TARGET)
 		return;
-	thread = new_waits(child);
+	thread = waits_for(child);
 	if (!thread)
 		return;
 	set_root(thread, child, follow);
@@ -568,7 +575,7 @@ static __always_inline void start_child(struct task_struct *child)
 /* COMMAND, from its exec on. */
 static __noinline int start_command(struct task_struct *task, struct follow *follow)
 {
-	struct thread_waits *thread = new_waits(task);
+	struct thread_waits *thread = waits_for(task);
 
 	if (!thread || thread->root || !follow)
 		return 0;

@@ -97,12 +97,12 @@ enum wait_late {
 };
 
 /*
- * The wall time of a followed thread. Times in its word are compared modulo 2^52 ns, which are 52
- * days.
+ * The wall time of a followed thread. Times in its state word are compared modulo 2^52 ns, which
+ * are 52 days.
  */
 struct thread_waits {
-	__u64 word; /* see wait_word() */
-	__u64 exec; /* the scheduler's runtime when the thread last got or left a CPU */
+	__u64 state_word; /* see wait_word() */
+	__u64 runtime_seen; /* the scheduler's, when the thread last got or left a CPU */
 	__u32 root; /* of its waits; 0: the thread is in no target now */
 	__u32 owner; /* of its process */
 	__u32 node; /* of the wait; NO_NODE: there was no room */
@@ -164,7 +164,7 @@ enum { SILENT = 2 };
 
 struct sleeper {
 	struct frame at; /* where the thread entered the kernel */
-	__u64 word; /* of its wait */
+	__u64 state_word; /* of its wait */
 	__u32 owner;
 	__u32 nr; /* pieces; the last one may have been requested only */
 	__u32 pieces[SLEEPER_PIECES]; /* their numbers */
@@ -180,8 +180,8 @@ struct stack_piece {
 	__u64 words[PIECE_WORDS];
 };
 
-/* The purpose of a walk over all threads. */
-enum waits_walk {
+/* The purpose of a pass over all threads. */
+enum waits_pass {
 	WAITS_BEGIN, /* time counts from here on */
 	WAITS_CUT, /* adds the time so far to the closed half; the thread moves to the other */
 	WAITS_MOVE, /* moves open waits to the other half */
@@ -193,7 +193,7 @@ enum waits_walk {
 struct waits_state {
 	__u32 on;
 	__u32 half; /* that threads count their waits in */
-	__u32 walk; /* enum waits_walk */
+	__u32 pass; /* enum waits_pass */
 	__u32 late; /* a wait that began is late */
 	__u64 since_ns; /* when WAITS_BEGIN was last */
 	__u64 next_ns; /* in which time a late wait is due for another walk */

@@ -21,7 +21,7 @@
 
 #define TICK "--source", "tick"
 
-/* The walk over all threads finds a running thread's account as old as the last scheduler tick. */
+/* The pass over all threads finds a running thread's account as old as the last scheduler tick. */
 #define WALK_NS 10e6
 
 TestSuite(live_bursts, .init = need_root, .timeout = 180);

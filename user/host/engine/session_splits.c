@@ -29,7 +29,7 @@ static int run_pass(struct session *session, enum pass_kind kind, struct error *
 	cpu_time->zombies = 0;
 	if (kind == PASS_SETTLE)
 		session->runtime.pass = cpu_time->pass;
-	return programs_walk(session->skel->progs.profil_walk, 0, err);
+	return programs_walk(session->skel->progs.profil_pass, 0, err);
 }
 
 /*

@@ -45,9 +45,9 @@ static void choose_programs(struct session *session)
 	bpf_program__set_autoload(skel->progs.profil_wakeup, waits);
 	bpf_program__set_autoload(skel->progs.profil_waits_fork, waits);
 	bpf_program__set_autoload(skel->progs.profil_waits_move, waits && session->by_cgroup);
-	bpf_program__set_autoload(skel->progs.profil_waits_walk, waits);
+	bpf_program__set_autoload(skel->progs.profil_waits_pass, waits);
 	bpf_program__set_autoload(skel->progs.profil_sleepers, has_sleepers(session));
-	bpf_program__set_autoattach(skel->progs.profil_waits_walk, false);
+	bpf_program__set_autoattach(skel->progs.profil_waits_pass, false);
 	bpf_program__set_autoattach(skel->progs.profil_sleepers, false);
 }
 
@@ -151,12 +151,12 @@ void session_free_waits(struct session *session)
 	free(waits->accounts.unplaced);
 }
 
-/* --- walks ------------------------------------------------------------------------------------ */
+/* --- passes over all threads ------------------------------------------------------------------ */
 
-static int walk(struct session *session, enum waits_walk kind, struct error *err)
+static int visit_threads(struct session *session, enum waits_pass kind, struct error *err)
 {
-	state_of(session)->walk = kind;
-	return programs_walk(session->skel->progs.profil_waits_walk, 0, err);
+	state_of(session)->pass = kind;
+	return programs_walk(session->skel->progs.profil_waits_pass, 0, err);
 }
 
 static void look_soon(struct session *session)
@@ -177,7 +177,7 @@ int session_begin_waits(struct session *session, bool has_threads, struct error 
 	state->late = true;
 	__atomic_store_n(&state->on, true, __ATOMIC_RELEASE);
 	look_soon(session);
-	return has_threads ? walk(session, WAITS_BEGIN, err) : 0;
+	return has_threads ? visit_threads(session, WAITS_BEGIN, err) : 0;
 }
 
 int session_end_waits(struct session *session, struct error *err)
@@ -185,7 +185,7 @@ int session_end_waits(struct session *session, struct error *err)
 	if (!session->options.waits)
 		return 0;
 	__atomic_store_n(&state_of(session)->on, false, __ATOMIC_RELEASE);
-	return walk(session, WAITS_END, err);
+	return visit_threads(session, WAITS_END, err);
 }
 
 int session_cut_waits(struct session *session, struct error *err)
@@ -194,7 +194,7 @@ int session_cut_waits(struct session *session, struct error *err)
 		return 0;
 	__atomic_store_n(&state_of(session)->half, !halves_in_use(&session->halves),
 			 __ATOMIC_SEQ_CST);
-	return walk(session, WAITS_CUT, err);
+	return visit_threads(session, WAITS_CUT, err);
 }
 
 int session_move_waits(struct session *session, struct error *err)
@@ -203,14 +203,14 @@ int session_move_waits(struct session *session, struct error *err)
 
 	if (!session->options.waits || session->times.stop_ns)
 		return 0;
-	ret = walk(session, WAITS_MOVE, err);
+	ret = visit_threads(session, WAITS_MOVE, err);
 	if (ret)
 		return ret;
 	ret = grace_period_wait(&session->grace);
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
-/* Has the next walk wait in proportion to this one. */
+/* Has the next pass wait in proportion to this one. */
 static void rest(struct session_waits *waits, uint64_t began)
 {
 	const uint64_t now = monotonic_ns(), until = now + (now - began) * WALK_REST;
@@ -244,7 +244,7 @@ static void look_for_late(struct session *session, uint64_t now)
 	state->sleepers = state->pieces = 0;
 	state->next_ns = UINT64_MAX - now;
 	stack_copies_ask(&waits->copies, 0);
-	walk(session, WAITS_PLACE, &ignored);
+	visit_threads(session, WAITS_PLACE, &ignored);
 	waits->due_ns = now + state->next_ns;
 	ask_for_pieces(session);
 	rest(waits, now);
