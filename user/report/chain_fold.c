@@ -64,10 +64,11 @@ static bool goes_through_wanted(const struct chain_fold *fold, uint32_t node, ui
 static int enter(struct chain_fold *fold, uint32_t context)
 {
 	const struct chain_tree *tree = &fold->folded->contexts;
-	const struct chain_context *all = fold->view->all->contexts.all;
-	const uint32_t above = fold->images[all[context].parent], frame = all[context].frame;
+	const struct chain_context *contexts = fold->view->source->contexts.all;
+	const uint32_t above = fold->images[contexts[context].parent];
+	const uint32_t frame = contexts[context].frame;
 	const uint32_t period = repeats(tree, above, frame);
-	uint32_t last = all[context].parent;
+	uint32_t last = contexts[context].parent;
 
 	fold->times[context] = 1;
 	if (!period || (period > 1 && goes_through_wanted(fold, above, period))) {
@@ -76,7 +77,7 @@ static int enter(struct chain_fold *fold, uint32_t context)
 	}
 	fold->images[context] = climb(tree, above, period - 1);
 	while (fold->images[last] != fold->images[context])
-		last = all[last].parent;
+		last = contexts[last].parent;
 	fold->times[context] = fold->times[last] + 1;
 	return 0;
 }
@@ -84,7 +85,7 @@ static int enter(struct chain_fold *fold, uint32_t context)
 /* Adds the sum of a context to its image. */
 static void count(struct chain_fold *fold, uint32_t context)
 {
-	const struct context_sum *from = &fold->view->all->sums[context];
+	const struct context_sum *from = &fold->view->source->sums[context];
 	struct context_sum sum = { .ticks = from->ticks, .ns = from->ns, .squares = from->squares };
 	struct context_sum *to = &fold->folded->sums[fold->images[context]];
 
@@ -101,17 +102,17 @@ static void count(struct chain_fold *fold, uint32_t context)
 /* Finds inclusive ticks that neither the context itself nor those below it have. */
 static void find_hidden(struct chain_fold *fold)
 {
-	const struct context_tree *all = fold->view->all;
+	const struct context_tree *source = fold->view->source;
 	struct context_sum *at, *above;
 	size_t i;
 
-	for (i = all->contexts.nr; i-- > 1;) {
+	for (i = source->contexts.nr; i-- > 1;) {
 		at = &fold->hidden[i];
-		above = &fold->hidden[all->contexts.all[i].parent];
-		at->inclusive_ticks += all->sums[i].inclusive_ticks - all->sums[i].ticks;
-		at->inclusive_ns += all->sums[i].inclusive_ns - all->sums[i].ns;
-		above->inclusive_ticks -= all->sums[i].inclusive_ticks;
-		above->inclusive_ns -= all->sums[i].inclusive_ns;
+		above = &fold->hidden[source->contexts.all[i].parent];
+		at->inclusive_ticks += source->sums[i].inclusive_ticks - source->sums[i].ticks;
+		at->inclusive_ns += source->sums[i].inclusive_ns - source->sums[i].ns;
+		above->inclusive_ticks -= source->sums[i].inclusive_ticks;
+		above->inclusive_ns -= source->sums[i].inclusive_ns;
 	}
 }
 
@@ -121,16 +122,16 @@ static void find_counting(struct chain_fold *fold)
 	const struct chain_view *view = fold->view;
 	size_t i;
 
-	for (i = view->all->contexts.nr; i-- > 1;) {
+	for (i = view->source->contexts.nr; i-- > 1;) {
 		fold->counts[i] |= view->options->tree != TREE_CALLERS ||
 				   context_is_wanted(view, (uint32_t)i);
-		fold->counts[view->all->contexts.all[i].parent] |= fold->counts[i];
+		fold->counts[view->source->contexts.all[i].parent] |= fold->counts[i];
 	}
 }
 
 int chain_fold(const struct chain_view *view, struct context_tree *folded)
 {
-	const size_t nr = view->all->contexts.nr;
+	const size_t nr = view->source->contexts.nr;
 	cleanup_free uint32_t *images = calloc(nr + 1, sizeof(*images));
 	cleanup_free uint32_t *times = calloc(nr + 1, sizeof(*times));
 	cleanup_free struct context_sum *hidden = calloc(nr + 1, sizeof(*hidden));

@@ -22,29 +22,29 @@ static void add_inclusive(struct context_sum *sum, uint64_t ticks, double ns)
 static void sum_neighbours(const struct chain_view *view, struct context_sum *below,
 			   uint8_t *within, struct frame_sums *sums)
 {
-	const struct chain_context *all = view->all->contexts.all;
-	const struct context_sum *sum = view->all->sums;
-	const size_t nr = view->all->contexts.nr, first = view->frames->nr;
+	const struct chain_context *contexts = view->source->contexts.all;
+	const struct context_sum *sum = view->source->sums;
+	const size_t nr = view->source->contexts.nr, first = view->frames->nr;
 	size_t i;
 
 	for (i = nr; i-- > 1;) {
 		add_inclusive(&below[i], sum[i].ticks, sum[i].ns);
 		if (!context_is_wanted(view, i))
-			context_sum_add(&below[all[i].parent], &below[i]);
+			context_sum_add(&below[contexts[i].parent], &below[i]);
 	}
 	for (i = 1; i < nr; i++) {
-		const uint32_t parent = all[i].parent;
+		const uint32_t parent = contexts[i].parent;
 		const bool wanted = context_is_wanted(view, i);
 
 		within[i] = within[parent] || wanted;
 		if (wanted && !within[parent])
-			add_inclusive(
-				&sums->callers[parent ? all[parent].frame : first + FRAME_FIRST],
-				sum[i].inclusive_ticks, sum[i].inclusive_ns);
+			add_inclusive(&sums->callers[parent ? contexts[parent].frame :
+							      first + FRAME_FIRST],
+				      sum[i].inclusive_ticks, sum[i].inclusive_ns);
 		if (wanted)
 			add_inclusive(&sums->callees[first + FRAME_SELF], sum[i].ticks, sum[i].ns);
 		else if (context_is_wanted(view, parent))
-			add_inclusive(&sums->callees[all[i].frame], below[i].inclusive_ticks,
+			add_inclusive(&sums->callees[contexts[i].frame], below[i].inclusive_ticks,
 				      below[i].inclusive_ns);
 	}
 }
@@ -95,7 +95,7 @@ static int put_chosen(const struct chain_view *view, struct report_rows *made)
 
 int chain_neighbours(const struct chain_view *view, struct report_rows *rows)
 {
-	const size_t room = view->all->contexts.nr + 1;
+	const size_t room = view->source->contexts.nr + 1;
 	const size_t nr = view->frames->nr + FRAME_CUT + WALK_END_COUNT + 1;
 	cleanup_free struct context_sum *below = calloc(room, sizeof(*below));
 	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
@@ -132,7 +132,7 @@ static struct context_sum sum_of_row(const struct report_row *row)
 /* Puts each function on top with its own sums; ids gets the context of each call below it. */
 static int find_calls(struct chain_view *view, uint32_t *ids)
 {
-	const struct chain_tree *all = &view->all->contexts;
+	const struct chain_tree *contexts = &view->source->contexts;
 	const size_t nr = view->frames->nr;
 	uint32_t i, at;
 
@@ -142,12 +142,13 @@ static int find_calls(struct chain_view *view, uint32_t *ids)
 			return -ENOMEM;
 		view->made.sums[at] = sum_of_row(&view->frames->rows[i]);
 	}
-	for (i = 0; i < all->nr; i++) {
+	for (i = 0; i < contexts->nr; i++) {
 		ids[i] = NO_ROW;
-		if (!i || !all->all[i].parent || all->all[i].frame >= nr)
+		if (!i || !contexts->all[i].parent || contexts->all[i].frame >= nr)
 			continue;
-		at = context_tree_child(&view->made, 0, all->all[i].frame);
-		ids[i] = context_tree_child(&view->made, at, all->all[all->all[i].parent].frame);
+		at = context_tree_child(&view->made, 0, contexts->all[i].frame);
+		ids[i] = context_tree_child(&view->made, at,
+					    contexts->all[contexts->all[i].parent].frame);
 		if (!ids[i])
 			return -ENOMEM;
 	}
@@ -156,9 +157,9 @@ static int find_calls(struct chain_view *view, uint32_t *ids)
 
 int chain_calls(struct chain_view *view)
 {
-	cleanup_free uint32_t *ids = calloc(view->all->contexts.nr + 1, sizeof(*ids));
+	cleanup_free uint32_t *ids = calloc(view->source->contexts.nr + 1, sizeof(*ids));
 	int ret = ids ? find_calls(view, ids) : -ENOMEM;
 
 	return ret ? ret :
-		     context_tree_sum(view->all, ids, view->made.contexts.nr, view->made.sums);
+		     context_tree_sum(view->source, ids, view->made.contexts.nr, view->made.sums);
 }

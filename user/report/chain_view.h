@@ -8,7 +8,7 @@
 struct chain_view {
 	const struct profile *profile;
 	const struct report_options *options;
-	const struct context_tree *all;
+	const struct context_tree *source;
 	const struct report_rows *frames;
 	struct context_tree folded, made;
 	bool *wanted; /* by frame: it matches --callers or --callees */
@@ -22,7 +22,7 @@ static inline bool frame_is_wanted(const struct chain_view *view, uint32_t frame
 
 static inline bool context_is_wanted(const struct chain_view *view, uint32_t context)
 {
-	return context && frame_is_wanted(view, view->all->contexts.all[context].frame);
+	return context && frame_is_wanted(view, view->source->contexts.all[context].frame);
 }
 
 /* Makes the row of a frame with these ticks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The trees of a report: from the top, of a function's callers, and of its callees. */
+/* The trees of a report: of all chains, of a function's callers, and of its callees. */
 #include "report/chain_view.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static double least_ns(const struct chain_view *view, const struct context_tree 
 /* Whether own ticks of a context fell in a wanted function, or in the kernel on its behalf. */
 static bool is_own(const struct chain_view *view, uint32_t context)
 {
-	const struct chain_context *at = &view->all->contexts.all[context];
+	const struct chain_context *at = &view->source->contexts.all[context];
 
 	if (at->frame == view->frames->nr + FRAME_KERNEL)
 		context = at->parent;
@@ -42,10 +42,13 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 
 /* --- callers ---------------------------------------------------------------------------------- */
 
-/* The time of outermost calls of a function, on its way up the tree. */
+/*
+ * One row of the result, one context of the source that it includes, and the time that came up
+ * through this context from outermost calls of wanted functions.
+ */
 struct caller_entry {
-	uint32_t row; /* its context in the result, which combines several of the source */
-	uint32_t context; /* one of these */
+	uint32_t row; /* a context in the result */
+	uint32_t context;
 	struct context_sum sum;
 };
 
@@ -80,21 +83,22 @@ static void note_recursion(struct context_tree *made, uint32_t context, uint32_t
  */
 static int next_level(struct chain_view *view, struct caller_entry *entries, size_t *nr)
 {
-	const struct chain_context *all = view->all->contexts.all;
+	const struct chain_context *contexts = view->source->contexts.all;
 	struct caller_entry entry;
 	size_t i, kept = 0;
 
 	for (i = 0; i < *nr; i++) {
 		entry = entries[i];
-		entry.context = all[entry.context].parent;
+		entry.context = contexts[entry.context].parent;
 		if (!entry.context || view->made.sums[entry.row].inclusive_ns < view->least)
 			continue;
-		entry.row = context_tree_child(&view->made, entry.row, all[entry.context].frame);
+		entry.row =
+			context_tree_child(&view->made, entry.row, contexts[entry.context].frame);
 		if (!entry.row)
 			return -ENOMEM;
 		if (view->made.contexts.nr > CALLERS_MAX)
 			return -E2BIG;
-		note_recursion(&view->made, entry.row, view->all->sums[entry.context].recursion);
+		note_recursion(&view->made, entry.row, view->source->sums[entry.context].recursion);
 		entries[kept++] = entry;
 	}
 	*nr = kept;
@@ -104,40 +108,40 @@ static int next_level(struct chain_view *view, struct caller_entry *entries, siz
 /* Sums, for each context, the own ticks of wanted functions in it and below. */
 static void sum_own(const struct chain_view *view, struct context_sum *own)
 {
-	const struct context_tree *all = view->all;
+	const struct context_tree *source = view->source;
 	size_t i;
 
-	for (i = all->contexts.nr; i-- > 1;) {
+	for (i = source->contexts.nr; i-- > 1;) {
 		if (is_own(view, i)) {
-			own[i].ticks += all->sums[i].ticks;
-			own[i].ns += all->sums[i].ns;
+			own[i].ticks += source->sums[i].ticks;
+			own[i].ns += source->sums[i].ns;
 		}
-		context_sum_add(&own[all->contexts.all[i].parent], &own[i]);
+		context_sum_add(&own[source->contexts.all[i].parent], &own[i]);
 	}
 }
 
-/* Makes an entry of each outermost call of a wanted function. */
+/* Makes an entry of each outermost call of a wanted function. within[i]: i is one, or below one. */
 static int begin_callers(struct chain_view *view, const struct context_sum *own, uint8_t *within,
 			 struct caller_entry *entries, size_t *nr)
 {
-	const struct context_tree *all = view->all;
+	const struct context_tree *source = view->source;
 	struct caller_entry entry;
 	size_t i;
 
-	for (i = 1; i < all->contexts.nr; i++) {
-		const struct chain_context *context = &all->contexts.all[i];
+	for (i = 1; i < source->contexts.nr; i++) {
+		const struct chain_context *context = &source->contexts.all[i];
 		bool below = within[context->parent], wanted = context_is_wanted(view, i);
 
 		within[i] = below || wanted;
 		if (!wanted || below)
 			continue;
 		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
-		entry.sum.inclusive_ticks = all->sums[i].inclusive_ticks;
-		entry.sum.inclusive_ns = all->sums[i].inclusive_ns;
+		entry.sum.inclusive_ticks = source->sums[i].inclusive_ticks;
+		entry.sum.inclusive_ns = source->sums[i].inclusive_ns;
 		entry.row = context_tree_child(&view->made, 0, context->frame);
 		if (!entry.row)
 			return -ENOMEM;
-		note_recursion(&view->made, entry.row, all->sums[i].recursion);
+		note_recursion(&view->made, entry.row, source->sums[i].recursion);
 		entries[(*nr)++] = entry;
 	}
 	return 0;
@@ -146,7 +150,7 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 /* Work level by level, so that rows below --min cost neither time nor memory. */
 static int make_callers(struct chain_view *view)
 {
-	const size_t room = view->all->contexts.nr + 1;
+	const size_t room = view->source->contexts.nr + 1;
 	cleanup_free struct context_sum *own = calloc(room, sizeof(*own));
 	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
 	cleanup_free struct caller_entry *entries = calloc(room, sizeof(*entries));
@@ -196,15 +200,15 @@ static int add_self(struct chain_view *view)
 /* Makes the contexts below wanted functions. In recursion, callees belong to the innermost call. */
 static int make_callees(struct chain_view *view)
 {
-	const struct context_tree *all = view->all;
-	cleanup_free uint32_t *copies = calloc(all->contexts.nr + 1, sizeof(*copies));
+	const struct context_tree *source = view->source;
+	cleanup_free uint32_t *copies = calloc(source->contexts.nr + 1, sizeof(*copies));
 	struct context_sum sum;
 	uint32_t i;
 
 	if (!copies)
 		return -ENOMEM;
-	for (i = 1; i < all->contexts.nr; i++) {
-		const struct chain_context *context = &all->contexts.all[i];
+	for (i = 1; i < source->contexts.nr; i++) {
+		const struct chain_context *context = &source->contexts.all[i];
 		const bool begins = context_is_wanted(view, i);
 
 		if (!begins && !copies[context->parent])
@@ -213,9 +217,10 @@ static int make_callees(struct chain_view *view)
 					       context->frame);
 		if (!copies[i])
 			return -ENOMEM;
-		sum = (struct context_sum){ .ticks = all->sums[i].ticks, .ns = all->sums[i].ns };
+		sum = (struct context_sum){ .ticks = source->sums[i].ticks,
+					    .ns = source->sums[i].ns };
 		context_sum_add(&view->made.sums[copies[i]], &sum);
-		note_recursion(&view->made, copies[i], all->sums[i].recursion);
+		note_recursion(&view->made, copies[i], source->sums[i].recursion);
 	}
 	context_tree_include(&view->made);
 	return add_self(view);
@@ -285,7 +290,8 @@ static int keep_hottest(struct tree_writer *writer, size_t nr)
 	for (i = 0; i + 1 < writer->tree->contexts.nr; i++) {
 		hot[at] = writer->sorted[i];
 		hot[at].parent = 0;
-		at += writer->shown[hot[at].context];
+		if (writer->shown[hot[at].context])
+			at++;
 	}
 	SORT(hot, nr, compare_shown_contexts);
 	for (i = writer->view->options->limit; i < nr; i++)
@@ -310,7 +316,8 @@ static int choose_shown(struct tree_writer *writer)
 		writer->shown[i] = (!parent || writer->shown[parent]) && sum->inclusive_ticks &&
 				   sum->inclusive_ns >= writer->view->least &&
 				   writer->depths[i] <= depth;
-		nr += writer->shown[i];
+		if (writer->shown[i])
+			nr++;
 	}
 	if (options->limit && nr > options->limit)
 		ret = keep_hottest(writer, nr);
@@ -326,9 +333,9 @@ static int choose_shown(struct tree_writer *writer)
 /* A level on the path to the current context, with its remaining children. */
 struct tree_level {
 	size_t next;
-	size_t left;
+	size_t nr_remaining;
 	bool branch; /* there are several */
-	uint32_t parent; /* the row of the context whose children these are */
+	uint32_t parent; /* the row of the context whose children these are; 0 at the top, where there is none */
 };
 
 /* Begins the children of a context. Adds those that are not shown to the rows' sums. */
@@ -342,16 +349,17 @@ static struct tree_level begin_children(struct tree_writer *writer, uint32_t con
 		if (!child->ticks)
 			continue;
 		if (writer->shown[child->context]) {
-			level.left++;
+			level.nr_remaining++;
 			continue;
 		}
 		writer->rows->nr_cut++;
 		writer->rows->cut_ticks += child->ticks;
 	}
-	level.branch = level.left > 1;
+	level.branch = level.nr_remaining > 1;
 	return level;
 }
 
+/* Frames above FRAME_CUT stand for the causes of a cut. */
 static const char *frame_name(uint32_t frame)
 {
 	if (frame == FRAME_KERNEL)
@@ -391,7 +399,7 @@ static int put_context(struct tree_writer *writer, uint32_t context, const struc
 	row.depth = (uint32_t)depth;
 	row.parent = level->parent;
 	row.branch = level->branch;
-	row.last = !level->left;
+	row.last = !level->nr_remaining;
 	return rows_add(writer->rows, &row);
 }
 
@@ -405,13 +413,13 @@ static int put_contexts(struct tree_writer *writer, struct tree_level *levels)
 	while (!ret) {
 		struct tree_level *level = &levels[depth];
 
-		if (!level->left) {
+		if (!level->nr_remaining) {
 			if (!depth--)
 				break;
 			continue;
 		}
 		context = writer->sorted[level->next++].context;
-		level->left--;
+		level->nr_remaining--;
 		ret = put_context(writer, context, level, depth);
 		depth++;
 		levels[depth] = begin_children(writer, context);
@@ -487,7 +495,7 @@ static int make_view(struct chain_view *view, struct report_rows *rows)
 		ret = chain_fold(view, &view->folded);
 	if (ret)
 		return ret;
-	view->all = &view->folded;
+	view->source = &view->folded;
 	if (view->options->tree == TREE_CALLEES)
 		return make_callees(view);
 	ret = make_callers(view);
@@ -512,7 +520,7 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 {
 	struct chain_view view = { .profile = profile,
 				   .options = options,
-				   .all = tree,
+				   .source = tree,
 				   .frames = rows };
 	int ret = make_view(&view, rows);
 
