@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Folds the lists of a sum: equal elements of its parts become one. */
+/* Sorts each list of a merged profile and adds up equal elements. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,8 +71,8 @@ static void sort_equal_keys(const struct folding *folding, struct element *eleme
 	}
 }
 
-/* Sorts the list; was[i] is the old index of element i. */
-static int sort(const struct folding *folding, uint32_t *was)
+/* Sorts the list; old_index[i] is the former index of element i. */
+static int sort(const struct folding *folding, uint32_t *old_index)
 {
 	size_t nr = *folding->nr, size = folding->size, i;
 	cleanup_free struct element *elements = calloc(nr + 1, sizeof(*elements));
@@ -91,7 +91,7 @@ static int sort(const struct folding *folding, uint32_t *was)
 	}
 	sort_equal_keys(folding, elements, nr);
 	for (i = 0; i < nr; i++) {
-		was[i] = (uint32_t)((size_t)(elements[i].at - list) / size);
+		old_index[i] = (uint32_t)((size_t)(elements[i].at - list) / size);
 		memcpy(sorted + i * size, elements[i].at, size);
 	}
 	free(list);
@@ -99,7 +99,7 @@ static int sort(const struct folding *folding, uint32_t *was)
 	return 0;
 }
 
-/* Adds up halves, because adding one by one would copy a growing sum each time. */
+/* Adds up by halves, because adding one by one would copy a growing sum each time. */
 static int add_up(const struct folding *folding, char *first, size_t nr)
 {
 	char *second = first + nr / 2 * folding->size;
@@ -118,18 +118,18 @@ static int add_up(const struct folding *folding, char *first, size_t nr)
 	return 0;
 }
 
-/* Combines equal elements. Sets first[i] if element i differs from the previous one. */
-static int combine(const struct folding *folding, bool *first)
+/* Combines equal elements. Sets is_first[i] if element i differs from the previous one. */
+static int combine(const struct folding *folding, bool *is_first)
 {
 	size_t nr = *folding->nr, size = folding->size, i, end;
 	char *list = list_of(folding);
 	int ret = 0;
 
 	for (i = 0; i < nr; i++)
-		first[i] = !i || folding->compare(list + (i - 1) * size, list + i * size);
+		is_first[i] = !i || folding->compare(list + (i - 1) * size, list + i * size);
 	for (i = 0; i < nr && !ret; i = end) {
 		end = i + 1;
-		while (end < nr && !first[end])
+		while (end < nr && !is_first[end])
 			end++;
 		ret = add_up(folding, list + i * size, end - i);
 	}
@@ -137,33 +137,33 @@ static int combine(const struct folding *folding, bool *first)
 }
 
 /* ids, unless NULL, receives the new index of each old one. */
-static void compact(const struct folding *folding, const bool *first, const uint32_t *was,
+static void compact(const struct folding *folding, const bool *is_first, const uint32_t *old_index,
 		    uint32_t *ids)
 {
 	size_t nr = *folding->nr, size = folding->size, to = 0, i;
 	char *list = list_of(folding);
 
 	for (i = 0; i < nr; i++) {
-		if (first[i])
+		if (is_first[i])
 			memmove(list + to++ * size, list + i * size, size);
 		if (ids)
-			ids[was[i]] = (uint32_t)to - 1;
+			ids[old_index[i]] = (uint32_t)to - 1;
 	}
 	*folding->nr = to;
 }
 
 int folding_fold(struct folding folding, uint32_t *ids)
 {
-	cleanup_free uint32_t *was = calloc(*folding.nr + 1, sizeof(*was));
-	cleanup_free bool *first = calloc(*folding.nr + 1, sizeof(*first));
-	int ret = was && first ? 0 : -ENOMEM;
+	cleanup_free uint32_t *old_index = calloc(*folding.nr + 1, sizeof(*old_index));
+	cleanup_free bool *is_first = calloc(*folding.nr + 1, sizeof(*is_first));
+	int ret = old_index && is_first ? 0 : -ENOMEM;
 
 	if (!ret)
-		ret = sort(&folding, was);
+		ret = sort(&folding, old_index);
 	if (!ret)
-		ret = combine(&folding, first);
+		ret = combine(&folding, is_first);
 	if (!ret)
-		compact(&folding, first, was, ids);
+		compact(&folding, is_first, old_index, ids);
 	return ret;
 }
 
@@ -211,23 +211,23 @@ static int add_split(void *sum, void *part)
 	return 0;
 }
 
-#define FOLD_SPLITS(profile)                                                                       \
+#define FOLDING_OF_SPLITS(profile)                                                                 \
 	FOLD(profile, splits, profile_split_members, profile_split_compare, NULL, add_split)
 
 int profile_splits_fold(struct profile *profile)
 {
-	return folding_fold(FOLD_SPLITS(profile), NULL);
+	return folding_fold(FOLDING_OF_SPLITS(profile), NULL);
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /* An object with its host, if its addresses are only valid there. */
-struct placed_object {
+struct object_on_host {
 	struct profile_object object;
 	const char *host;
 };
 
-static int compare_texts(const struct profile_object *a, const struct profile_object *b)
+static int compare_segments(const struct profile_object *a, const struct profile_object *b)
 {
 	size_t i;
 	int order = compare_u64(a->nr_text, b->nr_text);
@@ -246,23 +246,23 @@ static int compare_texts(const struct profile_object *a, const struct profile_ob
  */
 static int compare_folded_objects(const void *left, const void *right)
 {
-	const struct placed_object *x = left, *y = right;
+	const struct object_on_host *x = left, *y = right;
 	const struct profile_object *a = &x->object, *b = &y->object;
 	int order = compare_u64(a->kind, b->kind) ?: compare_text(a->build_id, b->build_id);
 
 	if (order || (a->build_id && a->kind == PROFILE_FILE))
 		return order;
-	order = compare_text(a->path, b->path) ?: compare_texts(a, b);
+	order = compare_text(a->path, b->path) ?: compare_segments(a, b);
 	return order ?: compare_text(x->host, y->host);
 }
 
 /* If a file has several paths, keep the alphabetically first, with its text. */
 static int add_object(void *sum, void *part)
 {
-	struct placed_object *object = sum, *other = part, kept = *object;
+	struct object_on_host *object = sum, *other = part, kept = *object;
 	int order = compare_text(other->object.path, object->object.path);
 
-	order = order ?: compare_texts(&other->object, &object->object);
+	order = order ?: compare_segments(&other->object, &object->object);
 	if (order < 0) {
 		*object = *other;
 		*other = kept;
@@ -270,7 +270,7 @@ static int add_object(void *sum, void *part)
 	return 0;
 }
 
-static void place_object(struct placed_object *at, const char *host)
+static void note_host(struct object_on_host *at, const char *host)
 {
 	if (at->object.kind != PROFILE_JIT && at->object.kind != PROFILE_MEMORY)
 		return;
@@ -278,9 +278,12 @@ static void place_object(struct placed_object *at, const char *host)
 		at->host = host;
 }
 
-/* Text of callers without ticks, and that of waits, is in no histogram. */
-static int place_tree(const struct profile *profile, const struct profile_callers *tree,
-		      struct placed_object *placed)
+/*
+ * Text that only calls others, and that of waits, is in no histogram. Without this its host would
+ * be missing.
+ */
+static int note_hosts_of_tree(const struct profile *profile, const struct profile_callers *tree,
+			      struct object_on_host *on_hosts)
 {
 	cleanup_free uint32_t *roots = profile_callers_roots(tree);
 	size_t i;
@@ -291,44 +294,44 @@ static int place_tree(const struct profile *profile, const struct profile_caller
 		uint32_t site = tree->nodes[i].site, target = tree->roots[roots[i]].target;
 
 		if (site != PROFILE_SITE_KERNEL)
-			place_object(&placed[tree->sites[site].object],
-				     profile->targets[target].host);
+			note_host(&on_hosts[tree->sites[site].object],
+				  profile->targets[target].host);
 	}
 	return 0;
 }
 
-static int place_objects(const struct profile *profile, struct placed_object *placed)
+static int note_hosts(const struct profile *profile, struct object_on_host *on_hosts)
 {
 	size_t i;
 
 	for (i = 0; i < profile->nr_objects; i++)
-		placed[i].object = profile->objects[i];
+		on_hosts[i].object = profile->objects[i];
 	for (i = 0; i < profile->nr_histograms; i++)
-		place_object(&placed[profile->histograms[i].object],
-			     profile->targets[profile->histograms[i].target].host);
-	if (profile->waits && place_tree(profile, &profile->waits->tree, placed))
+		note_host(&on_hosts[profile->histograms[i].object],
+			  profile->targets[profile->histograms[i].target].host);
+	if (profile->waits && note_hosts_of_tree(profile, &profile->waits->tree, on_hosts))
 		return -ENOMEM;
-	return profile->callers ? place_tree(profile, profile->callers, placed) : 0;
+	return profile->callers ? note_hosts_of_tree(profile, profile->callers, on_hosts) : 0;
 }
 
 static int fold_objects(struct profile *profile, uint32_t *ids)
 {
-	struct placed_object *placed = calloc(profile->nr_objects + 1, sizeof(*placed));
-	const struct folding folding = { .list = &placed,
+	struct object_on_host *on_hosts = calloc(profile->nr_objects + 1, sizeof(*on_hosts));
+	const struct folding folding = { .list = &on_hosts,
 					 .nr = &profile->nr_objects,
-					 .size = sizeof(*placed),
+					 .size = sizeof(*on_hosts),
 					 .members = profile_object_members,
 					 .compare = compare_folded_objects,
 					 .add = add_object };
 	size_t i;
-	int ret = placed ? place_objects(profile, placed) : -ENOMEM;
+	int ret = on_hosts ? note_hosts(profile, on_hosts) : -ENOMEM;
 
 	if (!ret) {
 		ret = folding_fold(folding, ids);
 		for (i = 0; i < profile->nr_objects; i++)
-			profile->objects[i] = placed[i].object;
+			profile->objects[i] = on_hosts[i].object;
 	}
-	free(placed);
+	free(on_hosts);
 	return ret;
 }
 
@@ -408,7 +411,7 @@ static int add_histogram(void *sum, void *part)
 	return 0;
 }
 
-#define FOLD_HISTOGRAMS(profile)                                                                   \
+#define FOLDING_OF_HISTOGRAMS(profile)                                                             \
 	FOLD(profile, histograms, profile_histogram_members, compare_folded_histograms,            \
 	     key_histogram, add_histogram)
 
@@ -439,7 +442,7 @@ static int add_function(void *sum, void *part)
 	return 0;
 }
 
-#define FOLD_FUNCTIONS(profile)                                                                    \
+#define FOLDING_OF_FUNCTIONS(profile)                                                              \
 	FOLD(profile, functions, profile_function_members, compare_folded_functions, key_function, \
 	     add_function)
 
@@ -498,13 +501,13 @@ static int add_root(void *sum, void *part)
  */
 struct tree {
 	struct profile_callers *callers;
-	uint32_t *sites; /* new index of each site, */
-	uint32_t *roots; /* each root, */
-	uint32_t *ids; /* and each node */
-	uint32_t *keys; /* keys to sort by */
-	uint32_t *order; /* their indices in order */
-	uint32_t *sorted; /* for the sort, like the counts */
-	uint32_t *counts;
+	uint32_t *sites; /* by site: its new index */
+	uint32_t *roots; /* by root: its new index */
+	uint32_t *ids; /* by node: its new index */
+	uint32_t *keys; /* by node: what to sort by */
+	uint32_t *order; /* the nodes' indices in order */
+	uint32_t *sorted; /* memory for a sort */
+	uint32_t *counts; /* memory for a sort: how many nodes have a key */
 	struct profile_node *sum;
 	size_t nr;
 };
@@ -540,7 +543,7 @@ static void sort_by_site(struct tree *tree)
 	sort_nodes(tree, tree->order, callers->nr_nodes, callers->nr_sites + 1);
 }
 
-/* Leaves the level of each node in its key. */
+/* Also stores the level of each node in keys[]. */
 static void sort_by_level(struct tree *tree)
 {
 	const struct profile_callers *callers = tree->callers;
@@ -557,13 +560,19 @@ static void sort_by_level(struct tree *tree)
 	sort_nodes(tree, tree->order, callers->nr_nodes, (size_t)deepest + 1);
 }
 
+/* Converts the number of a root to a parent, and back. */
+static int32_t root_as_parent(int32_t root)
+{
+	return -1 - root;
+}
+
 /* Returns a node with the new indices of its parent and site. */
 static struct profile_node renumbered(const struct tree *tree, uint32_t i)
 {
 	struct profile_node node = tree->callers->nodes[i];
 
 	if (node.parent < 0)
-		node.parent = -1 - (int32_t)tree->roots[-1 - node.parent];
+		node.parent = root_as_parent((int32_t)tree->roots[root_as_parent(node.parent)]);
 	else
 		node.parent = (int32_t)tree->ids[node.parent];
 	if (node.site != PROFILE_SITE_KERNEL)
@@ -581,7 +590,7 @@ static void fold_level(struct tree *tree, uint32_t *order, size_t nr, size_t abo
 		nr_parents = tree->callers->nr_roots;
 	for (i = 0; i < nr; i++) {
 		node = renumbered(tree, order[i]);
-		tree->keys[order[i]] = (uint32_t)(node.parent < 0 ? -1 - node.parent :
+		tree->keys[order[i]] = (uint32_t)(node.parent < 0 ? root_as_parent(node.parent) :
 								    node.parent - (int32_t)above);
 	}
 	sort_nodes(tree, order, nr, nr_parents);
@@ -658,7 +667,7 @@ int profile_callers_fold(struct profile_callers *callers)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-uint32_t *profile_numbers(size_t first, size_t nr)
+uint32_t *profile_indices_from(size_t first, size_t nr)
 {
 	uint32_t *numbers = calloc(nr + 1, sizeof(*numbers));
 	size_t i;
@@ -712,9 +721,9 @@ int profile_fold(struct profile *profile)
 	const struct folding targets = FOLD(profile, targets, profile_target_members,
 					    compare_folded_targets, NULL, add_target);
 	const struct folding rest[] = {
-		FOLD_SPLITS(profile),
-		FOLD_HISTOGRAMS(profile),
-		FOLD_FUNCTIONS(profile),
+		FOLDING_OF_SPLITS(profile),
+		FOLDING_OF_HISTOGRAMS(profile),
+		FOLDING_OF_FUNCTIONS(profile),
 		FOLD(profile, notes, NULL, profile_notes_compare, NULL, profile_notes_add),
 		FOLD(profile, labels, profile_label_members, compare_labels, NULL, add_label),
 		FOLD(profile, hosts, profile_host_members, compare_hosts, NULL, NULL),
@@ -806,7 +815,7 @@ int profile_join_copies(struct profile *profile)
 {
 	cleanup_free struct file_copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
 	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
-	cleanup_free uint32_t *targets = profile_numbers(0, profile->nr_targets);
+	cleanup_free uint32_t *targets = profile_indices_from(0, profile->nr_targets);
 	int ret;
 
 	if (!files || !ids || !targets)
@@ -815,9 +824,9 @@ int profile_join_copies(struct profile *profile)
 		return 0;
 	drop_copies(profile, ids);
 	profile_renumber(profile, targets, ids);
-	ret = folding_fold(FOLD_HISTOGRAMS(profile), NULL);
+	ret = folding_fold(FOLDING_OF_HISTOGRAMS(profile), NULL);
 	if (!ret)
-		ret = folding_fold(FOLD_FUNCTIONS(profile), NULL);
+		ret = folding_fold(FOLDING_OF_FUNCTIONS(profile), NULL);
 	if (!ret)
 		ret = fold_trees(profile);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);

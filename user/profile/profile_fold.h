@@ -35,8 +35,8 @@ struct folding {
  */
 int folding_fold(struct folding folding, uint32_t *ids);
 
-/* Numbers from the first on; the caller frees them. NULL: out of memory. */
-uint32_t *profile_numbers(size_t first, size_t nr);
+/* The indices from the first on; the caller frees them. NULL: out of memory. */
+uint32_t *profile_indices_from(size_t first, size_t nr);
 
 /* Gives all lists the new index of each target and object. */
 void profile_renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects);

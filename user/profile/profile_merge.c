@@ -61,8 +61,10 @@ static void renumber_waits(const struct profile_waits *into, struct profile_wait
 
 int profile_append(struct profile *profile, struct profile *other)
 {
-	cleanup_free uint32_t *targets = profile_numbers(profile->nr_targets, other->nr_targets);
-	cleanup_free uint32_t *objects = profile_numbers(profile->nr_objects, other->nr_objects);
+	cleanup_free uint32_t *targets =
+		profile_indices_from(profile->nr_targets, other->nr_targets);
+	cleanup_free uint32_t *objects =
+		profile_indices_from(profile->nr_objects, other->nr_objects);
 	const bool callers = profile->callers && other->callers;
 	const bool waits = profile->waits && other->waits;
 
