@@ -335,7 +335,7 @@ struct tree_level {
 	size_t next;
 	size_t nr_remaining;
 	bool branch; /* there are several */
-	uint32_t parent; /* the row of the context whose children these are; 0 at the top, where there is none */
+	uint32_t parent; /* the row above these children; at the top, 0, where there is none */
 };
 
 /* Begins the children of a context. Adds those that are not shown to the rows' sums. */
