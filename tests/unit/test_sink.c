@@ -460,7 +460,7 @@ Test(sink, ends_beside_one_that_hangs)
 		sink_count(sinks[1], &counts);
 	} while (!counts.retries);
 	for (i = 0; i < 2; i++)
-		sink_end(sinks[i], 10000 * MS);
+		sink_begin_closing(sinks[i], 10000 * MS);
 	counts = sink_settle(sinks[1]);
 	cr_assert_eq(counts.ticks, total);
 	for (i = 0; i < 2; i++) {

@@ -131,7 +131,7 @@ Test(sink_parts, parts_and_retries)
 	cr_assert_eq(backend.ticks, (int64_t)(2 * profile->ticks.total));
 	cr_assert_eq(counts.profiles, 2);
 	cr_assert_eq(counts.retries, 3);
-	cr_assert_eq(counts.codes[code_number(413, false, 0)], backend.refused);
+	cr_assert_eq(counts.codes[code_index(413, false, 0)], backend.refused);
 	cr_assert_eq(counts.lost, 0);
 }
 
@@ -305,7 +305,7 @@ Test(sink_parts, nothing_is_small_enough)
 
 	cr_assert_eq(counts.lost, 2 * total);
 	cr_assert_eq(counts.losses[LOST_TOO_LARGE], 2 * total);
-	cr_assert_eq(counts.codes[code_number(413, false, 0)], counts.requests);
+	cr_assert_eq(counts.codes[code_index(413, false, 0)], counts.requests);
 	cr_assert_eq(counts.ticks + counts.profiles, 0);
 }
 
@@ -328,7 +328,7 @@ Test(sink_parts, codes)
 		cr_assert_not_null(code_label(i));
 	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		cr_assert_str_eq(
-			code_label(code_number(codes[i].http, codes[i].grpc, codes[i].status)),
+			code_label(code_index(codes[i].http, codes[i].grpc, codes[i].status)),
 			codes[i].word);
 }
 

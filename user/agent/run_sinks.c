@@ -13,7 +13,7 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 
 	/* End them all at once: one that hangs must not delay the others. */
 	for (i = 0; i < nr; i++)
-		sink_end(sinks[i], patience_ns);
+		sink_begin_closing(sinks[i], patience_ns);
 	for (i = 0; i < nr; i++) {
 		now = monotonic_ns();
 		sink_close(sinks[i], until > now ? until - now : 0);

@@ -11,6 +11,8 @@
  *   HTTP_TOO_LARGE  divide the request; if that is not possible, its ticks are lost
  *   HTTP_REFUSED    the backend will never accept it: its ticks are lost
  *
+ * A part is a profile, or what remains of one. A piece is what one request carries.
+ *
  * After each accepted piece, conclude_request() records the progress in the queue and on disk. A
  * piece that was not answered may still have arrived. Therefore a retry sends the same piece, with
  * the same id, and accepted pieces are never sent again. Ticks are counted as delivered or lost
@@ -73,28 +75,28 @@ static size_t find_label(const char *label)
 	return i;
 }
 
-size_t code_number(long http, bool grpc, long status)
+size_t code_index(long http, bool grpc, long status)
 {
 	char label[32] = "none";
-	size_t number;
+	size_t index;
 
 	if (grpc && http == 200)
 		snprintf(label, sizeof(label), "grpc-%ld", status);
 	else if (http)
 		snprintf(label, sizeof(label), "%ld", http);
-	number = find_label(label);
-	if (number < CODES_NR)
-		return number;
+	index = find_label(label);
+	if (index < CODES_NR)
+		return index;
 	if (grpc && http == 200)
 		return find_label("grpc-xx");
 	snprintf(label, sizeof(label), "%ldxx", http / 100);
-	number = find_label(label);
-	return number < CODES_NR ? number : find_label("other");
+	index = find_label(label);
+	return index < CODES_NR ? index : find_label("other");
 }
 
-const char *code_label(size_t number)
+const char *code_label(size_t index)
 {
-	return code_labels[number];
+	return code_labels[index];
 }
 
 #define MS_NS UINT64_C(1000000)
@@ -136,7 +138,7 @@ struct delivery {
 	bool needs_fix; /* the URL, the token or the backend must change before a retry can help */
 	bool denied;
 	bool posted; /* a request was sent */
-	size_t code; /* of its answer: see code_number() */
+	size_t code; /* of its answer: see code_index() */
 	size_t bytes;
 	char why[256];
 };
@@ -233,7 +235,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 	if (!ret) {
 		http_post(http, &content, &body, &reply);
 		delivery->posted = true;
-		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
+		delivery->code = code_index(reply.code, http_is_grpc(http), reply.grpc);
 		delivery->outcome = reply.outcome;
 		delivery->needs_fix = needs_fix(&reply);
 		delivery->denied = reply.denied;
@@ -266,19 +268,19 @@ static uint64_t limit_for_spool(const struct sink *sink, uint64_t patience_ns, u
 }
 
 /*
- * Ends a sink's thread. No request begins after patience_ns, unless sink_end() has set an earlier
- * time. A request in progress gets end_ns more.
+ * Ends a sink's thread. No request begins after patience_ns, unless sink_begin_closing() has set an
+ * earlier time. A request in progress gets extra_ns more.
  */
-static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
+static void join_thread(struct sink *sink, uint64_t patience_ns, uint64_t extra_ns)
 {
 	struct timespec due;
 
 	if (!sink->has_thread)
 		return;
 	sink->has_thread = false;
-	sink_end(sink, patience_ns);
+	sink_begin_closing(sink, patience_ns);
 	pthread_mutex_lock(&sink->lock);
-	due = timespec_of(sink->answers_until_ns + end_ns);
+	due = timespec_of(sink->answers_until_ns + extra_ns);
 	pthread_mutex_unlock(&sink->lock);
 	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
 		return;
@@ -329,7 +331,7 @@ static void sink_take_over(struct sink *sink)
 	struct sink *before = sink->predecessor;
 	struct error err = { 0 };
 
-	sink_stop(before, 0, before->options.http.timeout_ms * MS_NS);
+	join_thread(before, 0, before->options.http.timeout_ms * MS_NS);
 	pthread_mutex_lock(&sink->lock);
 	move_queue(sink, before);
 	sink->predecessor = NULL;
@@ -381,6 +383,7 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 {
 	const uint64_t most_ns = delivery->denied ? sink->options.retry_denied_ns :
 						    sink->options.retry_most_ns;
+	const uint64_t growth_in_halves = delivery->denied ? 4 : 3;
 	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2);
 	uint64_t retry_after_s = delivery->retry_after_s;
 
@@ -391,7 +394,7 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 	/* When closing, only short delays make sense. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
 		wait_ns = CLOSING_WAIT_NS;
-	*delay_ns = *delay_ns / 2 * (delivery->denied ? 4 : 3);
+	*delay_ns = *delay_ns / 2 * growth_in_halves;
 	if (*delay_ns > most_ns)
 		*delay_ns = most_ns;
 	sink->due_ns = monotonic_ns() + wait_ns;
@@ -489,7 +492,10 @@ static bool conclude(struct sink *sink, const struct pending_part *part, struct 
 	return delivery->outcome != HTTP_RETRY;
 }
 
-/* A backend that accepted no part of the profile is failing, whatever its answers mean. */
+/*
+ * If nothing is left and no piece was accepted, the backend is failing even if it answered each
+ * request.
+ */
 static void update_health(struct sink *sink, const struct delivery *delivery, bool left)
 {
 	if (!left && !sink->accepted)
@@ -575,16 +581,16 @@ static bool give_up_reading(struct sink *sink, struct pending_part *part,
 static bool cannot_read(struct sink *sink, struct pending_part *part, int code, const char *why,
 			struct delivery *delivery)
 {
-	bool is_disk = code == -EIO && !part->bytes.data;
+	bool is_unreadable_file = code == -EIO && !part->bytes.data;
 
-	if (!is_disk && !pending_may_pass(code)) {
+	if (!is_unreadable_file && !pending_may_pass(code)) {
 		delivery_refuse(delivery, why);
 		return conclude(sink, part, delivery);
 	}
 	delivery_retry(delivery, why);
-	if (is_disk && !part->unread_ns)
+	if (is_unreadable_file && !part->unread_ns)
 		part->unread_ns = monotonic_ns();
-	if (is_disk && monotonic_ns() - part->unread_ns > sink->options.unreadable_ns)
+	if (is_unreadable_file && monotonic_ns() - part->unread_ns > sink->options.unreadable_ns)
 		return give_up_reading(sink, part, delivery);
 	return conclude(sink, part, delivery);
 }
@@ -615,7 +621,7 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	return is_done;
 }
 
-/* Is called with the lock, and drops it while it sends. */
+/* The caller holds the lock. This function releases it while it sends. */
 static void deliver_oldest(struct sink *sink, uint64_t *delay_ns)
 {
 	struct pending_part part = pending_pop(&sink->pending);
@@ -820,8 +826,12 @@ int sink_load(struct sink *sink, struct error *err)
 	LOCK_SCOPE(&sink->lock);
 	sink->pending.spool = spool;
 	ret = pending_load(&sink->pending, err);
-	for (; sink->nr_imports; free(sink->imports[sink->nr_imports]))
-		pending_import(&sink->pending, sink->imports[--sink->nr_imports]);
+	while (sink->nr_imports) {
+		char *folder = sink->imports[--sink->nr_imports];
+
+		pending_import(&sink->pending, folder);
+		free(folder);
+	}
 	pthread_cond_signal(&sink->wake);
 	return ret;
 }
@@ -941,7 +951,7 @@ static void report_left(struct sink *sink)
 			      spool_path(pending->spool));
 }
 
-void sink_end(struct sink *sink, uint64_t patience_ns)
+void sink_begin_closing(struct sink *sink, uint64_t patience_ns)
 {
 	uint64_t now, until;
 
@@ -963,7 +973,7 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 {
 	if (!sink)
 		return;
-	sink_stop(sink, patience_ns, 0);
+	join_thread(sink, patience_ns, 0);
 	report_left(sink);
 	http_close(sink->http);
 	spool_close(sink->pending.spool);

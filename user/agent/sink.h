@@ -18,10 +18,10 @@
 #define CODES_NR 50
 
 /* Returns a number below CODES_NR. http: HTTP's status, 0 for no answer; status: gRPC's. */
-size_t code_number(long http, bool grpc, long status);
+size_t code_index(long http, bool grpc, long status);
 
 /* "200", "5xx", "grpc-14", "none" */
-const char *code_label(size_t number);
+const char *code_label(size_t index);
 
 /*
  * Sinks deliver profiles, each in a thread of its own. If a backend is unavailable, the sink
@@ -149,7 +149,7 @@ const char *sink_kind(const struct sink *sink);
 const char *sink_place(const struct sink *sink);
 
 /* Lets no request begin after patience_ns. NULL is fine. */
-void sink_end(struct sink *sink, uint64_t patience_ns);
+void sink_begin_closing(struct sink *sink, uint64_t patience_ns);
 
 /*
  * Waits this long for pending profiles to be delivered, and reports those that were not. NULL is
