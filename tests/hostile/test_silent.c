@@ -59,20 +59,6 @@ static void begin(struct silence *silence, const char *operation)
 		    ARGS(live_copy(live, WORKLOAD("callers"), "victim"), "plain", "1000000"));
 }
 
-static bool is_called(pid_t pid, const char *name)
-{
-	char path[64], comm[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%31s", comm) != 1)
-		comm[0] = '\0';
-	if (file)
-		fclose(file);
-	return !strcmp(comm, name);
-}
-
 /* The child of any of a process's threads that has a name; 0: there is none. */
 static pid_t only_child(pid_t pid, const char *name)
 {
@@ -88,7 +74,7 @@ static pid_t only_child(pid_t pid, const char *name)
 	for (i = 0; i < found.gl_pathc; i++) {
 		file = fopen(found.gl_pathv[i], "r");
 		while (file && !child && fscanf(file, "%d", &next) == 1)
-			child = is_called(next, name) ? next : 0;
+			child = process_is_called(next, name) ? next : 0;
 		if (file)
 			fclose(file);
 	}

@@ -120,20 +120,6 @@ struct reading {
 	pid_t helper;
 };
 
-static bool is_helper(pid_t pid)
-{
-	char path[64], name[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%31s", name) != 1)
-		name[0] = '\0';
-	if (file)
-		fclose(file);
-	return !strcmp(name, "bpfprofil-stack");
-}
-
 /* One that it has killed may still be there. */
 static pid_t find_helper(pid_t attach, pid_t other)
 {
@@ -144,7 +130,7 @@ static pid_t find_helper(pid_t attach, pid_t other)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", attach, attach);
 	file = fopen(path, "r");
 	while (file && !found && fscanf(file, "%d", &pid) == 1)
-		found = pid != other && is_helper(pid) ? pid : 0;
+		found = pid != other && process_is_called(pid, "bpfprofil-stack") ? pid : 0;
 	if (file)
 		fclose(file);
 	return found;

@@ -157,6 +157,20 @@ char process_state(pid_t pid)
 	return paren && paren[1] ? paren[2] : 0;
 }
 
+bool process_is_called(pid_t pid, const char *name)
+{
+	char path[64], comm[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%31s", comm) != 1)
+		comm[0] = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(comm, name);
+}
+
 double process_cpu_ns(pid_t pid)
 {
 	struct timespec used;

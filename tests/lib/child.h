@@ -45,6 +45,9 @@ int child_shell_status(int wait_status);
 /* The state letter of /proc/PID/stat, or 0 if there is no such process. */
 char process_state(pid_t pid);
 
+/* Whether its main thread has this name. */
+bool process_is_called(pid_t pid, const char *name);
+
 /* CPU time of all threads, including those that have ended. */
 double process_cpu_ns(pid_t pid);
 

@@ -52,7 +52,7 @@ static void choose_programs(struct session *session)
 }
 
 /*
- * Only maps that no global function uses which a walk of ticks may call. Before 6.8 (commit
+ * Maps that global functions of a tick's walk name are always created: before 6.8 (commit
  * 2afae08c9dcb) the verifier checks each global function of a program, even if it is not called.
  */
 static int leave_maps_out(const struct session *session)
