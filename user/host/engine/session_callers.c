@@ -8,8 +8,7 @@
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_callers.h"
-#include "host/engine/session_state.h"
+#include "host/engine/session_impl.h"
 #include "shared/callers_abi.h"
 
 /*

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/engine/session_cost.h"
+#include "host/engine/session_impl.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 
 #include "base/util.h"
 #include "host/engine/program_cost.h"
-#include "host/engine/session_state.h"
 
 /* Reads the run time that the kernel measured for the programs. */
 static void read_kernel_figures(const struct session *session, struct session_cost *result)

@@ -6,12 +6,7 @@
 
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
-#include "host/engine/session_forget.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_texts.h"
-#include "host/engine/session_swap.h"
-#include "host/engine/session_waits.h"
+#include "host/engine/session_impl.h"
 
 /* How often a swap may free numbers between profiles, or try files again that found no room. */
 enum { RECLAIM_REST = 20 };

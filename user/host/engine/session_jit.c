@@ -16,9 +16,7 @@
 #include "base/opener.h"
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_texts.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/store_profile.h"
 
 #define MS 1000000ULL

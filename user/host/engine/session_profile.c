@@ -11,12 +11,7 @@
 #include "base/util.h"
 #include "host/engine/kernel_modules.h"
 #include "host/engine/sched_tick.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_profile.h"
-#include "host/engine/session_splits.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_swap.h"
-#include "host/engine/session_waits.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/store_profile.h"
 #include "profile/profile_head.h"
 

@@ -6,11 +6,7 @@
 
 #include "host/engine/program_files.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_records.h"
-#include "host/engine/session_callers.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_texts.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/spaces.h"
 
 static int add_space(struct session *session, const struct record *record)

@@ -12,8 +12,7 @@
  * time. session_stop() ends sampling, waits for threads that exit, and detaches the programs. The
  * last profile checks the account.
  *
- * All state is in struct session (session_state.h). Each of these files only uses files further
- * down:
+ * All state is in struct session (session_impl.h). Each of these files only uses files further down:
  *
  *     session_take      profiles, with session_profile and counted
  *     session_forget    frees what no tick needs
@@ -42,18 +41,8 @@
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
 #include "host/engine/session.h"
-#include "host/engine/session_callers.h"
-#include "host/engine/session_cost.h"
-#include "host/engine/session_forget.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_records.h"
-#include "host/engine/session_splits.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_targets.h"
-#include "host/engine/session_texts.h"
-#include "host/engine/session_swap.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/spaces.h"
-#include "host/engine/session_waits.h"
 #include "unwind/cfi.h"
 
 /* Sets the sizes of maps and the programs' knobs, between open and load. */

@@ -9,9 +9,7 @@
 
 #include "base/util.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_splits.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_waits.h"
+#include "host/engine/session_impl.h"
 #include "profile/profile_splits.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/engine/session_state.h"
+#include "host/engine/session_impl.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

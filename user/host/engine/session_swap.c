@@ -12,14 +12,8 @@
 
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
-#include "host/engine/session_callers.h"
-#include "host/engine/session_records.h"
-#include "host/engine/session_splits.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_texts.h"
-#include "host/engine/session_swap.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/store_fold.h"
-#include "host/engine/session_waits.h"
 
 /* With less memory no program can be sampled. */
 enum { MEMORY_MIN = 256 * 1024 };

@@ -3,13 +3,7 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
-#include "host/engine/session_forget.h"
-#include "host/engine/session_jit.h"
-#include "host/engine/session_profile.h"
-#include "host/engine/session_records.h"
-#include "host/engine/session_splits.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_swap.h"
+#include "host/engine/session_impl.h"
 
 /* From counters to a profile. */
 struct take {

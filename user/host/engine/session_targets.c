@@ -13,8 +13,7 @@
 #include "host/engine/kernel_btf.h"
 #include "host/engine/maps.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_targets.h"
+#include "host/engine/session_impl.h"
 
 #define ATTACH_PASSES 100
 

@@ -14,8 +14,7 @@
 #include "base/subordinates.h"
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_texts.h"
+#include "host/engine/session_impl.h"
 #include "shared/callers_abi.h"
 
 /*

@@ -10,8 +10,7 @@
 
 #include "base/util.h"
 #include "host/engine/programs.h"
-#include "host/engine/session_state.h"
-#include "host/engine/session_waits.h"
+#include "host/engine/session_impl.h"
 #include "host/engine/store_fold.h"
 #include "host/engine/store_waits.h"
 
