@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/engine/store_fold.h"
 #include "host/engine/store_profile.h"
 #include "shared/abi.h"
 

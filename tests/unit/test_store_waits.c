@@ -5,7 +5,6 @@
 
 #include <criterion/criterion.h>
 
-#include "host/engine/store_waits.h"
 #include "profile/profile.h"
 #include "test_store_fixture.h"
 

@@ -22,7 +22,6 @@
 #include "host/engine/stack_copies.h"
 #include "host/engine/store.h"
 #include "host/engine/store_profile.h"
-#include "host/engine/store_waits.h"
 #include "host/engine/text_numbers.h"
 #include "shared/abi.h"
 

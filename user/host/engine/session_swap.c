@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
 #include "host/engine/session_impl.h"
-#include "host/engine/store_fold.h"
 
 /* With less memory no program can be sampled. */
 enum { MEMORY_MIN = 256 * 1024 };

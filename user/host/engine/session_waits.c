@@ -11,8 +11,7 @@
 #include "base/util.h"
 #include "host/engine/programs.h"
 #include "host/engine/session_impl.h"
-#include "host/engine/store_fold.h"
-#include "host/engine/store_waits.h"
+#include "host/engine/store_profile.h"
 
 /* How often to look for late waits: soon after a start, and later. */
 #define SOON_NS 20000000ULL

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/store_table.h"
+#include "host/engine/store_impl.h"
 
 /* --- a hash of each list ---------------------------------------------------------------------- */
 

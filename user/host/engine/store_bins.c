@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "host/engine/jit_text.h"
-#include "host/engine/store_fill.h"
+#include "host/engine/store_impl.h"
 
 /*
  * Ticks with the same key share a histogram. Replaced code has another one, and doubtful code a

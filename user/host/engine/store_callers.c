@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "host/engine/store_fill.h"
+#include "host/engine/store_impl.h"
 #include "profile/callers.h"
 
 struct caller_build {

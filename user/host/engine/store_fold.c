@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/store_fold.h"
-#include "host/engine/store_table.h"
+#include "host/engine/store_impl.h"
 #include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */

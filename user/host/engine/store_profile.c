@@ -1,11 +1,280 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/engine/store_profile.h"
-
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
-#include "host/engine/store_fill.h"
+#include "host/engine/jit_text.h"
+#include "host/engine/store_impl.h"
+
+/* --- texts of one object ---------------------------------------------------------------------- */
+
+/*
+ * A file is identified by its number on its device: its address in memory may change while it is
+ * not pinned.
+ */
+static int compare_spaces(const struct space *a, const struct space *b)
+{
+	int order = compare_u64(a->kind, b->kind);
+
+	if (a->kind != SPACE_FILE)
+		order = order ?: compare_u64(a->a, b->a);
+	order = order ?: compare_u64(a->b, b->b) ?: compare_u64(a->dev, b->dev);
+	return order ?: compare_u64(a->generation, b->generation);
+}
+
+/* By object. Texts that were announced come first. */
+static int compare_texts(const void *left, const void *right, void *context)
+{
+	const struct filling *filling = context;
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct store_text *texts = filling->store->texts;
+	int order = compare_spaces(&texts[a].space, &texts[b].space);
+
+	order = order ?: compare_u64(!filling->infos[a], !filling->infos[b]);
+	return order ?: compare_u64(a, b);
+}
+
+static int find_likes(struct filling *filling)
+{
+	const struct store *store = filling->store;
+	cleanup_free uint32_t *order = calloc(store->nr_texts + 1, sizeof(*order));
+	uint32_t first = 0;
+	size_t i;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < store->nr_texts; i++) {
+		order[i] = (uint32_t)i;
+		filling->infos[i] = spaces_find(filling->names->spaces, &store->texts[i].space);
+	}
+	qsort_r(order, store->nr_texts, sizeof(*order), compare_texts, filling);
+	for (i = 0; i < store->nr_texts; i++) {
+		if (!i || compare_spaces(&store->texts[first].space, &store->texts[order[i]].space))
+			first = order[i];
+		filling->like[order[i]] = first;
+	}
+	return 0;
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* Adds an object without a description; NULL: out of memory. */
+static struct profile_object *add_object(struct filling *filling, uint32_t source)
+{
+	struct profile *profile = filling->profile;
+	struct seen_names *names = filling->names;
+	const size_t nr = profile->nr_objects;
+
+	if (GROW(profile->objects, filling->object_room, nr + 1) ||
+	    GROW(names->sources, filling->source_room, nr + 1))
+		return NULL;
+	names->sources[nr] = source;
+	profile->objects[nr] = (struct profile_object){ 0 };
+	profile->nr_objects++;
+	return &profile->objects[nr];
+}
+
+static int object_of_text(struct filling *filling, uint32_t text, uint32_t *result)
+{
+	const uint32_t like = filling->like[text];
+	const struct space *space = &filling->store->texts[like].space;
+	const struct space_info *info = filling->infos[like];
+	uint32_t *object = &filling->objects[like], source = NO_SOURCE;
+	struct profile_object *made;
+
+	if (*object == NO_SOURCE) {
+		if (info)
+			source = (uint32_t)(info - filling->names->spaces->list);
+		made = add_object(filling, source);
+		if (!made || object_describe(space, info, made, filling->err))
+			return -ENOMEM;
+		filling->names->nr_nameless += !info && (space->kind == SPACE_FILE ||
+							 (space->kind == SPACE_ANON && space->b));
+		*object = (uint32_t)filling->profile->nr_objects - 1;
+	}
+	*result = *object;
+	return 0;
+}
+
+static int object_of_kernel(struct filling *filling, uint64_t address, uint32_t *result)
+{
+	const struct kernel_modules *modules = filling->modules;
+	const size_t module = kernel_modules_find(modules, address);
+	uint32_t *object = &filling->kernel[module];
+	struct profile_object *made;
+
+	if (*object == NO_SOURCE) {
+		made = add_object(filling, NO_SOURCE);
+		if (!made)
+			return -ENOMEM;
+		made->kind = PROFILE_KERNEL;
+		made->path = strdup(module < modules->nr ? modules->list[module].name : "[kernel]");
+		if (!made->path)
+			return -ENOMEM;
+		*object = (uint32_t)filling->profile->nr_objects - 1;
+	}
+	*result = *object;
+	return 0;
+}
+
+int filling_site(struct filling *filling, const struct store_node *node,
+		 struct profile_site *result)
+{
+	const struct store_text *text = &filling->store->texts[node->text];
+	const struct space_info *info = filling->infos[node->text];
+
+	result->offset = place_offset(filling->store, node);
+	if (text->space.kind == SPACE_KERNEL)
+		return object_of_kernel(filling, result->offset, &result->object);
+	if (info && info->jit)
+		result->offset = jit_text_find_former(info->jit, text->version, result->offset);
+	return object_of_text(filling, node->text, &result->object);
+}
+
+/* --- trees ------------------------------------------------------------------------------------ */
+
+int filling_name_split(const struct filling *filling, uint64_t split, int64_t *pid, char **process,
+		       char **cgroup)
+{
+	const struct seen_names *names = filling->names;
+
+	*pid = -1;
+	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
+}
+
+int filling_tree_begin(struct filling_tree *tree, size_t nr_nodes)
+{
+	struct profile_callers *result = tree->result;
+	const size_t nr_sites = tree->filling->store->nr_nodes;
+
+	result->sites = malloc((nr_sites + 1) * sizeof(*result->sites));
+	result->nodes = malloc((nr_nodes + 1) * sizeof(*result->nodes));
+	if (!result->sites || !result->nodes || hash_index_reserve(&tree->sites, nr_sites) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void filling_tree_end(struct filling_tree *tree)
+{
+	free(tree->sites.slots);
+}
+
+int filling_add_root(struct filling_tree *tree, const struct table_root_key *key, uint64_t split,
+		     enum walk_end end, int32_t *result)
+{
+	struct profile_callers *to = tree->result;
+	struct profile_root *root;
+
+	if (GROW(to->roots, tree->root_room, to->nr_roots + 1))
+		return -ENOMEM;
+	root = &to->roots[to->nr_roots++];
+	*root = (struct profile_root){ .target = key->target, .end = end };
+	*result = -(int32_t)to->nr_roots;
+	return filling_name_split(tree->filling, split, &root->pid, &root->process, &root->cgroup);
+}
+
+/* The index of a site, which is added if it is new. */
+static uint32_t find_site(struct filling_tree *tree, const struct profile_site *site)
+{
+	struct profile_callers *result = tree->result;
+	const struct profile_site *sites = result->sites;
+	uint32_t *slot =
+		HASH_SLOT(&tree->sites, hash_mix((uint64_t)site->object << 48, site->offset), i,
+			  sites[i].offset == site->offset && sites[i].object == site->object);
+
+	if (!*slot) {
+		result->sites[result->nr_sites] = *site;
+		*slot = (uint32_t)++result->nr_sites;
+	}
+	return *slot - 1;
+}
+
+int filling_add_node(struct filling_tree *tree, const struct store_node *node, int32_t parent,
+		     int32_t *result)
+{
+	struct profile_node made = { .parent = parent, .site = PROFILE_SITE_KERNEL };
+	struct profile_site site;
+
+	if (!(node->place & SITE_IN_KERNEL)) {
+		if (filling_site(tree->filling, node, &site))
+			return -ENOMEM;
+		made.site = find_site(tree, &site);
+	}
+	*result = (int32_t)tree->result->nr_nodes;
+	tree->result->nodes[tree->result->nr_nodes++] = made;
+	return 0;
+}
+
+void filling_add_ticks(struct filling_tree *tree, int32_t at, uint64_t ticks, uint64_t waits)
+{
+	struct profile_callers *to = tree->result;
+
+	*(at < 0 ? &to->roots[-1 - at].ticks : &to->nodes[at].ticks) += ticks;
+	*(at < 0 ? &to->roots[-1 - at].waits : &to->nodes[at].waits) += waits;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* Finds objects that another store of the same session has named in the profile already. */
+static int find_objects(struct filling *filling)
+{
+	const struct profile *profile = filling->profile;
+	const struct seen_names *names = filling->names;
+	const size_t nr = names->spaces->nr;
+	cleanup_free uint32_t *by_source = malloc((nr + 1) * sizeof(*by_source));
+	size_t i;
+
+	if (!by_source)
+		return -ENOMEM;
+	memset(by_source, 0xff, nr * sizeof(*by_source));
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (names->sources[i] < nr)
+			by_source[names->sources[i]] = (uint32_t)i;
+		if (profile->objects[i].kind == PROFILE_KERNEL)
+			filling->kernel[kernel_modules_named(
+				filling->modules, profile->objects[i].path)] = (uint32_t)i;
+	}
+	for (i = 0; i < filling->store->nr_texts; i++)
+		if (filling->infos[i])
+			filling->objects[filling->like[i]] =
+				by_source[filling->infos[filling->like[i]] - names->spaces->list];
+	filling->object_room = filling->source_room = profile->nr_objects;
+	return 0;
+}
+
+int filling_begin(struct filling *filling)
+{
+	const struct store *store = filling->store;
+	const size_t parts = filling->modules->nr + 1;
+	size_t i;
+
+	filling->roots = store_roots_of_nodes(store);
+	filling->left_out = calloc(store->nr_roots + 1, sizeof(*filling->left_out));
+	filling->infos = calloc(store->nr_texts + 1, sizeof(*filling->infos));
+	filling->like = calloc(store->nr_texts + 1, sizeof(*filling->like));
+	filling->objects = malloc((store->nr_texts + 1) * sizeof(*filling->objects));
+	filling->kernel = malloc(parts * sizeof(*filling->kernel));
+	if (!filling->roots || !filling->left_out || !filling->infos || !filling->like ||
+	    !filling->objects || !filling->kernel)
+		return -ENOMEM;
+	memset(filling->objects, 0xff, store->nr_texts * sizeof(*filling->objects));
+	memset(filling->kernel, 0xff, parts * sizeof(*filling->kernel));
+	for (i = 0; i < store->nr_roots; i++)
+		filling->left_out[i] =
+			split_is_left_out(filling->names->splits, store->roots[i].key.split);
+	return find_likes(filling) ?: find_objects(filling);
+}
+
+void filling_end(struct filling *filling)
+{
+	free(filling->roots);
+	free(filling->left_out);
+	free(filling->infos);
+	free(filling->like);
+	free(filling->objects);
+	free(filling->kernel);
+}
 
 int store_fill(const struct store *store, const struct store_fill_request *request,
 	       struct profile *profile, struct error *err)

@@ -7,6 +7,7 @@
 #include "host/engine/split_names.h"
 #include "host/engine/store.h"
 #include "profile/profile.h"
+#include "shared/waits_abi.h"
 
 /* Names for a profile, and results of the search for them. The spaces and splits must be sorted. */
 struct seen_names {
@@ -33,5 +34,30 @@ struct store_fill_request {
  */
 int store_fill(const struct store *store, const struct store_fill_request *request,
 	       struct profile *profile, struct error *err);
+
+/* The time of a target, or one of its splits, outside of waits. */
+struct waits_account {
+	struct spent_key key;
+	uint64_t on_cpu_ns;
+	uint64_t cpu_ns;
+	uint64_t unaccounted_ns;
+};
+
+/* Accounts, and by target the waits that are in no node. */
+struct waits_accounts {
+	struct waits_account *list;
+	size_t nr;
+	size_t capacity;
+	struct node_waits *unplaced;
+	size_t nr_unplaced;
+};
+
+/*
+ * Fills in the profile's waits from a store of waits, after its ticks. profile->objects and
+ * names->sources grow by those that only waits have. -ENOMEM.
+ */
+int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
+		     struct seen_names *names, const struct kernel_modules *modules,
+		     struct profile *profile, struct error *err);
 
 #endif

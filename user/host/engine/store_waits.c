@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/store_fill.h"
-#include "host/engine/store_waits.h"
+#include "host/engine/store_impl.h"
 #include "host/engine/wait_classes.h"
 #include "profile/profile_fold.h"
 
