@@ -519,10 +519,9 @@ static uint32_t write_wanted(struct callers_rules *rules, const struct wanted_ru
 	set_nice(NICE);
 	if (!wanted->counts)
 		return state;
-	pthread_mutex_lock(&rules->lock);
+	LOCK_SCOPE(&rules->lock);
 	rules_queue_spend(&rules->queue, wanted->number, reader_cpu_ns() - since_ns + waited_ns,
 			  monotonic_ns());
-	pthread_mutex_unlock(&rules->lock);
 	return state;
 }
 
@@ -647,31 +646,21 @@ static bool time_counts(uint64_t owner)
 	return !(owner & OWNER_OF_CGROUP) && !(owner < NO_UID && is_our_user((uid_t)owner));
 }
 
-/* False: out of memory. */
-static bool add_wanted(struct callers_rules *rules, struct wanted_rules wanted)
+bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 {
-	bool has_room;
-
 	wanted.number = place_of(rules, wanted.text)->owner;
 	wanted.counts = wanted.is_file && time_counts(rules->maps.texts.owners[wanted.number].key);
-	pthread_mutex_lock(&rules->lock);
+	LOCK_SCOPE(&rules->lock);
 	/* The number's next text must not get the table of this one. */
 	if (wanted.is_gone)
 		rules_queue_drop(&rules->queue, wanted.text);
-	has_room = !rules_queue_add(&rules->queue, &wanted);
-	if (has_room) {
-		rules->busy = true;
-		pthread_cond_broadcast(&rules->changed);
-	} else {
+	if (rules_queue_add(&rules->queue, &wanted)) {
 		close_fd(&wanted.fd);
+		return false;
 	}
-	pthread_mutex_unlock(&rules->lock);
-	return has_room;
-}
-
-void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
-{
-	add_wanted(rules, wanted);
+	rules->busy = true;
+	pthread_cond_broadcast(&rules->changed);
+	return true;
 }
 
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
@@ -679,19 +668,11 @@ void callers_rules_add_none(struct callers_rules *rules, uint32_t text)
 	set_state(place_of(rules, text), RULES_NONE);
 }
 
-bool callers_rules_free_text(struct callers_rules *rules, uint32_t text)
-{
-	return add_wanted(rules, (struct wanted_rules){ .text = text, .fd = -1, .is_gone = true });
-}
-
 size_t callers_rules_waiting(struct callers_rules *rules)
 {
-	size_t nr;
+	LOCK_SCOPE(&rules->lock);
 
-	pthread_mutex_lock(&rules->lock);
-	nr = rules->queue.nr + rules->busy;
-	pthread_mutex_unlock(&rules->lock);
-	return nr;
+	return rules->queue.nr + rules->busy;
 }
 
 bool callers_rules_are_short(const struct callers_rules *rules)
@@ -705,10 +686,9 @@ void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)
 {
 	struct timespec until = timespec_of(monotonic_ns() + milliseconds * 1000000ULL);
 
-	pthread_mutex_lock(&rules->lock);
+	LOCK_SCOPE(&rules->lock);
 	while (rules->busy && !pthread_cond_timedwait(&rules->changed, &rules->lock, &until))
 		;
-	pthread_mutex_unlock(&rules->lock);
 }
 
 uint64_t callers_rules_bytes(const struct callers_rules *rules)

@@ -31,17 +31,14 @@ void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
 struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
 					  const struct chunked_array *lines, struct error *err);
 
-/* Requests the table of a text, and owns fd. The owner's number and `counts` need not be set. */
-void callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
+/*
+ * Requests the table of a text, or that its number and its table are freed, if no walk and no node
+ * has the number. Owns fd. The owner's number and `counts` need not be set. False: out of memory.
+ */
+bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 
 /* Marks a text that no walk has seen yet as one without a table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
-
-/*
- * Frees a text's number and its table. No walk and no node may have the number. False: out of
- * memory; try again.
- */
-bool callers_rules_free_text(struct callers_rules *rules, uint32_t text);
 
 /* Whether tables should be freed to make room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);

@@ -153,24 +153,15 @@ void *chunked_array_at(const struct chunked_array *array, uint32_t number)
 	return (char *)array->maps[map] + (size_t)number * array->element_size;
 }
 
-void chunked_array_unmap(struct chunked_array *array)
-{
-	size_t i;
-
-	for (i = 0; i < array->nr_maps; i++) {
-		if (array->maps[i])
-			munmap(array->maps[i], array_bytes(array, i ? array->chunk : array->base));
-		array->maps[i] = NULL;
-	}
-}
-
 void chunked_array_free(struct chunked_array *array)
 {
 	size_t i;
 
-	chunked_array_unmap(array);
-	for (i = 1; i < array->nr_maps; i++)
-		close(array->fds[i]);
+	for (i = 0; i < array->nr_maps; i++) {
+		munmap(array->maps[i], array_bytes(array, i ? array->chunk : array->base));
+		if (i)
+			close(array->fds[i]);
+	}
 	free(array->maps);
 	free(array->fds);
 }

@@ -60,10 +60,6 @@ uint32_t chunked_array_low(const struct chunked_array *array);
 /* An element in place, or NULL. Another thread may be adding elements meanwhile. */
 void *chunked_array_at(const struct chunked_array *array, uint32_t number);
 
-/*
- * Afterwards elements cannot be accessed; the kernel's memory is freed with the array, as before.
- */
-void chunked_array_unmap(struct chunked_array *array);
 void chunked_array_free(struct chunked_array *array);
 
 /*

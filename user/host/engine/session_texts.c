@@ -219,15 +219,10 @@ static char *former_name(const struct replaced_codes *replaced, const struct jit
 			 bool *ret_doubtful)
 {
 	const uint64_t lived_ns = monotonic_ns() - (code->time ? code->time : code->read_ns);
-	char *name = jit_map_name(replaced->jit->map, code), *doubtful = NULL;
+	cleanup_free char *name = jit_map_name(replaced->jit->map, code);
 
 	*ret_doubtful = replaced->late_ns && replaced->late_ns > lived_ns / DOUBT_SHARE;
-	if (!name || !*ret_doubtful)
-		return name;
-	if (asprintf(&doubtful, "%s or other code", name) < 0)
-		doubtful = NULL;
-	free(name);
-	return doubtful;
+	return name ? format_text("%s%s", name, *ret_doubtful ? " or other code" : "") : NULL;
 }
 
 /* Notes the replaced code around an address that has ticks. */
@@ -350,16 +345,17 @@ static bool unlink_text(struct session *session, uint32_t number)
 	return true;
 }
 
-/* Frees a number that neither a program nor a half has. False: out of memory; try again. */
-static bool free_number(struct session *session, uint32_t number)
+/* Frees a number that neither a program nor a half has. Without memory the next swap tries again. */
+static void free_number(struct session *session, uint32_t number)
 {
+	const struct wanted_rules gone = { .text = number, .fd = -1, .is_gone = true };
+
 	if (!session->options.callers)
 		text_numbers_free(&session->texts.numbers, number);
-	else if (!callers_rules_free_text(session->callers.rules, number))
-		return false;
+	else if (!callers_rules_add(session->callers.rules, gone))
+		return;
 	session->texts.list[number] = (struct store_text){ 0 };
 	session->texts.states[number] = (struct text_state){ 0 };
-	return true;
 }
 
 static void note_named(struct session *session, const struct table_node *nodes, uint32_t nr)
