@@ -79,10 +79,7 @@ static long switches(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	return compare_double(*(const double *)left, *(const double *)right);
-}
+DEFINE_COMPARE_AS(compare_numbers, double, compare_double(*a, *b))
 
 /* Sorts the values; 0: there are none. */
 static double median(double *values, size_t nr)

@@ -7,12 +7,7 @@
 
 #include "base/util.h"
 
-static int compare_starts(const void *a, const void *b)
-{
-	const struct kernel_module *x = a, *y = b;
-
-	return compare_u64(x->start, y->start);
-}
+DEFINE_COMPARE(compare_starts, struct kernel_module, start)
 
 int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error *err)
 {
@@ -27,9 +22,8 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 			   &module.start) != 3 ||
 		    !module.start)
 			continue;
-		if (GROW(result->list, result->capacity, result->nr + 1))
-			return error_no_memory(err, "kernel modules");
-		if (asprintf(&module.name, "[%s]", name) < 0)
+		if (GROW(result->list, result->capacity, result->nr + 1) ||
+		    !(module.name = format_text("[%s]", name)))
 			return error_no_memory(err, "kernel modules");
 		result->list[result->nr++] = module;
 	}

@@ -13,13 +13,7 @@
 enum { SUM_NAMES_MAX = 4096 };
 
 /* By target, then by split. */
-static int compare_runtime_splits(const void *left, const void *right)
-{
-	const struct runtime_split *a = left, *b = right;
-	int order = compare_u64(a->key.target, b->key.target);
-
-	return order ? order : compare_u64(a->key.split, b->key.split);
-}
+DEFINE_COMPARE_2(compare_runtime_splits, struct runtime_split, key.target, key.split)
 
 /* Searches the first elements only, which are sorted. */
 static struct runtime_split *find_in(const struct runtime *runtime, size_t sorted,
@@ -173,12 +167,8 @@ static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BY
 	return runtime->nr_sums++;
 }
 
-static int compare_split_name(const void *left, const void *right)
-{
-	const struct runtime_split *const *a = left, *const *b = right;
-
-	return memcmp((*a)->name, (*b)->name, sizeof((*a)->name));
-}
+DEFINE_COMPARE_AS(compare_split_name, typeof(struct runtime_split *),
+		  memcmp((*a)->name, (*b)->name, sizeof((*a)->name)))
 
 void runtime_find_sums(struct runtime *runtime)
 {
@@ -204,10 +194,19 @@ uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t
 	return found ? found->sum : 0;
 }
 
+static void add_up(void *sum, const void *split)
+{
+	const struct runtime_split *from = split;
+	struct runtime_split *to = sum;
+
+	to->ns = to->gone_ns += from->gone_ns;
+	to->unbinned = to->gone_unbinned += from->gone_unbinned;
+}
+
 size_t runtime_add_up(struct runtime *runtime)
 {
 	struct runtime_split *list = runtime->list;
-	size_t i, to = 0, nr = 0;
+	size_t i, nr = 0;
 
 	for (i = 0; i < runtime->nr; i++) {
 		if (!list[i].sum)
@@ -218,16 +217,7 @@ size_t runtime_add_up(struct runtime *runtime)
 		if (list[i].key.split == split_sum_id(0))
 			memset(list[i].name, 0, sizeof(list[i].name));
 	}
-	SORT(list, runtime->nr, compare_runtime_splits);
-	for (i = 0; i < runtime->nr; i++) {
-		if (!to || compare_runtime_splits(&list[to - 1], &list[i])) {
-			list[to++] = list[i];
-			continue;
-		}
-		list[to - 1].ns = list[to - 1].gone_ns += list[i].gone_ns;
-		list[to - 1].unbinned = list[to - 1].gone_unbinned += list[i].gone_unbinned;
-	}
-	runtime->nr = to;
+	runtime->nr = COMBINE(list, runtime->nr, compare_runtime_splits, add_up);
 	return nr;
 }
 

@@ -309,30 +309,22 @@ static int add_account(struct waits_accounts *accounts, const struct kernel_root
 	return 0;
 }
 
-static int compare_accounts(const void *left, const void *right)
-{
-	const struct waits_account *a = left, *b = right;
+DEFINE_COMPARE_2(compare_accounts, struct waits_account, key.target, key.split)
 
-	return compare_u64(a->key.target, b->key.target) ?: compare_u64(a->key.split, b->key.split);
+static void add_up_accounts(void *sum, const void *account)
+{
+	const struct waits_account *from = account;
+	struct waits_account *to = sum;
+
+	to->on_cpu_ns += from->on_cpu_ns;
+	to->cpu_ns += from->cpu_ns;
+	to->unaccounted_ns += from->unaccounted_ns;
 }
 
 /* Adds those up that belong to one split. */
 static void join_accounts(struct waits_accounts *accounts)
 {
-	struct waits_account *list = accounts->list;
-	size_t i, to = 0;
-
-	SORT(list, accounts->nr, compare_accounts);
-	for (i = 0; i < accounts->nr; i++) {
-		if (!to || compare_accounts(&list[to - 1], &list[i])) {
-			list[to++] = list[i];
-			continue;
-		}
-		list[to - 1].on_cpu_ns += list[i].on_cpu_ns;
-		list[to - 1].cpu_ns += list[i].cpu_ns;
-		list[to - 1].unaccounted_ns += list[i].unaccounted_ns;
-	}
-	accounts->nr = to;
+	accounts->nr = COMBINE(accounts->list, accounts->nr, compare_accounts, add_up_accounts);
 }
 
 static void take_unplaced(struct session *session)

@@ -294,12 +294,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	return open_file(record, info);
 }
 
-static int compare_infos(const void *a, const void *b)
-{
-	const struct space_info *left = a, *right = b;
-
-	return memcmp(&left->space, &right->space, sizeof(left->space));
-}
+DEFINE_COMPARE_AS(compare_infos, struct space_info, memcmp(&a->space, &b->space, sizeof(a->space)))
 
 void spaces_sort(struct spaces *spaces)
 {
@@ -427,24 +422,15 @@ void spaces_free(struct spaces *spaces)
 
 static char *unnamed_file(const struct space *space)
 {
-	char *name;
-
-	if (asprintf(&name, "[file %u:%u %llu]", KERNEL_MAJOR(space->dev), KERNEL_MINOR(space->dev),
-		     (unsigned long long)space->b) < 0)
-		return NULL;
-	return name;
+	return format_text("[file %u:%u %llu]", KERNEL_MAJOR(space->dev), KERNEL_MINOR(space->dev),
+			   (unsigned long long)space->b);
 }
 
 static char *anon_name(const struct space *space, const struct space_info *info)
 {
-	char *name;
-
 	if (!space->b)
 		return strdup("[anon]");
-	if (asprintf(&name, "[%s:%llu]", info ? info->comm : "anon", (unsigned long long)space->b) <
-	    0)
-		return NULL;
-	return name;
+	return format_text("[%s:%llu]", info ? info->comm : "anon", (unsigned long long)space->b);
 }
 
 static void set_facts(struct elf_facts *facts, struct profile_object *object)

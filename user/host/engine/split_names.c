@@ -65,11 +65,10 @@ bool split_is_left_out(const struct split_names *names, uint64_t id)
 static char *split_cgroup_name(const struct split_names *names, uint64_t id)
 {
 	const struct split_name *found = split_names_find(names, id);
-	char *name;
 
 	if (found)
 		return strdup(found->state == SPACE_FILTERED ? PROFILE_LEFT_OUT : found->name);
-	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
+	return format_text("[cgroup %llu]", (unsigned long long)id);
 }
 
 int split_names_of(const struct split_names *names, enum split split, uint64_t id, int64_t *pid,

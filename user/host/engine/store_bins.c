@@ -158,22 +158,19 @@ static int add_nodes(struct building *building)
 
 DEFINE_COMPARE(compare_bins, struct profile_bin, index)
 
+static void add_bins(void *sum, const void *bin)
+{
+	((struct profile_bin *)sum)->count += ((const struct profile_bin *)bin)->count;
+}
+
 /* Joins equal bins, and frees the memory that is left. */
 static void join_bins(struct profile_bins *bins)
 {
-	struct profile_bin *list = bins->list, *fitting;
-	size_t from, to = 0;
+	struct profile_bin *fitting;
 
-	SORT(list, bins->nr, compare_bins);
-	for (from = 0; from < bins->nr; from++) {
-		if (to && list[to - 1].index == list[from].index)
-			list[to - 1].count += list[from].count;
-		else
-			list[to++] = list[from];
-	}
-	bins->nr = to;
-	fitting = realloc(list, to * sizeof(*list));
-	bins->list = fitting ? fitting : list;
+	bins->nr = COMBINE(bins->list, bins->nr, compare_bins, add_bins);
+	fitting = realloc(bins->list, bins->nr * sizeof(*fitting));
+	bins->list = fitting ?: bins->list;
 }
 
 /* Converts bins that count from the start of the text to a histogram's text and bins. */

@@ -65,25 +65,19 @@ static int class_of(struct wait_build *build, uint32_t state, uint32_t *result)
 
 /* --- runtime by the scheduler's clock --------------------------------------------------------- */
 
+static int order_of(const struct spent_key *key, const struct table_root_key *root)
+{
+	return compare_u64(key->target, root->target) ?: compare_u64(key->split, root->split);
+}
+
 static struct excess *excess_of_root(const struct wait_build *build,
 				     const struct table_root_key *root)
 {
 	const struct waits_account *list = build->accounts->list;
-	size_t low = 0, high = build->accounts->nr, middle;
+	const size_t nr = build->accounts->nr;
+	const size_t at = BISECT(i, nr, order_of(&list[i].key, root) < 0);
 
-	while (low < high) {
-		const struct spent_key *key = &list[middle = (low + high) / 2].key;
-		const int order = compare_u64(key->target, root->target) ?:
-					  compare_u64(key->split, root->split);
-
-		if (!order)
-			return &build->excess[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < nr && !order_of(&list[at].key, root) ? &build->excess[at] : NULL;
 }
 
 /* -ENOMEM. */

@@ -36,10 +36,7 @@ static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *n
 }
 
 /* Compares numbers by value, because shells may keep the order of pids. */
-static int compare_proposals(const void *a, const void *b)
-{
-	return strverscmp(*(const char *const *)a, *(const char *const *)b);
-}
+DEFINE_COMPARE_AS(compare_proposals, typeof(char *), strverscmp(*a, *b))
 
 static void free_proposal(void *same, const void *proposal)
 {

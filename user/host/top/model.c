@@ -244,13 +244,8 @@ static int count_rows(struct top_model *model, const struct profile *profile,
 }
 
 /* Rows to keep come first. */
-static int compare_worth(const void *left, const void *right)
-{
-	const struct top_row *a = *(struct top_row *const *)left;
-	const struct top_row *b = *(struct top_row *const *)right;
-
-	return compare_u64(b->ticks, a->ticks) ?: compare_u64(b->total, a->total);
-}
+DEFINE_COMPARE_AS(compare_worth, typeof(struct top_row *),
+		  compare_u64((*b)->ticks, (*a)->ticks) ?: compare_u64((*b)->total, (*a)->total))
 
 /* Removes a quarter of the rows at once. Then not every interval has to sort. */
 static void fold(struct top_model *model, struct top_table *table)
