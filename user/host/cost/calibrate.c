@@ -152,16 +152,11 @@ struct neighbours {
 	int first, second; /* -1: there is none */
 };
 
-static int choose_neighbour(void *ctx, uint32_t cpu)
+static void choose_neighbour(struct neighbours *neighbours, uint32_t cpu)
 {
-	struct neighbours *neighbours = ctx;
-
-	if (cpu >= CPU_MASK_CPUS || (int)cpu == neighbours->first ||
-	    !CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
-		return 0;
-	if (neighbours->second < 0)
+	if (neighbours->second < 0 && cpu < CPU_MASK_CPUS && (int)cpu != neighbours->first &&
+	    CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
 		neighbours->second = (int)cpu;
-	return 0;
 }
 
 /*
@@ -171,6 +166,8 @@ static int choose_neighbour(void *ctx, uint32_t cpu)
 static void find_neighbours(struct neighbours *neighbours)
 {
 	char path[100], list[256];
+	struct cpu_list siblings = { .rest = list };
+	uint32_t sibling;
 	int cpu;
 
 	memset(neighbours, 0, sizeof(*neighbours));
@@ -182,7 +179,8 @@ static void find_neighbours(struct neighbours *neighbours)
 			neighbours->first = cpu;
 	snprintf(path, sizeof(path), SIBLINGS, neighbours->first);
 	if (!read_first_line(path, list, sizeof(list)))
-		cpu_list_each(list, choose_neighbour, neighbours);
+		while (cpu_list_next(&siblings, &sibling))
+			choose_neighbour(neighbours, sibling);
 	for (; cpu < CPU_MASK_CPUS; cpu++)
 		choose_neighbour(neighbours, (uint32_t)cpu);
 }

@@ -90,24 +90,21 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	return 0;
 }
 
-int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx)
+bool cpu_list_next(struct cpu_list *list, uint32_t *cpu)
 {
-	unsigned long first, last;
 	char *end;
-	int ret;
 
-	while (*list >= '0' && *list <= '9') {
-		first = last = strtoul(list, &end, 10);
+	while (list->next >= list->end) {
+		if (*list->rest < '0' || *list->rest > '9')
+			return false;
+		list->next = list->end = strtoul(list->rest, &end, 10);
 		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (; first <= last; first++) {
-			ret = each(ctx, first);
-			if (ret < 0)
-				return ret;
-		}
-		list = *end == ',' ? end + 1 : end;
+			list->end = strtoul(end + 1, &end, 10);
+		list->end++;
+		list->rest = *end == ',' ? end + 1 : end;
 	}
-	return *list == '\0' || *list == '\n' ? 0 : -EINVAL;
+	*cpu = (uint32_t)list->next++;
+	return true;
 }
 
 /*
@@ -143,62 +140,36 @@ int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Reads which of the possible CPUs are in a list. */
-struct choice {
-	struct sampler *sampler;
-	uint32_t cpus; /* number of possible CPUs */
-	int64_t absent; /* the first one that is not possible; -1: all are */
-	bool some_online;
-};
-
-static int choose_cpu(void *ctx, uint32_t cpu)
-{
-	struct choice *choice = ctx;
-
-	if (cpu < choice->cpus)
-		choice->sampler->left_out[cpu] = false;
-	else if (choice->absent < 0)
-		choice->absent = cpu;
-	return 0;
-}
-
-static int look_at_online(void *ctx, uint32_t cpu)
-{
-	struct choice *choice = ctx;
-
-	if (cpu < choice->cpus && !choice->sampler->left_out[cpu])
-		choice->some_online = true;
-	return 0;
-}
-
 int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error *err)
 {
-	uint32_t cpus = (uint32_t)(sampler->nr_events / SAMPLER_CLOCKS);
-	struct choice choice = { .sampler = sampler, .cpus = cpus, .absent = -1 };
-	char online[8192];
+	const uint32_t cpus = (uint32_t)(sampler->nr_events / SAMPLER_CLOCKS);
+	char text[8192];
+	struct cpu_list chosen = { .rest = list }, online = { .rest = text };
+	int64_t absent = -1;
+	bool some_online = false;
+	uint32_t cpu;
 	int ret;
 
 	memset(sampler->left_out, true, cpus * sizeof(*sampler->left_out));
-	cpu_list_each(list, choose_cpu, &choice);
-	ret = read_first_line(ONLINE_CPUS, online, sizeof(online));
+	while (cpu_list_next(&chosen, &cpu))
+		if (cpu < cpus)
+			sampler->left_out[cpu] = false;
+		else if (absent < 0)
+			absent = cpu;
+	ret = read_first_line(ONLINE_CPUS, text, sizeof(text));
 	if (ret)
 		return error_errno(err, ret, ONLINE_CPUS);
-	cpu_list_each(online, look_at_online, &choice);
-	if (choice.absent < 0 && choice.some_online)
+	while (cpu_list_next(&online, &cpu))
+		some_online |= cpu < cpus && !sampler->left_out[cpu];
+	if (absent < 0 && some_online)
 		return 0;
-	if (choice.absent < 0)
+	if (absent < 0)
 		error_set(err, -EINVAL, "--cpu %.200s: none of them is online", list);
 	else
-		error_set(err, -EINVAL, "--cpu %.200s: there is no CPU %" PRId64, list,
-			  choice.absent);
-	error_hint(err, "some of %.200s", online);
+		error_set(err, -EINVAL, "--cpu %.200s: there is no CPU %" PRId64, list, absent);
+	error_hint(err, "some of %.200s", text);
 	return -EINVAL;
 }
-
-struct start {
-	struct sampler *sampler;
-	struct error *err;
-};
 
 static void event_close(struct sampler_event *event)
 {
@@ -231,9 +202,8 @@ static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
 	return cpu < TICKLESS_CPUS && programs->tickless[cpu / 64] >> cpu % 64 & 1;
 }
 
-static int open_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+static int open_clock(struct sampler *sampler, uint32_t cpu, unsigned int clock, struct error *err)
 {
-	struct sampler *sampler = start->sampler;
 	struct sampler_event *event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
 	int fd;
 
@@ -242,48 +212,50 @@ static int open_clock(const struct start *start, uint32_t cpu, unsigned int cloc
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* the CPU went away after the list was read */
 	if (fd < 0)
-		return error_errno(start->err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
+		return error_errno(err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
 	event->fd = fd;
 	event->link_fd = bpf_link_create(sampler->programs.clock_fd, fd, BPF_PERF_EVENT, NULL);
 	if (event->link_fd < 0)
-		return error_errno(start->err, event->link_fd,
+		return error_errno(err, event->link_fd,
 				   "attaching the program to the clock of CPU %u", cpu);
 	return 0;
 }
 
-static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+static int start_clock(struct sampler *sampler, uint32_t cpu, unsigned int clock, struct error *err)
 {
-	struct sampler_event *event = &start->sampler->events[cpu * SAMPLER_CLOCKS + clock];
-	int ret = event->fd < 0 ? open_clock(start, cpu, clock) : 0;
+	struct sampler_event *event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
+	int ret = event->fd < 0 ? open_clock(sampler, cpu, clock, err) : 0;
 
 	if (!ret && event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
-		ret = error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
+		ret = error_errno(err, -errno, "enabling the clock of CPU %u", cpu);
 	return ret;
 }
 
-static int start_cpu(void *ctx, uint32_t cpu)
+static int start_cpu(struct sampler *sampler, uint32_t cpu, struct error *err)
 {
-	const struct start *start = ctx;
 	unsigned int clock;
 	int ret = 0;
 
-	if (cpu >= start->sampler->nr_events / SAMPLER_CLOCKS || start->sampler->left_out[cpu] ||
-	    !is_clocked(&start->sampler->programs, cpu))
+	if (cpu >= sampler->nr_events / SAMPLER_CLOCKS || sampler->left_out[cpu] ||
+	    !is_clocked(&sampler->programs, cpu))
 		return 0;
 	for (clock = 0; !ret && clock < SAMPLER_CLOCKS; clock++)
-		ret = start_clock(start, cpu, clock);
+		ret = start_clock(sampler, cpu, clock, err);
 	return ret;
 }
 
 static int start_online(struct sampler *sampler, struct error *err)
 {
-	struct start start = { .sampler = sampler, .err = err };
-	char list[8192];
-	int ret = read_first_line(ONLINE_CPUS, list, sizeof(list));
+	char text[8192];
+	struct cpu_list online = { .rest = text };
+	int ret = read_first_line(ONLINE_CPUS, text, sizeof(text));
+	uint32_t cpu;
 
 	if (ret)
 		return error_errno(err, ret, ONLINE_CPUS);
-	return cpu_list_each(list, start_cpu, &start);
+	while (!ret && cpu_list_next(&online, &cpu))
+		ret = start_cpu(sampler, cpu, err);
+	return ret;
 }
 
 static int start_tick(struct sampler *sampler, struct error *err)

@@ -86,10 +86,13 @@ double sampler_max_hz(void);
 /* Checks a rate against that limit. */
 int sampler_check_rate(double hz, struct error *err);
 
-/*
- * Calls each for every CPU in a list as sysfs has it ("0-3,7"). A negative return ends the loop and
- * is returned.
- */
-int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx);
+/* A list of CPUs as sysfs has it ("0-3,7"). Set only `rest`, to the list. */
+struct cpu_list {
+	const char *rest;
+	uint64_t next, end; /* of the current range */
+};
+
+/* False: there are no more CPUs. */
+bool cpu_list_next(struct cpu_list *list, uint32_t *cpu);
 
 #endif

@@ -136,15 +136,12 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	return 0;
 }
 
-static int set_tickless(void *ctx, uint32_t cpu)
+static void set_tickless(struct session *session, uint32_t cpu)
 {
-	struct session *session = ctx;
-
 	if (cpu >= TICKLESS_CPUS)
-		return 0;
+		return;
 	session->skel->rodata->tickless[cpu / 64] |= 1ULL << cpu % 64;
 	session->skel->rodata->some_tickless = true;
-	return 0;
 }
 
 /* CPUs that are left out are treated like CPUs without a tick. */
@@ -159,10 +156,13 @@ static void exclude_cpus(struct session *session)
 
 static void find_tickless(struct session *session)
 {
-	char list[8192];
+	char text[8192];
+	struct cpu_list list = { .rest = text };
+	uint32_t cpu;
 
-	sched_tick_list_tickless(list, sizeof(list));
-	cpu_list_each(list, set_tickless, session);
+	sched_tick_list_tickless(text, sizeof(text));
+	while (cpu_list_next(&list, &cpu))
+		set_tickless(session, cpu);
 }
 
 static int choose_source(struct session *session, struct error *err)
