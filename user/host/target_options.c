@@ -15,75 +15,49 @@
 
 enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
 
+static const char *const word_options[] = { "pid", "name", "cgroup", "container", "unit", "all" };
+
 struct target_word {
 	enum target_word_kind kind;
-	const char *option;
 	const char *text;
 };
 
-static int add(const struct opt *opt, struct target_options *options, enum target_word_kind kind,
-	       const char *text, struct error *err)
+static int add_target(const struct opt *opt, const char *value, void *field, struct error *err)
 {
+	struct target_options *options = field;
 	int ret = GROW(options->list, options->capacity, options->nr + 1);
+	enum target_word_kind kind = WORD_PID;
 
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
-	options->list[options->nr++] = (struct target_word){ kind, opt->name, text };
+	while (strcmp(word_options[kind], opt->name) != 0)
+		kind++;
+	options->list[options->nr++] = (struct target_word){ kind, value };
 	return 0;
-}
-
-static int set_pid(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_PID, value, err);
-}
-
-static int set_name(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_NAME, value, err);
-}
-
-static int set_cgroup(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_CGROUP, value, err);
-}
-
-static int set_container(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_CONTAINER, value, err);
-}
-
-static int set_unit(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_UNIT, value, err);
-}
-
-static int set_all(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	return add(opt, field, WORD_ALL, value, err);
 }
 
 /* All may be repeated: each target is counted separately. */
 const struct opt target_opts[] = {
-	OPT_SETTER("pid", "PID[,PID...]", set_pid,
+	OPT_SETTER("pid", "PID[,PID...]", add_target,
 		   "these processes, with all threads and descendants, running and future ones; "
 		   "repeatable, like the other targets",
 		   .value = VALUE_PIDS),
-	OPT_SETTER("name", "PATTERN", set_name,
+	OPT_SETTER("name", "PATTERN", add_target,
 		   "all processes with this name that run now, as one target; a pattern like "
 		   "'postgres*'",
 		   .value = VALUE_NAME),
 	OPT_FLAG("no-children", offsetof(struct target_options, no_children),
 		 "do not count descendants of these processes"),
-	OPT_SETTER("cgroup", "PATH", set_cgroup,
+	OPT_SETTER("cgroup", "PATH", add_target,
 		   "all processes in this cgroup or below; a directory, or a path below the mount",
 		   .value = VALUE_CGROUP),
-	OPT_SETTER("container", "NAME|ID", set_container,
+	OPT_SETTER("container", "NAME|ID", add_target,
 		   "a Docker, Podman, containerd, CRI-O, runc, crun or LXC container; a prefix of "
 		   "its id is enough",
 		   .value = VALUE_CONTAINER),
-	OPT_SETTER("unit", "NAME", set_unit, "a systemd unit, like nginx or user.slice",
+	OPT_SETTER("unit", "NAME", add_target, "a systemd unit, like nginx or user.slice",
 		   .value = VALUE_UNIT),
-	OPT_SETTER("all", NULL, set_all, "every process of this host"),
+	OPT_SETTER("all", NULL, add_target, "every process of this host"),
 	OPT_FLAG("wait", offsetof(struct target_options, wait),
 		 "wait for a container, unit, name or cgroup that does not exist yet"),
 	{ 0 }
@@ -140,7 +114,7 @@ static int resolve(const struct target_options *options, const struct target_wor
 	char option[32];
 	int ret;
 
-	snprintf(option, sizeof(option), "--%s", word->option);
+	snprintf(option, sizeof(option), "--%s", word_options[word->kind]);
 	ret = targets_check_namespace(option, err);
 	if (ret)
 		return ret;
@@ -193,7 +167,8 @@ static int wait_for(struct target_options *options, const struct target_word *wo
 		waited = monotonic_ns() - began;
 		if (options->patience_ns && waited >= options->patience_ns)
 			return error_set(err, -ETIMEDOUT, "--%s '%s': did not come within %.3g s",
-					 word->option, word->text, (double)waited / 1e9);
+					 word_options[word->kind], word->text,
+					 (double)waited / 1e9);
 		if (poll(&interrupt, 1, LOOK_MS) > 0)
 			return -EINTR;
 	}

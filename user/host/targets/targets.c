@@ -2,7 +2,6 @@
 #include "host/targets/targets.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,25 +271,6 @@ static const struct cgroup_mount *choose_hierarchy(const struct targets *targets
 	return NULL;
 }
 
-struct line {
-	char text[400];
-	size_t length;
-};
-
-__attribute__((format(printf, 2, 3))) static void append(struct line *line, const char *format, ...)
-{
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vsnprintf(line->text + line->length, sizeof(line->text) - line->length, format,
-			   args);
-	va_end(args);
-	line->length += (size_t)length;
-	if (line->length >= sizeof(line->text))
-		line->length = sizeof(line->text) - 1;
-}
-
 /*
  * Finds a target that is only in named hierarchies without controllers, such as systemd's own in
  * version 1.
@@ -341,21 +321,26 @@ static int refuse_incomparable(const struct targets *targets, const struct targe
 
 static int refuse_hierarchies(const struct targets *targets, struct error *err)
 {
-	struct line line = { 0 };
-	size_t i, j;
+	cleanup_free char *text = NULL;
+	const char *before = "";
+	size_t i, j, size;
+	FILE *out = open_memstream(&text, &size);
 
-	for (i = 0; i < targets->nr; i++) {
+	for (i = 0; out && i < targets->nr; i++) {
 		const struct target_origin *origin = &targets->origins[i];
 
 		if (targets->list[i].kind != TARGET_CGROUP)
 			continue;
-		append(&line, "%s%s is in", line.length ? "; " : "", origin->typed);
+		fprintf(out, "%s%s is in", before, origin->typed);
+		before = "; ";
 		for (j = 0; j < origin->places.nr; j++)
-			append(&line, "%s %s", j ? "," : "",
-			       cgroup_mount_name(origin->places.list[j].mount));
+			fprintf(out, "%s %s", j ? "," : "",
+				cgroup_mount_name(origin->places.list[j].mount));
 	}
+	if (!out || fclose(out))
+		return error_no_memory(err, "targets");
 	return error_with_hint(err, -EOPNOTSUPP, "a bpfprofil for each",
-			       "no one cgroup hierarchy has them all: %s", line.text);
+			       "no one cgroup hierarchy has them all: %.399s", text);
 }
 
 static bool has_cgroup(const struct targets *targets)
