@@ -105,89 +105,72 @@ void halves_flip(struct halves *halves)
 	halves->opened_ns = monotonic_ns();
 }
 
-int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result)
+/*
+ * Maps a half that is alone in the map fd, or else is in the map at load. Elements of the second
+ * half there need not begin on a page. Returns the first one; NULL and errno: it failed.
+ */
+static void *map_half(const struct halves *halves, uint32_t half, int fd, size_t element,
+		      struct mapped_array *result)
 {
-	const bool alone = halves->fds[half] >= 0;
+	const size_t page = sysconf(_SC_PAGESIZE);
+	const size_t first = halves->fds[half] >= 0 ? 0 : half * element * halves->base;
 
-	result->size = bytes_of(halves->nr_nodes[half]);
-	result->at = mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  alone ? halves->fds[half] : halves->base_fd,
-			  alone ? 0 : (off_t)(half * bytes_of(halves->base)));
-	if (result->at != MAP_FAILED)
-		return 0;
-	result->at = NULL;
-	return -errno;
+	result->size = first % page + halves->nr_nodes[half] * element;
+	result->at = mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  (off_t)(first / page * page));
+	if (result->at == MAP_FAILED)
+		result->at = NULL;
+	return result->at ? (char *)result->at + first % page : NULL;
 }
 
-/* The waits of the second half in the map need not begin on a page. */
+int halves_map(const struct halves *halves, uint32_t half, struct mapped_array *result)
+{
+	const int fd = halves->fds[half] >= 0 ? halves->fds[half] : halves->base_fd;
+
+	return map_half(halves, half, fd, sizeof(struct table_node), result) ? 0 : -errno;
+}
+
 int halves_map_waits(const struct halves *halves, uint32_t half, struct mapped_array *result,
 		     struct node_waits **waits)
 {
-	const bool alone = halves->fds[half] >= 0;
-	const size_t page = sysconf(_SC_PAGESIZE);
-	const size_t first = alone ? 0 : half * (size_t)halves->base * sizeof(**waits);
-	const size_t bytes = halves->nr_nodes[half] * sizeof(**waits);
+	const int fd = halves->fds[half] >= 0 ? halves->waits_fds[half] : halves->waits_base_fd;
 
-	result->size = first % page + bytes;
-	result->at = mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  alone ? halves->waits_fds[half] : halves->waits_base_fd,
-			  (off_t)(first / page * page));
-	if (result->at != MAP_FAILED) {
-		*waits = (void *)((char *)result->at + first % page);
-		return 0;
-	}
-	result->at = NULL;
-	return -errno;
+	*waits = map_half(halves, half, fd, sizeof(struct node_waits), result);
+	return *waits ? 0 : -errno;
 }
 
-/* False: without memory there is none. */
-static bool make_waits_half(struct halves *halves, uint32_t half, uint32_t nr_nodes)
+/* Adds a larger half to a map of halves, in place of the one in *fd. False: there is no memory. */
+static bool add_half(int outer_fd, uint32_t half, size_t element, uint32_t nr, int *fd)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	int fd;
+	const int made = bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_half", sizeof(uint32_t),
+					(uint32_t)element, nr, &opts);
 
-	if (halves->waits_outer_fd < 0)
-		return true;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_waits", sizeof(uint32_t),
-			    sizeof(struct node_waits), nr_nodes, &opts);
-	if (fd < 0)
+	if (made < 0)
 		return false;
-	if (bpf_map_update_elem(halves->waits_outer_fd, &half, &fd, BPF_ANY)) {
-		close(fd);
+	if (bpf_map_update_elem(outer_fd, &half, &made, BPF_ANY)) {
+		close(made);
 		return false;
 	}
-	close_fd(&halves->waits_fds[half]);
-	halves->waits_fds[half] = fd;
+	close_fd(fd);
+	*fd = made;
 	return true;
-}
-
-static int make_half(uint32_t nr_nodes)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_half", sizeof(uint32_t),
-			      sizeof(struct node_line), nr_nodes / NODES_OF_LINE, &opts);
 }
 
 void halves_grow(struct halves *halves, uint64_t filled_ns)
 {
 	const uint32_t half = !halves_in_use(halves), now = halves->nr_nodes[half];
 	const uint32_t wanted = now < halves->most / GROWTH ? now * GROWTH : halves->most;
-	int fd;
 
 	if (filled_ns > QUICK_NS || wanted <= now)
 		return;
-	fd = make_half(wanted);
-	if (fd < 0)
-		return;
 	/* Waits of more nodes than there are do no harm. */
-	if (!make_waits_half(halves, half, wanted) ||
-	    bpf_map_update_elem(halves->outer_fd, &half, &fd, BPF_ANY)) {
-		close(fd);
+	if ((halves->waits_outer_fd >= 0 &&
+	     !add_half(halves->waits_outer_fd, half, sizeof(struct node_waits), wanted,
+		       &halves->waits_fds[half])) ||
+	    !add_half(halves->outer_fd, half, sizeof(struct node_line), wanted / NODES_OF_LINE,
+		      &halves->fds[half]))
 		return;
-	}
-	close_fd(&halves->fds[half]);
-	halves->fds[half] = fd;
 	halves->nr_nodes[half] = wanted;
 	halves->state->node_mask[half] = wanted - 1;
 }
