@@ -26,6 +26,12 @@ struct part {
 	uint32_t size;
 };
 
+/* Bytes that are written one after the other. */
+struct buffer {
+	uint8_t *bytes;
+	size_t size, room;
+};
+
 struct scan {
 	struct btf_header head;
 	const char **slots; /* the wanted names by their hash */
@@ -39,10 +45,7 @@ struct scan {
 	uint32_t *waiting; /* needed types whose references were not followed yet */
 	uint32_t nr, nr_needed;
 	size_t nr_waiting, waiting_room;
-	uint8_t *out;
-	size_t out_size, out_room;
-	char *strings;
-	size_t strings_size, strings_room;
+	struct buffer out, strings;
 };
 
 /*** The kernel's strings. ***/
@@ -292,23 +295,12 @@ static int find_needed(struct scan *scan)
 
 /*** The BTF that is made of them. ***/
 
-static int put(struct scan *scan, const void *bytes, size_t size)
+static int put(struct buffer *to, const void *bytes, size_t size)
 {
-	if (GROW(scan->out, scan->out_room, scan->out_size + size))
+	if (GROW(to->bytes, to->room, to->size + size))
 		return -ENOMEM;
-	memcpy(scan->out + scan->out_size, bytes, size);
-	scan->out_size += size;
-	return 0;
-}
-
-static int put_string(struct scan *scan, const char *text)
-{
-	size_t size = strlen(text) + 1;
-
-	if (GROW(scan->strings, scan->strings_room, scan->strings_size + size))
-		return -ENOMEM;
-	memcpy(scan->strings + scan->strings_size, text, size);
-	scan->strings_size += size;
+	memcpy(to->bytes + to->size, bytes, size);
+	to->size += size;
 	return 0;
 }
 
@@ -321,8 +313,8 @@ static int name_of(struct scan *scan, uint32_t at, uint32_t *to)
 	if (!found)
 		return 0;
 	if (!found->to) {
-		found->to = (uint32_t)scan->strings_size;
-		if (put_string(scan, found->name))
+		found->to = (uint32_t)scan->strings.size;
+		if (put(&scan->strings, found->name, strlen(found->name) + 1))
 			return -ENOMEM;
 	}
 	*to = found->to;
@@ -345,7 +337,7 @@ static int put_words(struct scan *scan, const char *letters, const uint32_t *wor
 		else if (letters[i] == '-')
 			made[i] = words[i];
 	}
-	return ret ? ret : put(scan, made, i * sizeof(*made));
+	return ret ? ret : put(&scan->out, made, i * sizeof(*made));
 }
 
 static int put_type(struct scan *scan, const struct btf_type *type)
@@ -377,11 +369,9 @@ static int make_btf(struct scan *scan, struct kernel_types *result)
 	result->numbers = calloc(scan->nr_needed + 1, sizeof(*result->numbers));
 	if (!result->numbers)
 		return -ENOMEM;
-	ret = put_string(scan, "");
+	ret = put(&scan->strings, "\0-", sizeof("\0-"));
 	if (!ret)
-		ret = put_string(scan, "-");
-	if (!ret)
-		ret = put(scan, &head, sizeof(head));
+		ret = put(&scan->out, &head, sizeof(head));
 	for (id = 1; !ret && id < scan->nr; id++) {
 		if (!scan->numbers[id])
 			continue;
@@ -390,11 +380,11 @@ static int make_btf(struct scan *scan, struct kernel_types *result)
 	}
 	if (ret)
 		return ret;
-	head.type_len = head.str_off = (uint32_t)(scan->out_size - sizeof(head));
-	head.str_len = (uint32_t)scan->strings_size;
-	memcpy(scan->out, &head, sizeof(head));
-	ret = put(scan, scan->strings, scan->strings_size);
-	result->btf = ret ? NULL : btf__new(scan->out, (uint32_t)scan->out_size);
+	head.type_len = head.str_off = (uint32_t)(scan->out.size - sizeof(head));
+	head.str_len = (uint32_t)scan->strings.size;
+	memcpy(scan->out.bytes, &head, sizeof(head));
+	ret = put(&scan->out, scan->strings.bytes, scan->strings.size);
+	result->btf = ret ? NULL : btf__new(scan->out.bytes, (uint32_t)scan->out.size);
 	return ret || result->btf ? ret : -errno;
 }
 
@@ -446,8 +436,8 @@ static void free_scan(struct scan *scan)
 	free(scan->where);
 	free(scan->numbers);
 	free(scan->waiting);
-	free(scan->out);
-	free(scan->strings);
+	free(scan->out.bytes);
+	free(scan->strings.bytes);
 }
 
 int kernel_types_read(const char *path, const char *names, size_t size, struct kernel_types *result,
