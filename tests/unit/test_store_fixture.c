@@ -103,13 +103,13 @@ uint32_t put_root(uint32_t target, uint64_t split, uint32_t end)
 	for (; fixture.nr_roots < i + 3; fixture.nr_roots++)
 		fixture.roots[fixture.nr_roots].key.target = NO_TARGET;
 	fixture.half.nr_roots = fixture.nr_roots;
-	fixture.roots[i] = (struct kernel_root){ .key = key, .number = i };
+	fixture.roots[i] = (struct kernel_root){ .key = key, .sums.number = i };
 	return NODE_IS_ROOT | i;
 }
 
 void put_root_ticks(uint32_t root, uint64_t ticks)
 {
-	fixture.roots[root & ~NODE_IS_ROOT].ticks += ticks;
+	fixture.roots[root & ~NODE_IS_ROOT].sums.ticks += ticks;
 }
 
 uint32_t put_place(uint32_t parent, uint64_t site, uint32_t count)

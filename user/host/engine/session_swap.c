@@ -169,13 +169,7 @@ static int read_roots(const struct session *session, uint32_t half, struct kerne
 		if (bpf_map_lookup_elem(roots_fd(session), &key, &root))
 			return -errno;
 		if (root.number < nr)
-			roots[root.number] =
-				(struct kernel_root){ .key = key,
-						      .number = root.number,
-						      .ticks = root.ticks,
-						      .on_cpu_ns = root.on_cpu_ns,
-						      .cpu_ns = root.cpu_ns,
-						      .unaccounted_ns = root.unaccounted_ns };
+			roots[root.number] = (struct kernel_root){ key, root };
 	}
 	return errno == ENOENT ? 0 : -errno;
 }
@@ -190,10 +184,10 @@ static void empty_roots(struct session *session, uint32_t half, const struct ker
 	for (i = 0; i < nr; i++) {
 		if (roots[i].key.target == NO_TARGET)
 			continue;
-		root.number = roots[i].number;
+		root.number = roots[i].sums.number;
 		if (roots[i].key.split)
 			bpf_map_delete_elem(roots_fd(session), &roots[i].key);
-		else if (roots[i].ticks)
+		else if (roots[i].sums.ticks)
 			bpf_map_update_elem(roots_fd(session), &roots[i].key, &root, BPF_EXIST);
 	}
 	session->skel->bss->table_state.next_root[half] = roots_for_good(session);

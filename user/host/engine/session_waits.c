@@ -293,18 +293,17 @@ void session_poll_waits(struct session *session)
 
 static int add_account(struct waits_accounts *accounts, const struct kernel_root *root)
 {
-	struct waits_account *account;
+	const struct table_root *sums = &root->sums;
 
-	if (!root->on_cpu_ns && !root->cpu_ns && !root->unaccounted_ns)
+	if (!sums->on_cpu_ns && !sums->cpu_ns && !sums->unaccounted_ns)
 		return 0;
 	if (GROW(accounts->list, accounts->capacity, accounts->nr + 1))
 		return -ENOMEM;
-	account = &accounts->list[accounts->nr++];
-	*account = (struct waits_account){
+	accounts->list[accounts->nr++] = (struct waits_account){
 		.key = { .split = root->key.split, .target = root->key.target },
-		.on_cpu_ns = root->on_cpu_ns,
-		.cpu_ns = root->cpu_ns,
-		.unaccounted_ns = root->unaccounted_ns,
+		.on_cpu_ns = sums->on_cpu_ns,
+		.cpu_ns = sums->cpu_ns,
+		.unaccounted_ns = sums->unaccounted_ns,
 	};
 	return 0;
 }
@@ -349,7 +348,7 @@ static void empty_half(struct session *session, const struct closed_half *closed
 
 	memset(nodes, 0, closed->nr_nodes * sizeof(*nodes));
 	for (i = 0; i < closed->nr_roots; i++) {
-		const struct table_root root = { .number = closed->roots[i].number };
+		const struct table_root root = { .number = closed->roots[i].sums.number };
 
 		if (closed->roots[i].key.target != NO_TARGET &&
 		    closed->roots[i].key.end == END_WAIT)

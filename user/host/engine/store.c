@@ -457,9 +457,9 @@ static void add_root_ticks(struct adding *adding)
 	uint32_t i;
 
 	for (i = 0; i < half->nr_roots; i++)
-		if (half->roots[i].key.target != NO_TARGET && half->roots[i].ticks)
+		if (half->roots[i].key.target != NO_TARGET && half->roots[i].sums.ticks)
 			store->roots[store_put_root(store, &half->roots[i].key, OWNER_ROOT)].ticks +=
-				half->roots[i].ticks;
+				half->roots[i].sums.ticks;
 }
 
 static int add_half(struct adding *adding)

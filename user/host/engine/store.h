@@ -24,14 +24,10 @@ struct store_text {
 	uint32_t version; /* of just-in-time text: see jit_text.h */
 };
 
+/* An element of the kernel's map of roots. */
 struct kernel_root {
 	struct table_root_key key;
-	uint32_t number;
-	uint64_t ticks; /* outside of all text */
-	/* Of a root of waits: see struct table_root. */
-	uint64_t on_cpu_ns;
-	uint64_t cpu_ns;
-	uint64_t unaccounted_ns;
+	struct table_root sums;
 };
 
 /* A half of the kernel's table that no program uses any more. */
