@@ -24,5 +24,6 @@ struct names {
 int names_add(struct names *names, const char *name, size_t length);
 const char *names_nearest(struct names *names, const char *typed); /* or NULL */
 void names_free(struct names *names);
+#define cleanup_names __attribute__((cleanup(names_free)))
 
 #endif

@@ -603,9 +603,8 @@ static bool is_of_kubelet(const char *directory, const void *wanted)
  */
 static void probe_pods(struct feature_answer *answer)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	struct cgroups cgroups;
-	bool are_here;
 	int ret = cgroups_read(&cgroups, "/proc", NULL);
 
 	if (ret) {
@@ -613,10 +612,8 @@ static void probe_pods(struct feature_answer *answer)
 		return;
 	}
 	cgroup_places_find(&places, &cgroups, is_of_kubelet, NULL, NULL);
-	are_here = places.nr;
-	cgroup_places_free(&places);
 	cgroups_free(&cgroups);
-	if (!are_here)
+	if (!places.nr)
 		FOUND(answer, "no pods run here");
 	else if (access("/var/log/pods", F_OK))
 		LIMITED(answer, "-v /var/log:/var/log:ro, or the hostPath /var/log",

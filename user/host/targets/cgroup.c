@@ -30,7 +30,7 @@ static bool suggest_sibling(const struct cgroup_mount *mount, const char *path, 
 {
 	char directory[PATH_MAX], word[NAME_MAX + 1];
 	const char *rest = path, *near = NULL;
-	struct names names = { 0 };
+	cleanup_names struct names names = { 0 };
 	size_t at, length;
 
 	at = (size_t)snprintf(directory, sizeof(directory), "%s", mount->where);
@@ -53,7 +53,6 @@ static bool suggest_sibling(const struct cgroup_mount *mount, const char *path, 
 	if (near)
 		error_hint(err, "--cgroup %s/%s%s", directory + strlen(mount->where), near,
 			   rest + length);
-	names_free(&names);
 	return near;
 }
 
@@ -66,16 +65,13 @@ static bool is_cgroup_named(const char *name, const void *wanted)
 static bool suggest_path(const struct cgroups *cgroups, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	struct cgroup_places places = { 0 };
-	bool found;
+	cleanup_places struct cgroup_places places = { 0 };
 
 	if (*name)
 		cgroup_places_find(&places, cgroups, is_cgroup_named, name, NULL);
-	found = places.nr;
-	if (found)
+	if (places.nr)
 		error_hint(err, "--cgroup %s", places.list[0].path);
-	cgroup_places_free(&places);
-	return found;
+	return places.nr;
 }
 
 static int no_cgroup(const struct cgroups *cgroups, const char *path, struct error *err)
@@ -137,7 +133,7 @@ static int find_cgroup(const struct cgroups *cgroups, const char *path,
 
 int targets_add_cgroup(struct targets *targets, const char *path, struct error *err)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	const struct cgroups *cgroups;
 	int ret;
 
@@ -146,10 +142,8 @@ int targets_add_cgroup(struct targets *targets, const char *path, struct error *
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
 		ret = find_cgroup(cgroups, path, &places, err);
-	if (ret) {
-		cgroup_places_free(&places);
+	if (ret)
 		return ret;
-	}
 	/* If the cgroup is still empty, keep all of its places. */
 	cgroup_places_keep_populated(&places);
 	return targets_add_places(targets, "--cgroup", path, &places, false, err);

@@ -570,7 +570,7 @@ int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
 			const char *(*name)(const struct cgroup_place *place), const char *what,
 			struct names *names, struct error *err)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	int ret = cgroup_places_find(&places, cgroups, match, NULL, err);
 	size_t i;
 
@@ -579,7 +579,6 @@ int cgroup_places_names(const struct cgroups *cgroups, cgroup_match match,
 		if (ret)
 			error_errno(err, ret, "%s", what);
 	}
-	cgroup_places_free(&places);
 	return ret;
 }
 

@@ -107,6 +107,7 @@ void cgroup_places_filter(struct cgroup_places *places,
 bool cgroup_places_keep_populated(struct cgroup_places *places);
 
 void cgroup_places_free(struct cgroup_places *places);
+#define cleanup_places __attribute__((cleanup(cgroup_places_free)))
 
 /* Whether the directory is still the same cgroup. */
 bool cgroup_place_is_there(const struct cgroup_place *place);

@@ -97,7 +97,8 @@ static bool is_own(const struct cgroup_place *place, const void *argument)
 int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
 			struct cgroup_places *result)
 {
-	struct cgroup_places theirs = { 0 }, cut = { 0 };
+	cleanup_places struct cgroup_places theirs = { 0 };
+	struct cgroup_places cut = { 0 };
 	int ret;
 	size_t i;
 
@@ -107,7 +108,6 @@ int container_places_of(const struct cgroups *cgroups, const struct runtime_cont
 	cgroup_places_add_process(&theirs, cgroups,
 				  proc_status_pid(cgroups->proc, container->pid, "PPid"));
 	cgroup_places_filter(result, is_own, &theirs);
-	cgroup_places_free(&theirs);
 	for (i = 0; !ret && i < result->nr; i++) {
 		cut_below(&result->list[i], container->id);
 		ret = cgroup_places_add(&cut, result->list[i].mount, result->list[i].path);
@@ -131,12 +131,9 @@ static int refuse_shared(const char *typed, const struct runtime_container *cont
 /* In a container that only shows its own cgroups, no cgroup of the process is below a mount. */
 static bool is_out_of_view(const struct cgroups *cgroups, const struct runtime_container *container)
 {
-	struct cgroup_places places = { 0 };
-	bool hidden;
+	cleanup_places struct cgroup_places places = { 0 };
 
-	hidden = !cgroup_places_add_process(&places, cgroups, container->pid) && !places.nr;
-	cgroup_places_free(&places);
-	return hidden;
+	return !cgroup_places_add_process(&places, cgroups, container->pid) && !places.nr;
 }
 
 static int refuse_hidden(const char *typed, struct error *err)
@@ -297,7 +294,7 @@ int container_names_all(const struct cgroups *cgroups, struct names *names, stru
 /* Collects names of containers, and short forms of ids. */
 static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	size_t i;
 	int ret = container_names_all(cgroups, names, NULL);
 
@@ -306,7 +303,6 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	for (i = 0; !ret && i < places.nr; i++)
 		ret = names_add(names, container_id_in(cgroup_place_name(&places.list[i])),
 				CONTAINER_ID_SHORT);
-	cgroup_places_free(&places);
 	return ret;
 }
 
@@ -327,7 +323,7 @@ static void hint_at_view(const struct runtime_containers *reported, struct error
 static int no_container(const struct cgroups *cgroups, const char *typed,
 			const struct runtime_containers *reported, struct error *err)
 {
-	struct names names = { 0 };
+	cleanup_names struct names names = { 0 };
 	const char *near = NULL;
 	bool partly = reported->trouble[0] && reported->without[0];
 
@@ -342,7 +338,6 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 		error_hint(err, "--container %s", near);
 	else
 		hint_at_view(reported, err);
-	names_free(&names);
 	return -ENOENT;
 }
 
@@ -384,7 +379,7 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 int targets_add_container(struct targets *targets, const char *typed, struct error *err)
 {
 	const char *name = container_name_bare(typed);
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	const struct cgroups *cgroups;
 	int ret;
 
@@ -397,9 +392,5 @@ int targets_add_container(struct targets *targets, const char *typed, struct err
 		ret = find_container(cgroups, name, &places, err);
 	if (!ret && !cgroup_places_keep_populated(&places))
 		ret = error_set(err, -ESRCH, "--container '%s': nobody is in its cgroup", name);
-	if (ret) {
-		cgroup_places_free(&places);
-		return ret;
-	}
-	return targets_add_places(targets, "--container", name, &places, true, err);
+	return ret ?: targets_add_places(targets, "--container", name, &places, true, err);
 }

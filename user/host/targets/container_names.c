@@ -206,7 +206,7 @@ static bool is_answered(const struct container_names *names)
 static void add_places(struct names *places, const struct cgroups *cgroups, const char *line)
 {
 	struct runtime_container container = { 0 };
-	struct cgroup_places found = { 0 };
+	cleanup_places struct cgroup_places found = { 0 };
 	char name[CONTAINER_NAME_MAX];
 	size_t i;
 
@@ -214,15 +214,14 @@ static void add_places(struct names *places, const struct cgroups *cgroups, cons
 	    !container_name_is_valid(name) || container_id_is_full(name))
 		return;
 	container.id = name;
-	if (!container_places_of(cgroups, &container, &found)) {
-		for (i = 0; i < found.nr; i++) {
-			cleanup_free char *text = format_text("%s %s", name, found.list[i].path);
+	if (container_places_of(cgroups, &container, &found))
+		return;
+	for (i = 0; i < found.nr; i++) {
+		cleanup_free char *text = format_text("%s %s", name, found.list[i].path);
 
-			if (text)
-				names_add(places, text, strlen(text));
-		}
+		if (text)
+			names_add(places, text, strlen(text));
 	}
-	cgroup_places_free(&found);
 }
 
 static void find_places(struct names *places, const struct names *lines)
@@ -259,11 +258,10 @@ static bool ask_runtime_names(struct container_names *names, size_t number)
 {
 	const bool for_good = names->how == CONTAINERS_FOR_GOOD;
 	struct answers fresh = { 0 }, *to = for_good ? &names->latest : &names->answers;
-	struct names processes = { 0 };
+	cleanup_names struct names processes = { 0 };
 	bool ret = runtime_list(number, &fresh.ids, for_good ? NULL : &processes);
 
 	find_places(&fresh.places, &processes);
-	names_free(&processes);
 	LOCK_SCOPE(&names->lock);
 	move_names(&to->ids, &fresh.ids);
 	move_names(&to->places, &fresh.places);

@@ -48,7 +48,7 @@ static const struct cgroup_mount *choose_split_hierarchy(const struct cgroups *c
 
 int targets_split_hierarchy(char **result, struct error *err)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	const struct cgroup_mount *mount;
 	struct cgroups cgroups;
 	int ret;
@@ -68,7 +68,6 @@ int targets_split_hierarchy(char **result, struct error *err)
 		if (!*result)
 			ret = error_errno(err, -ENOMEM, "--split cgroup");
 	}
-	cgroup_places_free(&places);
 	cgroups_free(&cgroups);
 	return ret;
 }
@@ -296,7 +295,7 @@ static int refuse_incomparable(const struct targets *targets, const struct targe
 {
 	const struct cgroup_place *place = &origin->places.list[0];
 	const char *name = strrchr(place->path, '/') + 1;
-	struct cgroup_places others = { 0 };
+	cleanup_places struct cgroup_places others = { 0 };
 	cleanup_free char *directory = NULL;
 	size_t i;
 
@@ -315,7 +314,6 @@ static int refuse_incomparable(const struct targets *targets, const struct targe
 		error_hint(err, "systemctl set-property --runtime %s MemoryAccounting=yes", name);
 	else
 		error_hint(err, "--pid, for each process in it");
-	cgroup_places_free(&others);
 	return -EOPNOTSUPP;
 }
 

@@ -111,7 +111,7 @@ int unit_names(const struct cgroups *cgroups, struct names *names, struct error 
 
 static int no_unit(const struct cgroups *cgroups, const char *unit, struct error *err)
 {
-	struct names names = { 0 };
+	cleanup_names struct names names = { 0 };
 	const char *near = NULL;
 
 	error_set(err, -ENOENT, "--unit '%s': no running unit has this name", unit);
@@ -119,7 +119,6 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 		near = names_nearest(&names, unit);
 	if (near)
 		error_hint(err, "--unit %s", near);
-	names_free(&names);
 	return -ENOENT;
 }
 
@@ -159,7 +158,7 @@ static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
 
 int targets_add_unit(struct targets *targets, const char *name, struct error *err)
 {
-	struct cgroup_places places = { 0 };
+	cleanup_places struct cgroup_places places = { 0 };
 	const struct cgroups *cgroups;
 	cleanup_free char *unit = NULL;
 	int ret;
@@ -173,9 +172,5 @@ int targets_add_unit(struct targets *targets, const char *name, struct error *er
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
 		ret = find_unit_cgroup(cgroups, unit, &places, err);
-	if (ret) {
-		cgroup_places_free(&places);
-		return ret;
-	}
-	return targets_add_places(targets, "--unit", unit, &places, true, err);
+	return ret ?: targets_add_places(targets, "--unit", unit, &places, true, err);
 }
