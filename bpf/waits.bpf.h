@@ -22,20 +22,7 @@ TASK_STORAGE(thread_waits, struct thread_waits);
 /* By number of the node, like the nodes: small halves are parts of one map. */
 MAPPED_ARRAY(node_waits, struct node_waits, 1);
 
-struct waits_half {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct node_waits));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 2);
-	__type(key, u32);
-	__array(values, struct waits_half);
-} waits_halves SEC(".maps");
+ADDED_ARRAYS(waits_halves, waits_half, BPF_F_INNER_MAP, struct node_waits, 1, 2);
 
 /* By target: waits for which there was no node. */
 MAPPED_ARRAY(unplaced_waits, struct node_waits, 1);
