@@ -5,9 +5,10 @@
 set -uo pipefail
 . tests/lib/cli.bash
 
-none="bpfprofil: attach: waiting for --name 'sleeq%%': no process has this name
-bpfprofil: attach: --name 'sleeq%%': did not come within 0.2 s"
-"$bin" attach --name 'sleeq%%' --wait --duration 0.2 -o "$work/none.json" 2>"$work/err"
+nobody=sleeq$$%%
+none="bpfprofil: attach: waiting for --name '$nobody': no process has this name
+bpfprofil: attach: --name '$nobody': did not come within 0.2 s"
+"$bin" attach --name "$nobody" --wait --duration 0.2 -o "$work/none.json" 2>"$work/err"
 [ $? -eq 1 ] && [ "$(sed 's/within .* s/within 0.2 s/' "$work/err")" = "$none" ] && [ ! -e "$work/none.json" ]
 verdict $? attach_wait_in_vain
 expect attach_wait_for_a_pid 2 'bpfprofil: attach: --wait: for a container, unit, name or cgroup, and none is given
