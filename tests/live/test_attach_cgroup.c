@@ -406,8 +406,8 @@ static bool hold_and_let_go(struct live *live, const char *directory)
 	resting = (struct held){ child.pid, burners[0].name };
 	ended = (struct held){ child.pid, burners[1].name };
 	burner_run(&burners[0], 0.5);
-	burner_run(&burners[1], 0.5);
 	cr_assert(eventually(is_held, &resting));
+	burner_run(&burners[1], 0.5);
 	cr_assert(eventually(is_held, &ended));
 	burner_end(&burners[1]);
 	cr_assert(eventually(is_let_go, &ended));
