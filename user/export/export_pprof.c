@@ -13,12 +13,13 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
-#include "export/pprof_stream.h"
 #include "export/resource.h"
 #include "export/samples.h"
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "naming/object_file.h"
+
+#include "pprof.pb-c.h"
 
 #define LABELS_MAX (RESOURCE_ATTRIBUTES_MAX + 4)
 
@@ -39,8 +40,11 @@ static bool new_id(struct pprof_ids *ids, uint32_t number)
 	return true;
 }
 
+/* The file is written part by part: repeated fields are appended to earlier parts. */
 struct pprof_writer {
-	struct pprof_stream out;
+	FILE *stream;
+	struct texts texts; /* number 0 is "", as in pprof; error: the first lack of memory */
+	size_t nr_texts; /* those that were written */
 	const struct samples *samples;
 	bool is_file; /* for pprof itself, which can look up missing lines */
 	const char *target; /* of the current samples, in a file */
@@ -56,19 +60,73 @@ struct pprof_writer {
 	size_t nr_chain, chain_room;
 };
 
+static void pprof_put(struct pprof_writer *pprof, const Pprof__Profile *part)
+{
+	export_message(&part->base, pprof->stream);
+}
+
+/* Returns the number of a text, and writes it before its first use; NULL is "". */
+static int64_t pprof_text(struct pprof_writer *pprof, const char *text)
+{
+	const uint32_t number = texts_add(&pprof->texts, text);
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	if (number < pprof->nr_texts)
+		return number;
+	part.n_string_table = 1;
+	part.string_table = (char **)&pprof->texts.all[number];
+	pprof_put(pprof, &part);
+	pprof->nr_texts++;
+	return number;
+}
+
+/* The host's name by its labels, or else by the kernel, which has the pod's name in a pod. */
+static const char *name_of_host(const struct profile *profile)
+{
+	const struct profile_label *label;
+	size_t i;
+
+	for (i = 0; i < profile->nr_labels; i++) {
+		label = &profile->labels[i];
+		if (!label->host && !label->cgroup && !strcmp(label->key, "host.name"))
+			return label->value;
+	}
+	return profile->host.name;
+}
+
+/*
+ * Writes a first mapping without text: pprof names a profile after the file of its first mapping,
+ * and a whole host would get the name of an arbitrary program.
+ */
+static void put_host(struct pprof_writer *pprof)
+{
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	const char *host = name_of_host(pprof->samples->profile);
+	char name[320];
+
+	snprintf(name, sizeof(name), "all processes of %.255s", host && *host ? host : "hosts");
+	mapping.id = ++pprof->mappings.last;
+	mapping.filename = pprof_text(pprof, name);
+	mapping.has_functions = true;
+	part.n_mapping = 1;
+	part.mapping = &mappings;
+	pprof_put(pprof, &part);
+}
+
 static int64_t text(struct pprof_writer *pprof, uint32_t number)
 {
-	return pprof_text(&pprof->out, pprof->samples->texts.all[number]);
+	return pprof_text(pprof, pprof->samples->texts.all[number]);
 }
 
 static void put_comment(struct pprof_writer *pprof, const char *text)
 {
-	int64_t number = pprof_text(&pprof->out, text);
+	int64_t number = pprof_text(pprof, text);
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
 	part.n_comment = 1;
 	part.comment = &number;
-	pprof_put(&pprof->out, &part);
+	pprof_put(pprof, &part);
 }
 
 /* Ticks outside of bins have no samples. Therefore comments list them. */
@@ -121,14 +179,14 @@ static void need_mapping(struct pprof_writer *pprof, uint32_t number, bool hidde
 		mapping.file_offset = of->text.offset;
 	}
 	mapping.filename = text(pprof, of->file);
-	mapping.build_id = pprof_text(&pprof->out, pprof->samples->values.all[of->build_id]);
+	mapping.build_id = pprof_text(pprof, pprof->samples->values.all[of->build_id]);
 	mapping.has_functions = true;
 	mapping.has_filenames = looked_up;
 	mapping.has_line_numbers = looked_up;
 	mapping.has_inline_frames = looked_up;
 	part.n_mapping = 1;
 	part.mapping = &mappings;
-	pprof_put(&pprof->out, &part);
+	pprof_put(pprof, &part);
 }
 
 /*
@@ -157,7 +215,7 @@ static void need_function(struct pprof_writer *pprof, uint32_t number)
 	function.filename = text(pprof, of->file);
 	part.n_function = 1;
 	part.function = &functions;
-	pprof_put(&pprof->out, &part);
+	pprof_put(pprof, &part);
 }
 
 static int need_place(struct pprof_writer *pprof, uint32_t number)
@@ -194,7 +252,7 @@ static int need_place(struct pprof_writer *pprof, uint32_t number)
 	location.line = all;
 	part.n_location = 1;
 	part.location = &locations;
-	pprof_put(&pprof->out, &part);
+	pprof_put(pprof, &part);
 	return 0;
 }
 
@@ -206,8 +264,8 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 	if (!value || !*value)
 		return;
 	pprof__label__init(label);
-	label->key = pprof_text(&pprof->out, key);
-	label->str = pprof_text(&pprof->out, value);
+	label->key = pprof_text(pprof, key);
+	label->str = pprof_text(pprof, value);
 	sample->n_label++;
 }
 
@@ -266,7 +324,7 @@ static void put_sample(struct pprof_writer *pprof, const struct sample *of)
 	sample.value = numbers;
 	part.n_sample = 1;
 	part.sample = &samples;
-	pprof_put(&pprof->out, &part);
+	pprof_put(pprof, &part);
 }
 
 static int put_samples(struct pprof_writer *pprof, const struct sample_service *service)
@@ -276,7 +334,7 @@ static int put_samples(struct pprof_writer *pprof, const struct sample_service *
 	int ret = 0;
 
 	pprof->own = samples_first_value(pprof->samples, service);
-	for (i = 0; !ret && !ferror(pprof->out.stream) && i < service->nr; i++, sample++) {
+	for (i = 0; !ret && !ferror(pprof->stream) && i < service->nr; i++, sample++) {
 		ret = add_locations(pprof, sample);
 		if (!ret)
 			put_sample(pprof, sample);
@@ -298,11 +356,17 @@ static int put_named(struct pprof_writer *pprof, const struct sample_service *se
 	return ret;
 }
 
-/* A file of one service has its two values; else those of ticks, and of waits if there are any. */
+/*
+ * Writes the types of values, the period, and the time of the profile. A file of one service has
+ * its two values; else those of ticks, and of waits if there are any. CPU time is shown first;
+ * without it, the time of waits.
+ */
 static void put_pprof_head(struct pprof_writer *pprof, const struct sample_service *service,
 			   uint64_t period_ns)
 {
 	const struct samples *samples = pprof->samples;
+	Pprof__ValueType values[SAMPLE_VALUES], *types[SAMPLE_VALUES];
+	Pprof__Profile part = PPROF__PROFILE__INIT;
 	size_t i;
 
 	pprof->first = service ? samples_first_value(samples, service) : SAMPLE_TICKS;
@@ -310,7 +374,20 @@ static void put_pprof_head(struct pprof_writer *pprof, const struct sample_servi
 	for (i = 1; !service && i < samples->nr_services; i++)
 		if (samples_first_value(samples, &samples->services[i]) == SAMPLE_OFF_CPU)
 			pprof->nr_values = SAMPLE_VALUES;
-	pprof_put_head(&pprof->out, samples->profile, period_ns, pprof->first, pprof->nr_values);
+	for (i = 0; i < pprof->nr_values; i++) {
+		types[i] = &values[i];
+		pprof__value_type__init(&values[i]);
+		values[i].type = pprof_text(pprof, sample_value_names[pprof->first + i].type);
+		values[i].unit = pprof_text(pprof, sample_value_names[pprof->first + i].unit);
+	}
+	part.n_sample_type = pprof->nr_values;
+	part.sample_type = types;
+	part.period_type = types[pprof->first == SAMPLE_TICKS];
+	part.default_sample_type = part.period_type->type;
+	part.period = export_clamp(period_ns);
+	part.time_nanos = export_start_ns(samples->profile);
+	part.duration_nanos = export_clamp(samples->profile->duration_ns);
+	pprof_put(pprof, &part);
 }
 
 static int put_services(struct pprof_writer *pprof, const struct sample_service *service)
@@ -322,12 +399,12 @@ static int put_services(struct pprof_writer *pprof, const struct sample_service 
 	put_pprof_head(pprof, service,
 		       profile_target_period(profile, service ? service->target : 0));
 	if (profile_is_of_host(profile) && (!service || !service->cgroup))
-		pprof_put_host(&pprof->out, profile, ++pprof->mappings.last);
+		put_host(pprof);
 	if (service)
 		ret = put_samples(pprof, service);
 	for (i = 1; !service && !ret && i < pprof->samples->nr_services; i++)
 		ret = put_named(pprof, &pprof->samples->services[i]);
-	return ret ? ret : pprof->out.texts.error;
+	return ret ? ret : pprof->texts.error;
 }
 
 /* Whether the file is COMMAND, or the target of its link, as python3.11 of python3. */
@@ -384,7 +461,7 @@ static int put_file(struct pprof_writer *pprof)
 	put_pprof_head(pprof, NULL, samples->profile->sampling.period_ns);
 	put_comments(pprof);
 	if (profile_is_of_host(samples->profile))
-		pprof_put_host(&pprof->out, samples->profile, ++pprof->mappings.last);
+		put_host(pprof);
 	else
 		ret = need_main_file(pprof);
 	for (i = 1; !ret && i < samples->nr_services; i++) {
@@ -396,15 +473,17 @@ static int put_file(struct pprof_writer *pprof)
 					samples->services[i].cgroup;
 		ret = put_samples(pprof, &samples->services[i]);
 	}
-	return ret ? ret : pprof->out.texts.error;
+	return ret ? ret : pprof->texts.error;
 }
 
 static int write_pprof(const struct samples *samples, bool is_file,
 		       const struct sample_service *service, FILE *stream)
 {
-	struct pprof_writer pprof = { .samples = samples, .is_file = is_file };
-	int ret = pprof_stream_begin(&pprof.out, stream);
+	struct pprof_writer pprof = { .samples = samples, .is_file = is_file, .stream = stream };
+	int ret = texts_begin(&pprof.texts);
 
+	if (!ret)
+		pprof_text(&pprof, "");
 	pprof.functions.of = calloc(samples->nr_functions, sizeof(uint32_t));
 	pprof.mappings.of = calloc(samples->nr_mappings, sizeof(uint32_t));
 	pprof.places.of = calloc(samples->nr_places, sizeof(uint32_t));
@@ -416,7 +495,7 @@ static int write_pprof(const struct samples *samples, bool is_file,
 	free(pprof.mappings.of);
 	free(pprof.places.of);
 	free(pprof.chain);
-	pprof_stream_end(&pprof.out);
+	texts_end(&pprof.texts);
 	return ret;
 }
 
