@@ -4,10 +4,128 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export_impl.h"
-#include "export/place_lines.h"
 #include "export/samples_impl.h"
+#include "naming/allowance.h"
+#include "naming/object_file.h"
+#include "profile/profile_rows.h"
 #include "profile/waits_view.h"
+#include "reader/reader.h"
+
+/* --- source lines --- */
+
+/*
+ * Source lines for the rows of a part. The part must be an object, and its file must be readable.
+ */
+struct place_lines {
+	struct source_lines *lines; /* by distinct offset; NULL: none */
+	size_t next;
+	const struct source_line *line; /* of the last row */
+	char why[EXPORT_NOTE_BYTES]; /* the first object without lines, and the reason; "" */
+	size_t others; /* other objects without lines */
+	struct allowance allowance;
+};
+
+/* Collects the object's offsets, ascending, without duplicates. */
+static uint64_t *gather_offsets(struct profile_rows *rows, size_t *nr)
+{
+	const struct profile_row *row;
+	uint64_t *offsets;
+	size_t i = 0;
+
+	*nr = 0;
+	while ((row = profile_rows_next(rows)))
+		*nr += !row->again;
+	profile_rows_restart(rows);
+	offsets = malloc((*nr + 1) * sizeof(*offsets));
+	while (offsets && (row = profile_rows_next(rows))) {
+		if (!row->again)
+			offsets[i++] = row->offset;
+	}
+	profile_rows_restart(rows);
+	return offsets;
+}
+
+static int load_lines_of_file(struct place_lines *lines, const struct profile_object *object,
+			      struct profile_rows *rows, struct error *why)
+{
+	cleanup_fd int fd = object_file_here(object, why);
+	cleanup_free uint64_t *offsets = NULL;
+	struct allowance_use use;
+	size_t nr;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	lines->allowance.seconds = ALLOWANCE_LINES;
+	ret = allowance_begin(&lines->allowance, fd, &use, why);
+	if (ret)
+		return ret;
+	offsets = gather_offsets(rows, &nr);
+	if (!offsets)
+		return error_errno(why, -ENOMEM, "%.256s", object->path);
+	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, nr,
+			   &lines->lines, why);
+	allowance_end(&lines->allowance, &use);
+	return ret;
+}
+
+static void forget_lines(struct place_lines *lines)
+{
+	source_lines_free(lines->lines);
+	lines->lines = NULL;
+	lines->line = NULL;
+	lines->next = 0;
+}
+
+/* Loads the lines of a part. Rows must be at its first row. */
+static void place_lines_load(struct place_lines *lines, struct profile_rows *rows)
+{
+	const struct profile_object *object = &rows->profile->objects[rows->object];
+	struct error why = { 0 };
+
+	forget_lines(lines);
+	/* The vdso has a name but no file. */
+	if (object->kind != PROFILE_FILE || object->path[0] != '/' ||
+	    !load_lines_of_file(lines, object, rows, &why))
+		return;
+	if (lines->why[0])
+		lines->others++;
+	else
+		snprintf(lines->why, sizeof(lines->why), "no source lines of %.200s", why.text);
+}
+
+/*
+ * Returns the line of the part's next row; call it once for each. NULL: DWARF has none. The line is
+ * valid until the next load.
+ */
+static const struct source_line *place_lines_next(struct place_lines *lines,
+						  const struct profile_row *row)
+{
+	if (lines->lines && !row->again) {
+		lines->line = source_lines_at(lines->lines, lines->next++);
+		if (!lines->line->file)
+			lines->line = NULL;
+	}
+	return lines->line;
+}
+
+/* Adds a note on objects without lines, and frees. */
+static void place_lines_end(struct place_lines *lines, const struct export_options *options)
+{
+	forget_lines(lines);
+	allowance_free(&lines->allowance);
+	if (!options->note || !lines->why[0])
+		return;
+	if (lines->others)
+		snprintf(options->note, EXPORT_NOTE_BYTES, "%.220s; nor of %zu more", lines->why,
+			 lines->others);
+	else
+		snprintf(options->note, EXPORT_NOTE_BYTES, "%s", lines->why);
+}
+
+/* --- places --- */
 
 /* The numbers for a histogram; service 0: not looked up yet. */
 struct numbers {
@@ -135,7 +253,7 @@ static int put_part(struct build *build)
 
 	build->whole = profile_rows_extent(&build->rows);
 	if (with_lines)
-		ret = place_lines_load(&build->lines, &build->rows);
+		place_lines_load(&build->lines, &build->rows);
 	while (!ret && (row = profile_rows_next(&build->rows))) {
 		if (with_lines)
 			line = place_lines_next(&build->lines, row);
