@@ -40,13 +40,6 @@ void samples_add(struct samples *samples, const struct sample *sample);
 void samples_add_account(struct samples *samples, const struct profile_weights *weights,
 			 const struct export_options *options);
 
-/*
- * Reduces a service to so many samples, if possible, by folding leaves into their callers. result
- * has room for all of its samples. Returns 0 or -ENOMEM.
- */
-int samples_fold_leaves(const struct samples *samples, const struct sample_service *service,
-			size_t most, struct sample *result, size_t *nr);
-
 /* Call samples_free() in any case. Returns 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct profile *profile);
 
