@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The trees of a report: of all chains, of a function's callers, and of its callees. */
-#include "report/chain_view.h"
+#include "report/context_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,27 @@
 
 /* Limit of rows of callers. Nobody reads more, and they would need gigabytes. */
 #define CALLERS_MAX (1 << 20)
+
+/* Makes the tree that the options select from the tree of all chains. */
+struct chain_view {
+	const struct profile *profile;
+	const struct report_options *options;
+	const struct context_tree *source;
+	const struct report_rows *frames;
+	struct context_tree folded, made;
+	bool *wanted; /* by frame: it matches --callers or --callees */
+	double least; /* nanoseconds that a row needs to be shown */
+};
+
+static bool frame_is_wanted(const struct chain_view *view, uint32_t frame)
+{
+	return frame < view->frames->nr && view->wanted[frame];
+}
+
+static bool context_is_wanted(const struct chain_view *view, uint32_t context)
+{
+	return context && frame_is_wanted(view, view->source->contexts.all[context].frame);
+}
 
 /* The time that counts as 100 %: the profile's for a tree of all, else that of the functions. */
 static double whole_ns(const struct chain_view *view, const struct context_tree *tree)
@@ -38,6 +59,154 @@ static bool is_own(const struct chain_view *view, uint32_t context)
 	if (at->frame == view->frames->nr + FRAME_KERNEL)
 		context = at->parent;
 	return context_is_wanted(view, context);
+}
+
+/* --- recursion: a round of functions that call each other counts once ------------------------- */
+
+/* Limit of functions in a round, as on the page. */
+#define FOLD_PERIOD 8
+
+struct chain_fold {
+	const struct chain_view *view;
+	struct context_tree *folded;
+	uint32_t *images; /* by context: its counterpart in the folded tree, */
+	uint32_t *times; /* and the depth of recursion there, if it was folded */
+	struct context_sum *hidden; /* by context: inclusive ticks in text without rows */
+	bool *counts; /* by context: recursion up to there belongs to a row */
+};
+
+/*
+ * Returns the period if the chain would repeat itself, as in f, g, f and now g: 2; 0: it does not.
+ */
+static uint32_t repeats(const struct chain_tree *tree, uint32_t node, uint32_t frame)
+{
+	uint32_t last[2 * FOLD_PERIOD] = { frame }, nr = 1, period, same;
+
+	for (; node && nr < 2 * FOLD_PERIOD; node = tree->all[node].parent)
+		last[nr++] = tree->all[node].frame;
+	for (period = 1; 2 * period <= nr; period++) {
+		for (same = 0; same < period && last[same] == last[same + period];)
+			same++;
+		if (same == period)
+			return period;
+	}
+	return 0;
+}
+
+static uint32_t climb(const struct chain_tree *tree, uint32_t node, uint32_t levels)
+{
+	while (levels--)
+		node = tree->all[node].parent;
+	return node;
+}
+
+/* For callees, the innermost call of the function is on top. Rounds must not go through it. */
+static bool goes_through_wanted(const struct chain_fold *fold, uint32_t node, uint32_t period)
+{
+	const struct chain_tree *tree = &fold->folded->contexts;
+
+	if (fold->view->options->tree != TREE_CALLEES)
+		return false;
+	for (; period--; node = tree->all[node].parent)
+		if (frame_is_wanted(fold->view, tree->all[node].frame))
+			return true;
+	return false;
+}
+
+/* Sets the image of a context whose parent has one. */
+static int enter(struct chain_fold *fold, uint32_t context)
+{
+	const struct chain_tree *tree = &fold->folded->contexts;
+	const struct chain_context *contexts = fold->view->source->contexts.all;
+	const uint32_t above = fold->images[contexts[context].parent];
+	const uint32_t frame = contexts[context].frame;
+	const uint32_t period = repeats(tree, above, frame);
+	uint32_t last = contexts[context].parent;
+
+	fold->times[context] = 1;
+	if (!period || (period > 1 && goes_through_wanted(fold, above, period))) {
+		fold->images[context] = context_tree_child(fold->folded, above, frame);
+		return fold->images[context] ? 0 : -ENOMEM;
+	}
+	fold->images[context] = climb(tree, above, period - 1);
+	while (fold->images[last] != fold->images[context])
+		last = contexts[last].parent;
+	fold->times[context] = fold->times[last] + 1;
+	return 0;
+}
+
+/* Adds the sum of a context to its image. */
+static void count(struct chain_fold *fold, uint32_t context)
+{
+	const struct context_sum *from = &fold->view->source->sums[context];
+	struct context_sum sum = { .ticks = from->ticks, .ns = from->ns, .squares = from->squares };
+	struct context_sum *to = &fold->folded->sums[fold->images[context]];
+
+	if (fold->hidden[context].inclusive_ticks) {
+		sum.inclusive_ticks = fold->hidden[context].inclusive_ticks;
+		sum.inclusive_ns = fold->hidden[context].inclusive_ns;
+	}
+	context_sum_add(to, &sum);
+	if (fold->counts[context] && fold->times[context] > 1 &&
+	    fold->times[context] > to->recursion)
+		to->recursion = fold->times[context];
+}
+
+/* Finds inclusive ticks that neither the context itself nor those below it have. */
+static void find_hidden(struct chain_fold *fold)
+{
+	const struct context_tree *source = fold->view->source;
+	struct context_sum *at, *above;
+	size_t i;
+
+	for (i = source->contexts.nr; i-- > 1;) {
+		at = &fold->hidden[i];
+		above = &fold->hidden[source->contexts.all[i].parent];
+		at->inclusive_ticks += source->sums[i].inclusive_ticks - source->sums[i].ticks;
+		at->inclusive_ns += source->sums[i].inclusive_ns - source->sums[i].ns;
+		above->inclusive_ticks -= source->sums[i].inclusive_ticks;
+		above->inclusive_ns -= source->sums[i].inclusive_ns;
+	}
+}
+
+/* For callers, only recursion that led to a wanted function belongs to a row. */
+static void find_counting(struct chain_fold *fold)
+{
+	const struct chain_view *view = fold->view;
+	size_t i;
+
+	for (i = view->source->contexts.nr; i-- > 1;) {
+		fold->counts[i] |= view->options->tree != TREE_CALLERS ||
+				   context_is_wanted(view, (uint32_t)i);
+		fold->counts[view->source->contexts.all[i].parent] |= fold->counts[i];
+	}
+}
+
+/*
+ * Makes the tree of all chains with recursion folded. Where a round of functions repeats, the chain
+ * continues in its first round. Direct callers and callees stay the same below it. 0 or -ENOMEM.
+ */
+static int chain_fold(const struct chain_view *view, struct context_tree *folded)
+{
+	const size_t nr = view->source->contexts.nr;
+	cleanup_free uint32_t *images = calloc(nr + 1, sizeof(*images));
+	cleanup_free uint32_t *times = calloc(nr + 1, sizeof(*times));
+	cleanup_free struct context_sum *hidden = calloc(nr + 1, sizeof(*hidden));
+	cleanup_free bool *counts = calloc(nr + 1, sizeof(*counts));
+	struct chain_fold fold = { view, folded, images, times, hidden, counts };
+	uint32_t i;
+
+	if (!images || !times || !hidden || !counts)
+		return -ENOMEM;
+	find_hidden(&fold);
+	find_counting(&fold);
+	for (i = 1; i < nr; i++) {
+		if (enter(&fold, i))
+			return -ENOMEM;
+		count(&fold, i);
+	}
+	context_tree_include(folded);
+	return 0;
 }
 
 /* --- callers ---------------------------------------------------------------------------------- */
@@ -226,6 +395,198 @@ static int make_callees(struct chain_view *view)
 	return add_self(view);
 }
 
+/* --- the direct callers and callees of a function --------------------------------------------- */
+
+/* Frames above FRAME_CUT stand for the causes of a cut. */
+static const char *frame_name(uint32_t frame)
+{
+	if (frame == FRAME_KERNEL)
+		return PROFILE_KERNEL_FRAME;
+	if (frame == FRAME_FIRST)
+		return "[nothing: it is the first frame]";
+	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
+}
+
+/* Makes the row of a frame with these ticks. */
+static struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
+				   const struct context_sum *sum)
+{
+	struct report_row row = { .abstract = true };
+
+	if (frame < frames->nr)
+		row = frames->rows[frame];
+	else
+		row.name = frame_name(frame - (uint32_t)frames->nr);
+	row.ticks = sum->ticks;
+	row.ns = sum->ns;
+	row.inclusive_ticks = sum->inclusive_ticks;
+	row.inclusive_ns = sum->inclusive_ns;
+	row.squares = sum->squares;
+	row.inclusive_squares = sum->inclusive_squares;
+	row.recursion = sum->recursion;
+	row.inlined = 0;
+	return row;
+}
+
+/* By frame: the wanted functions' sums by caller, and by callee. */
+struct frame_sums {
+	struct context_sum *callers, *callees;
+};
+
+static void add_inclusive(struct context_sum *sum, uint64_t ticks, double ns)
+{
+	sum->inclusive_ticks += ticks;
+	sum->inclusive_ns += ns;
+}
+
+/* below: by context, its ticks and those below, down to the next wanted function. */
+static void sum_neighbours(const struct chain_view *view, struct context_sum *below,
+			   uint8_t *within, struct frame_sums *sums)
+{
+	const struct chain_context *contexts = view->source->contexts.all;
+	const struct context_sum *sum = view->source->sums;
+	const size_t nr = view->source->contexts.nr, first = view->frames->nr;
+	size_t i;
+
+	for (i = nr; i-- > 1;) {
+		add_inclusive(&below[i], sum[i].ticks, sum[i].ns);
+		if (!context_is_wanted(view, i))
+			context_sum_add(&below[contexts[i].parent], &below[i]);
+	}
+	for (i = 1; i < nr; i++) {
+		const uint32_t parent = contexts[i].parent;
+		const bool wanted = context_is_wanted(view, i);
+
+		within[i] = within[parent] || wanted;
+		if (wanted && !within[parent])
+			add_inclusive(&sums->callers[parent ? contexts[parent].frame :
+							      first + FRAME_FIRST],
+				      sum[i].inclusive_ticks, sum[i].inclusive_ns);
+		if (wanted)
+			add_inclusive(&sums->callees[first + FRAME_SELF], sum[i].ticks, sum[i].ns);
+		else if (context_is_wanted(view, parent))
+			add_inclusive(&sums->callees[contexts[i].frame], below[i].inclusive_ticks,
+				      below[i].inclusive_ns);
+	}
+}
+
+/* Appends a row for each frame with ticks, hottest first. */
+static int put_neighbours(const struct report_rows *frames, const struct context_sum *sums,
+			  size_t nr, struct report_rows *made)
+{
+	struct report_rows part = { 0 };
+	struct report_row row;
+	int ret = 0;
+	uint32_t i;
+
+	for (i = 0; !ret && i < nr; i++) {
+		row = chain_row(frames, i, &sums[i]);
+		ret = row.inclusive_ticks ? rows_add(&part, &row) : 0;
+	}
+	rows_sort(&part, true, 0);
+	for (i = 0; !ret && i < part.nr; i++)
+		ret = rows_add(made, &part.rows[i]);
+	free(part.rows);
+	return ret;
+}
+
+/* Adds the row of the function. If several match, they share a row with the given name. */
+static int put_chosen(const struct chain_view *view, struct report_rows *made)
+{
+	const struct context_tree *tree = &view->made;
+	struct report_row row = { 0 };
+	size_t i, nr = 0;
+
+	for (i = 1; i < tree->contexts.nr; i++) {
+		struct context_sum sum = tree->sums[i];
+
+		if (tree->contexts.all[i].parent)
+			continue;
+		add_inclusive(&sum, row.inclusive_ticks, row.inclusive_ns);
+		row = chain_row(view->frames, tree->contexts.all[i].frame, &sum);
+		nr++;
+	}
+	if (nr > 1) {
+		row.name = view->options->function;
+		row.abstract = true;
+		row.recursion = 0;
+	}
+	return rows_add(made, &row);
+}
+
+/* Sets the neighbours of the wanted functions, once their callers were made. 0 or -ENOMEM. */
+static int chain_neighbours(const struct chain_view *view, struct report_rows *rows)
+{
+	const size_t room = view->source->contexts.nr + 1;
+	const size_t nr = view->frames->nr + FRAME_CUT + WALK_END_COUNT + 1;
+	cleanup_free struct context_sum *below = calloc(room, sizeof(*below));
+	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
+	cleanup_free struct context_sum *callers = calloc(nr, sizeof(*callers));
+	cleanup_free struct context_sum *callees = calloc(nr, sizeof(*callees));
+	struct frame_sums sums = { callers, callees };
+	struct report_rows made = { 0 };
+	int ret;
+
+	if (!below || !within || !callers || !callees)
+		return -ENOMEM;
+	sum_neighbours(view, below, within, &sums);
+	ret = put_neighbours(rows, callers, nr, &made);
+	rows->nr_callers = made.nr;
+	if (!ret)
+		ret = put_chosen(view, &made);
+	if (!ret)
+		ret = put_neighbours(rows, callees, nr, &made);
+	rows->neighbours = made.rows;
+	rows->nr_neighbours = made.nr;
+	return ret;
+}
+
+static struct context_sum sum_of_row(const struct report_row *row)
+{
+	return (struct context_sum){ .ticks = row->ticks,
+				     .ns = row->ns,
+				     .squares = row->squares,
+				     .inclusive_ticks = row->inclusive_ticks,
+				     .inclusive_ns = row->inclusive_ns,
+				     .inclusive_squares = row->inclusive_squares };
+}
+
+/* Puts each function on top with its own sums; ids gets the context of each call below it. */
+static int find_calls(struct chain_view *view, uint32_t *ids)
+{
+	const struct chain_tree *contexts = &view->source->contexts;
+	const size_t nr = view->frames->nr;
+	uint32_t i, at;
+
+	for (i = 0; i < nr; i++) {
+		at = context_tree_child(&view->made, 0, i);
+		if (!at)
+			return -ENOMEM;
+		view->made.sums[at] = sum_of_row(&view->frames->rows[i]);
+	}
+	for (i = 0; i < contexts->nr; i++) {
+		ids[i] = NO_ROW;
+		if (!i || !contexts->all[i].parent || contexts->all[i].frame >= nr)
+			continue;
+		at = context_tree_child(&view->made, 0, contexts->all[i].frame);
+		ids[i] = context_tree_child(&view->made, at,
+					    contexts->all[contexts->all[i].parent].frame);
+		if (!ids[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes the tree of all functions and their direct callers. 0 or -ENOMEM. */
+static int chain_calls(struct chain_view *view)
+{
+	cleanup_free uint32_t *ids = calloc(view->source->contexts.nr + 1, sizeof(*ids));
+	int ret = ids ? find_calls(view, ids) : -ENOMEM;
+
+	return ret ? ret :
+		     context_tree_sum(view->source, ids, view->made.contexts.nr, view->made.sums);
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 struct shown_context {
@@ -357,36 +718,6 @@ static struct tree_level begin_children(struct tree_writer *writer, uint32_t con
 	}
 	level.branch = level.nr_remaining > 1;
 	return level;
-}
-
-/* Frames above FRAME_CUT stand for the causes of a cut. */
-static const char *frame_name(uint32_t frame)
-{
-	if (frame == FRAME_KERNEL)
-		return PROFILE_KERNEL_FRAME;
-	if (frame == FRAME_FIRST)
-		return "[nothing: it is the first frame]";
-	return frame == FRAME_SELF ? "[self]" : profile_cut_names[frame - FRAME_CUT];
-}
-
-struct report_row chain_row(const struct report_rows *frames, uint32_t frame,
-			    const struct context_sum *sum)
-{
-	struct report_row row = { .abstract = true };
-
-	if (frame < frames->nr)
-		row = frames->rows[frame];
-	else
-		row.name = frame_name(frame - (uint32_t)frames->nr);
-	row.ticks = sum->ticks;
-	row.ns = sum->ns;
-	row.inclusive_ticks = sum->inclusive_ticks;
-	row.inclusive_ns = sum->inclusive_ns;
-	row.squares = sum->squares;
-	row.inclusive_squares = sum->inclusive_squares;
-	row.recursion = sum->recursion;
-	row.inlined = 0;
-	return row;
 }
 
 static int put_context(struct tree_writer *writer, uint32_t context, const struct tree_level *level,
