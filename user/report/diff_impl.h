@@ -3,7 +3,6 @@
 #define BPFPROFIL_DIFF_IMPL_H
 
 #include "report/diff.h"
-#include "report/noise.h"
 #include "report/rows.h"
 #include "symbol/string_set.h"
 
@@ -41,24 +40,5 @@ int diff_match_lines(struct diff *diff, struct error *err);
  * has. The row needs an object and a name.
  */
 struct diff_row diff_row_of_text(const struct diff_profile *side, const struct report_row *row);
-
-/* Makes the rows of both sides, sorted by place. 0 or -ENOMEM. */
-int diff_fill_rows(struct diff *diff);
-int diff_compare_place(const void *left, const void *right);
-
-/* The row's ticks and all ticks, for the test of noise. */
-struct noise_counts diff_count_row(const struct diff_text *text, const struct diff_row *row);
-
-/*
- * Whether seconds can be compared. Attached profiles may cover different times, and sampled seconds
- * have noise.
- */
-bool diff_is_of_runs(const struct diff *diff);
-
-/*
- * Ranks functions or calls, sorted by place, so that rows that only pass a change on come after its
- * cause. 0 or -ENOMEM.
- */
-int diff_rank(struct diff *diff);
 
 #endif
