@@ -7,7 +7,6 @@
 
 #include "bpfprofil/version.h"
 #include "base/util.h"
-#include "profile/profile_fold.h"
 #include "profile/profile_head.h"
 #include "profile/profile_members.h"
 #include "profile/waits.h"

@@ -59,6 +59,12 @@ size_t profile_elements(const struct profile *profile);
  */
 int profile_fold(struct profile *profile);
 
+/* The indices from the first on; the caller frees them. NULL: out of memory. */
+uint32_t *profile_indices_from(size_t first, size_t nr);
+
+/* Gives all lists the new index of each target and object. */
+void profile_renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects);
+
 /*
  * Combines files of one path and build id, as five containers of an image have them, so that a
  * function is one row. -ENOMEM: the profile is valid, but may have duplicates.

@@ -74,6 +74,9 @@ int profile_wait_class_compare(const void *left, const void *right);
 /* The index of the class of runnable time; nr_classes: there is none. */
 uint32_t profile_waits_runnable(const struct profile_waits *waits);
 
+/* Folds the waits of a profile, whose targets and objects have their new indices. 0 or -ENOMEM. */
+int profile_waits_fold(struct profile_waits *waits);
+
 /* Checks a profile's waits, which must exist. name is the file's. -EBADMSG or -ENOMEM. */
 int profile_waits_check(const struct profile *profile, const char *name, struct error *err);
 

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "host/engine/store_impl.h"
 #include "host/engine/wait_classes.h"
-#include "profile/profile_fold.h"
+#include "profile/waits.h"
 
 /*
  * In the store, the first node of a chain below a root is its class. In the profile the class and
