@@ -11,7 +11,6 @@
 #include "bytes.h"
 #include "elf/elf_image.h"
 #include "report/annotate.h"
-#include "report/annotate_write.h"
 #include "symbol/symbol.h"
 
 enum { BINS = 40 };

@@ -3,7 +3,6 @@
 #define TEST_ANNOTATE_FIXTURE_H
 
 #include "report/annotate.h"
-#include "report/annotate_write.h"
 
 /*
  * A program whose every instruction is known, in the folder of test_symbol_fixture.h, and a profile

@@ -9,7 +9,6 @@
 #include "base/output.h"
 #include "base/util.h"
 #include "report/annotate.h"
-#include "report/annotate_write.h"
 #include "report/html.h"
 #include "profile/waits.h"
 #include "profile/waits_view.h"

@@ -70,29 +70,6 @@ static int check_kernel(struct annotating *work, struct error *err)
 			       function->offset);
 }
 
-static int compare_offsets(const void *left, const void *right)
-{
-	return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
-}
-
-void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr)
-{
-	struct symbol_wanted wanted = { .ranges = calloc(nr + 1, sizeof(*wanted.ranges)) };
-	size_t i;
-
-	SORT(offsets, nr, compare_offsets);
-	for (i = 0; wanted.ranges && i < nr; i++)
-		if ((!i || offsets[i] != offsets[i - 1]) && offsets[i] < UINT64_MAX)
-			wanted.ranges[wanted.nr++] =
-				(struct symbol_range){ offsets[i], offsets[i] + 1 };
-	object_symbols_release(work->request->opener, work->symbols);
-	work->symbols = NULL;
-	if (wanted.ranges)
-		object_symbols_load(annotated_object(work), work->annotation->object,
-				    work->request->opener, &wanted, &work->symbols, NULL);
-	free(wanted.ranges);
-}
-
 /*
  * Opens the object and its symbols. Fails if the object has changed; if it is missing, no_code says
  * why.

@@ -16,8 +16,8 @@
 
 /*
  * Annotates a function: for each instruction, its ticks, its source line, and its jump target.
- * annotation_build() reads the profile and the files that ran, and prints nothing. annotate_write.h
- * and the live view show the result.
+ * annotation_build() reads the profile and the files that ran, and prints nothing.
+ * annotation_write() and the live view show the result.
  */
 
 struct annotation_request {

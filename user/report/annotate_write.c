@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Writes an annotated function: in order or hottest first, as text, CSV or JSON. */
-#include "report/annotate_write.h"
+#include "report/annotation.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "profile/profile.h"
+#include "report/report_options.h"
 #include "symbol/string_set.h"
 
-/* The result of annotation_build(), and its drawing. */
+/* The result of annotation_build(), its drawing, and its formats. */
 
 #define ANNOTATION_NONE SIZE_MAX
 
@@ -106,5 +108,28 @@ double annotation_of_profile(const struct annotation *annotation, uint64_t ticks
  */
 #define ANNOTATION_ARROWS_MAX (4 * (ANNOTATION_LANES + 1))
 size_t annotation_arrows(const struct annotation *annotation, size_t row, bool between, char *text);
+
+/*
+ * Marks the `limit` hottest rows (0: every row), those that share ticks with them, and `context`
+ * rows before and after each; the caller frees the array. NULL: out of memory.
+ */
+bool *annotation_choose(const struct annotation *annotation, uint64_t limit, size_t context);
+
+/* The inlined function that a row belongs to; NULL: the row is the function's own. */
+const char *annotation_inlined(const struct annotation *annotation,
+			       const struct annotation_row *row);
+
+/* How annotation_write() writes it. */
+struct annotation_view {
+	enum report_format format;
+	bool hot; /* hottest first, instead of in the order of the text */
+	uint64_t limit; /* only the N hottest, with their surroundings in text order; 0: all */
+	bool color;
+	unsigned int width; /* columns that rows may have; 0: nothing is cut */
+};
+
+/* Returns 0, or -ENOMEM before anything is written. */
+int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
+		     FILE *out);
 
 #endif

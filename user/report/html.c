@@ -13,7 +13,6 @@
 #include "profile/profile_chains.h"
 #include "profile/profile_weights.h"
 #include "report/annotate.h"
-#include "report/annotate_write.h"
 #include "report/html_callers.h"
 #include "report/report.h"
 #include "report/render.h"

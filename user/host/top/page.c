@@ -10,7 +10,6 @@
 #include "base/util.h"
 #include "host/top/key.h"
 #include "report/annotate.h"
-#include "report/annotate_write.h"
 
 void top_page_open(struct top_page *page, char *text, char *hot_text)
 {
