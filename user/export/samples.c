@@ -37,100 +37,87 @@ static uint32_t append_element(struct samples *samples, void **array, size_t *nr
 	return (uint32_t)(*nr)++;
 }
 
-static int widen(struct sample_index *index)
-{
-	const size_t room = index->room ? index->room * 2 : 64;
-	struct sample_slot *slots = calloc(room, sizeof(*slots));
-	size_t i, at;
-
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < index->room; i++) {
-		if (!index->slots[i].number)
-			continue;
-		for (at = index->slots[i].hash & (room - 1); slots[at].number;)
-			at = (at + 1) & (room - 1);
-		slots[at] = index->slots[i];
-	}
-	free(index->slots);
-	index->slots = slots;
-	index->room = room;
-	return 0;
-}
-
-/* Whether the entry with this number is the wanted one. */
-typedef bool (*same_entry)(const struct samples *samples, uint32_t number, const void *wanted);
-
-/* Returns the slot of an entry, with number 0 if it is new. NULL: out of memory. */
-static struct sample_slot *slot_of(struct samples *samples, struct sample_index *index,
-				   uint64_t hash, same_entry same, const void *wanted)
-{
-	const uint32_t folded = (uint32_t)(hash ^ hash >> 32);
-	struct sample_slot *slot;
-	size_t at;
-
-	if (index->nr >= index->room / 2 && widen(index)) {
-		samples_fail(samples);
-		return NULL;
-	}
-	for (at = folded & (index->room - 1);; at = (at + 1) & (index->room - 1)) {
-		slot = &index->slots[at];
-		if (!slot->number)
-			break;
-		if (slot->hash == folded && same(samples, slot->number, wanted))
-			return slot;
-	}
-	slot->hash = folded;
-	index->nr++;
-	return slot;
-}
-
-/* An entry of plain numbers, identified by its first `key` bytes. */
-struct plain_entry {
-	const void *table;
+/* A table whose entries differ. Number 0 is not in its index. */
+struct sample_table {
+	void **all;
+	size_t *nr, *room;
 	size_t size; /* of an entry */
-	const void *entry;
-	size_t key;
+	struct hash_index *index;
+	uint64_t (*hash)(const struct samples *samples, const void *entry);
+	bool (*same)(const struct samples *samples, const void *a, const void *b);
 };
 
-static bool same_plain(const struct samples *samples, uint32_t number, const void *wanted)
+static uint32_t *slot_of(const struct samples *samples, const struct sample_table *table,
+			 const void *entry)
 {
-	const struct plain_entry *plain = wanted;
-
-	(void)samples;
-	return !memcmp((const char *)plain->table + number * plain->size, plain->entry, plain->key);
+	return HASH_SLOT(table->index, table->hash(samples, entry), i,
+			 table->same(samples, (char *)*table->all + i * table->size, entry));
 }
 
-/* Returns the number of such an entry, and adds it if it is new. */
-#define NUMBER(samples, table, key, entry)                                                         \
-	({                                                                                         \
-		const struct plain_entry plain = { (samples)->table, sizeof(entry), &(entry),      \
-						   key };                                          \
-		struct sample_slot *slot = slot_of(samples, &(samples)->table##_index,             \
-						   hash_bytes(HASH_BEGIN, &(entry), key),          \
-						   same_plain, &plain);                            \
-		if (slot && !slot->number)                                                         \
-			slot->number = APPEND(samples, table, entry);                              \
-		slot ? slot->number : 0;                                                           \
-	})
+/* Returns the number of an entry, which is added if it is new; 0: out of memory. */
+static uint32_t number_of(struct samples *samples, const struct sample_table *table,
+			  const void *entry)
+{
+	int ret = hash_index_reserve(table->index, *table->nr + 1);
+	uint32_t *slot, number;
+	size_t i;
+
+	for (i = 1; ret > 0 && i < *table->nr; i++)
+		*slot_of(samples, table, (char *)*table->all + i * table->size) = (uint32_t)i + 1;
+	if (ret < 0) {
+		samples_fail(samples);
+		return 0;
+	}
+	slot = slot_of(samples, table, entry);
+	if (*slot)
+		return *slot - 1;
+	number = append_element(samples, table->all, table->nr, table->room, entry, table->size);
+	*slot = number ? number + 1 : 0;
+	return number;
+}
+
+/* The same, for a table whose functions are hash_KIND() and same_KIND(). */
+#define NUMBER(samples, member, kind, entry)                                                       \
+	number_of((samples),                                                                       \
+		  &(struct sample_table){ (void **)&(samples)->member, &(samples)->nr_##member,    \
+					  &(samples)->member##_room, sizeof(*(samples)->member),   \
+					  &(samples)->member##_index, hash_##kind, same_##kind },  \
+		  (entry))
+
+/* Entries of plain numbers are identified by their first bytes. */
+#define PLAIN_ENTRY(kind, key)                                                                     \
+	static uint64_t hash_##kind(const struct samples *samples, const void *entry)              \
+	{                                                                                          \
+		(void)samples;                                                                     \
+		return hash_bytes(HASH_BEGIN, entry, key);                                         \
+	}                                                                                          \
+	static bool same_##kind(const struct samples *samples, const void *a, const void *b)       \
+	{                                                                                          \
+		(void)samples;                                                                     \
+		return !memcmp(a, b, key);                                                         \
+	}
+
+PLAIN_ENTRY(function, sizeof(struct sample_function))
+PLAIN_ENTRY(mapping, offsetof(struct sample_mapping, object))
+PLAIN_ENTRY(process, sizeof(struct sample_process))
 
 uint32_t samples_function(struct samples *samples, const char *name, const char *file)
 {
-	struct sample_function function = { .name = texts_add(&samples->texts, name),
-					    .file = texts_add(&samples->texts, file) };
+	const struct sample_function function = { .name = texts_add(&samples->texts, name),
+						  .file = texts_add(&samples->texts, file) };
 
-	return NUMBER(samples, functions, sizeof(function), function);
+	return NUMBER(samples, functions, function, &function);
 }
 
 uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
 			    const struct profile_text *text, uint32_t object)
 {
-	struct sample_mapping mapping = { .file = texts_add(&samples->texts, path),
-					  .build_id = texts_add(&samples->values, build_id),
-					  .text = *text,
-					  .object = object };
+	const struct sample_mapping mapping = { .file = texts_add(&samples->texts, path),
+						.build_id = texts_add(&samples->values, build_id),
+						.text = *text,
+						.object = object };
 
-	return NUMBER(samples, mappings, offsetof(struct sample_mapping, object), mapping);
+	return NUMBER(samples, mappings, mapping, &mapping);
 }
 
 uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text)
@@ -142,10 +129,10 @@ uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct 
 
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name)
 {
-	struct sample_process process = { .pid = texts_add(&samples->values, pid),
-					  .name = texts_add(&samples->values, name) };
+	const struct sample_process process = { .pid = texts_add(&samples->values, pid),
+						.name = texts_add(&samples->values, name) };
 
-	return NUMBER(samples, processes, sizeof(process), process);
+	return NUMBER(samples, processes, process, &process);
 }
 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram)
@@ -159,33 +146,37 @@ uint32_t samples_process(struct samples *samples, const struct profile_histogram
 	return samples_process_of(samples, pid, histogram->process);
 }
 
-static bool same_service(const struct samples *samples, uint32_t number, const void *wanted)
+static uint64_t hash_service(const struct samples *samples, const void *entry)
 {
-	const struct sample_service *a = &samples->services[number], *b = wanted;
+	const struct sample_service *service = entry;
+	const char *cgroup = service->cgroup ?: "";
 
+	(void)samples;
+	return hash_bytes(hash_bytes(HASH_BEGIN, &service->target, sizeof(service->target)), cgroup,
+			  strlen(cgroup));
+}
+
+static bool same_service(const struct samples *samples, const void *left, const void *right)
+{
+	const struct sample_service *a = left, *b = right;
+
+	(void)samples;
 	return a->target == b->target && !compare_text(a->cgroup, b->cgroup);
 }
 
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup)
 {
 	struct sample_service service = { .target = target };
-	struct sample_slot *slot;
-	uint64_t hash;
 
 	service.cgroup = cgroup ? cgroup : samples->profile->targets[target].cgroup;
 	if (service.cgroup && !*service.cgroup)
 		service.cgroup = NULL;
-	hash = hash_bytes(HASH_BEGIN, &target, sizeof(target));
-	if (service.cgroup)
-		hash = hash_bytes(hash, service.cgroup, strlen(service.cgroup));
-	slot = slot_of(samples, &samples->services_index, hash, same_service, &service);
-	if (slot && !slot->number)
-		slot->number = APPEND(samples, services, service);
-	return slot ? slot->number : 0;
+	return NUMBER(samples, services, service, &service);
 }
 
-uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
-			   const struct sample_line *lines)
+/* The place with its lines, which are appended. */
+static struct sample_place with_lines(struct samples *samples, const struct sample_place *place,
+				      const struct sample_line *lines)
 {
 	struct sample_place added = *place;
 	size_t i;
@@ -193,49 +184,49 @@ uint32_t samples_new_place(struct samples *samples, const struct sample_place *p
 	added.first = samples->nr_lines;
 	for (i = 0; i < place->nr; i++)
 		APPEND(samples, lines, lines[i]);
+	return added;
+}
+
+uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
+			   const struct sample_line *lines)
+{
+	const struct sample_place added = with_lines(samples, place, lines);
+
 	return APPEND(samples, places, added);
 }
 
-struct wanted_place {
-	const struct sample_place *place;
-	const struct sample_line *lines;
-	bool exact; /* compare the address too */
-};
-
-static bool same_place(const struct samples *samples, uint32_t number, const void *wanted)
+static uint64_t hash_place(const struct samples *samples, const void *entry)
 {
-	const struct wanted_place *to = wanted;
-	const struct sample_place *a = &samples->places[number], *b = to->place;
+	const struct sample_place *place = entry;
+	const uint64_t key[] = { place->mapping, place->kind,
+				 samples->exact_places ? place->address : 0 };
 
-	return a->mapping == b->mapping && a->kind == b->kind && a->nr == b->nr &&
-	       (!to->exact || a->address == b->address) &&
-	       !memcmp(&samples->lines[a->first], to->lines, a->nr * sizeof(*to->lines));
+	return hash_bytes(hash_bytes(HASH_BEGIN, key, sizeof(key)), &samples->lines[place->first],
+			  place->nr * sizeof(*samples->lines));
 }
 
-static uint32_t find_place(struct samples *samples, const struct wanted_place *wanted)
+static bool same_place(const struct samples *samples, const void *left, const void *right)
 {
-	const struct sample_place *place = wanted->place;
-	const uint64_t key[] = { place->mapping, place->kind, wanted->exact ? place->address : 0 };
-	uint64_t hash = hash_bytes(HASH_BEGIN, key, sizeof(key));
-	struct sample_slot *slot;
+	const struct sample_place *a = left, *b = right;
 
-	hash = hash_bytes(hash, wanted->lines, place->nr * sizeof(*wanted->lines));
-	slot = slot_of(samples, &samples->places_index, hash, same_place, wanted);
-	if (slot && !slot->number)
-		slot->number = samples_new_place(samples, place, wanted->lines);
-	return slot ? slot->number : 0;
+	return a->mapping == b->mapping && a->kind == b->kind && a->nr == b->nr &&
+	       (!samples->exact_places || a->address == b->address) &&
+	       !memcmp(&samples->lines[a->first], &samples->lines[b->first],
+		       a->nr * sizeof(*samples->lines));
 }
 
 uint32_t samples_place(struct samples *samples, const struct sample_place *place,
 		       const struct sample_line *lines)
 {
-	return find_place(samples, &(struct wanted_place){ place, lines, false });
-}
+	const struct sample_place wanted = with_lines(samples, place, lines);
+	uint32_t number = 0;
 
-uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
-			     const struct sample_line *lines)
-{
-	return find_place(samples, &(struct wanted_place){ place, lines, true });
+	if (!samples->error)
+		number = NUMBER(samples, places, place, &wanted);
+	/* Another place has these lines already. */
+	if (!number || samples->places[number].first != wanted.first)
+		samples->nr_lines = wanted.first;
+	return number;
 }
 
 void samples_add(struct samples *samples, const struct sample *sample)

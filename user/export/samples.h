@@ -71,16 +71,6 @@ struct sample_service {
 	size_t nr;
 };
 
-/* Finds entries of a table by their contents. */
-struct sample_index {
-	struct sample_slot {
-		uint32_t number; /* 0: free */
-		uint32_t hash;
-	} * slots;
-	size_t nr;
-	size_t room; /* a power of two */
-};
-
 struct samples {
 	const struct profile *profile; /* of waits, a view with their targets */
 	struct waits_view *view; /* owns that; NULL: it is the profile of the caller */
@@ -89,21 +79,21 @@ struct samples {
 	struct texts values; /* all other texts */
 	struct sample_function *functions;
 	size_t nr_functions, functions_room;
-	struct sample_index functions_index;
+	struct hash_index functions_index;
 	struct sample_line *lines;
 	size_t nr_lines, lines_room;
 	struct sample_mapping *mappings;
 	size_t nr_mappings, mappings_room;
-	struct sample_index mappings_index;
+	struct hash_index mappings_index;
 	struct sample_place *places;
 	size_t nr_places, places_room;
-	struct sample_index places_index;
+	struct hash_index places_index;
 	struct sample_process *processes;
 	size_t nr_processes, processes_room;
-	struct sample_index processes_index;
+	struct hash_index processes_index;
 	struct sample_service *services;
 	size_t nr_services, services_room;
-	struct sample_index services_index;
+	struct hash_index services_index;
 	struct sample *all; /* sorted by service; without duplicates */
 	size_t nr, room;
 	struct chain_tree callers; /* frames are numbers of places */
@@ -114,6 +104,7 @@ struct samples {
 	 * where the kernel is.
 	 */
 	bool hides_kernel;
+	bool exact_places; /* places with one address only are equal */
 	int error; /* -ENOMEM */
 };
 

@@ -45,6 +45,7 @@ static int copy_begin(struct copy *copy, struct samples *to, const struct sample
 {
 	int ret = samples_begin(to, from->profile);
 
+	to->exact_places = true;
 	*copy = (struct copy){ .to = to,
 			       .from = from,
 			       .functions = numbers_new(from->nr_functions),
@@ -121,7 +122,7 @@ static uint32_t copy_place(struct copy *copy, uint32_t number)
 		lines[i].function = copy_function(copy, lines[i].function);
 	}
 	place.mapping = copy_mapping(copy, place.mapping);
-	return copy->places[number] = samples_exact_place(copy->to, &place, lines);
+	return copy->places[number] = samples_place(copy->to, &place, lines);
 }
 
 /* Recursion is at most PROFILE_CHAIN_DEPTH deep. */
@@ -166,7 +167,7 @@ static uint32_t coarser_place(struct copy *copy, uint32_t number, enum level lev
 	}
 	place.address = place.start;
 	place.mapping = copy_mapping(copy, of->mapping);
-	return samples_exact_place(copy->to, &place, &line);
+	return samples_place(copy->to, &place, &line);
 }
 
 static void copy_sample(struct copy *copy, const struct sample *sample, enum level level)

@@ -20,11 +20,9 @@ uint32_t samples_mapping_of(struct samples *samples, const char *path, const cha
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name);
 
 /*
- * samples_place() compares lines, whatever the address. samples_exact_place() compares both.
- * samples_new_place() adds a place that must be new.
+ * samples_place() compares lines, and addresses too if places are exact. samples_new_place() adds a
+ * place that must be new.
  */
-uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
-			     const struct sample_line *lines);
 uint32_t samples_place(struct samples *samples, const struct sample_place *place,
 		       const struct sample_line *lines);
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
