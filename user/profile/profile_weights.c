@@ -24,12 +24,16 @@ struct profile_weights {
 	const struct profile *profile;
 	bool by_place; /* small splits of one name share a stratum */
 	struct stratum *strata;
-	uint64_t *unseen; /* by target */
-	uint64_t *unknown; /* by target: time of splits for ticks of unknown splits */
-	uint64_t *ns; /* by split: its CPU time; 0: its name has it */
-	uint64_t *ticks; /* by split: all of its ticks, */
-	uint64_t *binned; /* and those in bins */
-	size_t *of_split; /* by split: index of its stratum */
+	struct target_weight {
+		uint64_t unseen;
+		uint64_t unknown; /* time of splits for ticks of unknown splits */
+	} * targets;
+	struct split_weight {
+		uint64_t ns; /* its CPU time; 0: its name has it */
+		uint64_t ticks; /* all of its ticks, */
+		uint64_t binned; /* and those in bins */
+		size_t stratum; /* index */
+	} * splits;
 	size_t *of_histogram; /* by histogram: likewise; at first the index of its split */
 };
 
@@ -110,14 +114,13 @@ static void count_ticks(struct profile_weights *weights)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		split = weights->of_histogram[i];
 		if (split != PROFILE_NO_SPLIT)
-			weights->binned[split] =
-				add_saturating(weights->binned[split],
+			weights->splits[split].binned =
+				add_saturating(weights->splits[split].binned,
 					       profile_histogram_ticks(&profile->histograms[i]));
 	}
 	for (i = 0; i < profile->nr_splits; i++)
-		weights->ticks[i] = weights->binned[i] > profile->splits[i].ticks ?
-					    weights->binned[i] :
-					    profile->splits[i].ticks;
+		weights->splits[i].ticks =
+			max_size(weights->splits[i].binned, profile->splits[i].ticks);
 }
 
 /*
@@ -139,8 +142,9 @@ static void divide_time(struct profile_weights *weights)
 		const struct profile_split *split = &profile->splits[i];
 
 		elsewhere = &weights->strata[split->target];
-		weights->ns[i] = split->cpu_ns < elsewhere->ns ? split->cpu_ns : elsewhere->ns;
-		elsewhere->ns -= weights->ns[i];
+		weights->splits[i].ns = split->cpu_ns < elsewhere->ns ? split->cpu_ns :
+									elsewhere->ns;
+		elsewhere->ns -= weights->splits[i].ns;
 	}
 }
 
@@ -156,10 +160,11 @@ static bool has_time(const struct profile_weights *weights, size_t i)
 
 static void place_own(struct profile_weights *weights, size_t i)
 {
-	weights->strata[weights->of_split[i]] =
-		(struct stratum){ .ns = weights->ns[i], .ticks = weights->ticks[i] };
-	if (!weights->ticks[i])
-		weights->unseen[weights->profile->splits[i].target] += weights->ns[i];
+	weights->strata[weights->splits[i].stratum] =
+		(struct stratum){ .ns = weights->splits[i].ns, .ticks = weights->splits[i].ticks };
+	if (!weights->splits[i].ticks)
+		weights->targets[weights->profile->splits[i].target].unseen +=
+			weights->splits[i].ns;
 }
 
 /*
@@ -170,19 +175,20 @@ static bool is_small(const struct profile_weights *weights, size_t i)
 {
 	const struct profile_split *split = &weights->profile->splits[i];
 
-	return weights->by_place && split->process && weights->ticks[i] < PROFILE_STRATUM_TICKS &&
+	return weights->by_place && split->process &&
+	       weights->splits[i].ticks < PROFILE_STRATUM_TICKS &&
 	       (split->pid < 0 ||
-		weights->ns[i] < many_periods(weights->profile, split->target, 1));
+		weights->splits[i].ns < many_periods(weights->profile, split->target, 1));
 }
 
 static void add_to_pool(struct profile_weights *weights, size_t i, struct weight_pool *pool)
 {
 	if (pool->first == PROFILE_NO_SPLIT)
 		pool->first = i;
-	weights->of_split[i] = weights->of_split[pool->first];
-	pool->ticks += weights->ticks[i];
-	*(weights->ticks[i] ? &pool->seen : &pool->rest) += weights->ns[i];
-	weights->ns[i] = 0;
+	weights->splits[i].stratum = weights->splits[pool->first].stratum;
+	pool->ticks += weights->splits[i].ticks;
+	*(weights->splits[i].ticks ? &pool->seen : &pool->rest) += weights->splits[i].ns;
+	weights->splits[i].ns = 0;
 }
 
 static void fill_pool(struct profile_weights *weights, const struct weight_pool *pool)
@@ -197,9 +203,9 @@ static void fill_pool(struct profile_weights *weights, const struct weight_pool 
 	most = many_periods(weights->profile, target, pool->ticks);
 	ns = pool->seen > most ? pool->seen : to_u64(most);
 	ns = ns < all ? ns : all;
-	weights->strata[weights->of_split[pool->first]] =
+	weights->strata[weights->splits[pool->first].stratum] =
 		(struct stratum){ .ns = ns, .ticks = pool->ticks };
-	weights->unseen[target] += all - ns;
+	weights->targets[target].unseen += all - ns;
 }
 
 static bool have_one_name(const struct profile_split *a, const struct profile_split *b)
@@ -221,12 +227,13 @@ static void place_splits(struct profile_weights *weights, const struct profile_s
 			pool = (struct weight_pool){ .first = PROFILE_NO_SPLIT };
 		}
 		elsewhere = &weights->strata[sorted[i]->target];
-		weights->of_split[at] = sorted[i]->target;
+		weights->splits[at].stratum = sorted[i]->target;
 		if (!has_time(weights, at))
 			continue;
-		elsewhere->ticks -= weights->ticks[at] < elsewhere->ticks ? weights->ticks[at] :
-									    elsewhere->ticks;
-		weights->of_split[at] = profile->nr_targets + at;
+		elsewhere->ticks -= weights->splits[at].ticks < elsewhere->ticks ?
+					    weights->splits[at].ticks :
+					    elsewhere->ticks;
+		weights->splits[at].stratum = profile->nr_targets + at;
 		if (is_small(weights, at))
 			add_to_pool(weights, at, &pool);
 		else
@@ -269,7 +276,7 @@ static void find_unknown(const struct profile_weights *weights, struct unknown *
 
 		unknown[i].lack =
 			even > weights->strata[i].ns ? (uint64_t)even - weights->strata[i].ns : 0;
-		unknown[i].spare = weights->unseen[i];
+		unknown[i].spare = weights->targets[i].unseen;
 	}
 	for (i = 0; i < profile->nr_splits; i++) {
 		uint32_t target = profile->splits[i].target;
@@ -290,7 +297,7 @@ static void spare(struct profile_weights *weights, const struct unknown *unknown
 
 	*ns -= part;
 	weights->strata[target].ns += part;
-	weights->unknown[target] += part;
+	weights->targets[target].unknown += part;
 }
 
 /*
@@ -317,7 +324,8 @@ static int share_with_unknown(struct profile_weights *weights)
 		      &stratum->ns);
 	}
 	for (target = 0; target < profile->nr_targets; target++) {
-		spare(weights, unknown, target, weights->unseen[target], &weights->unseen[target]);
+		spare(weights, unknown, target, weights->targets[target].unseen,
+		      &weights->targets[target].unseen);
 		/*
 		 * The time of lost ticks of unknown processes is included in the times of
 		 * processes, too.
@@ -339,7 +347,7 @@ static void finish_targets(struct profile_weights *weights)
 			weights->strata[i] =
 				(struct stratum){ profile_target_period(profile, i), 1, 0, 0 };
 		else if (!weights->strata[i].ticks)
-			weights->unseen[i] += weights->strata[i].ns;
+			weights->targets[i].unseen += weights->strata[i].ns;
 	}
 }
 
@@ -358,19 +366,17 @@ static int fill_weights(struct profile_weights *weights)
 	return 0;
 }
 
-static size_t place(const struct profile_weights *weights, uint32_t target, size_t split)
-{
-	return split == PROFILE_NO_SPLIT ? target : weights->of_split[split];
-}
-
 static void place_ticks(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms; i++)
-		weights->of_histogram[i] =
-			place(weights, profile->histograms[i].target, weights->of_histogram[i]);
+	for (i = 0; i < profile->nr_histograms; i++) {
+		size_t *of = &weights->of_histogram[i];
+
+		*of = *of == PROFILE_NO_SPLIT ? profile->histograms[i].target :
+						weights->splits[*of].stratum;
+	}
 }
 
 static struct profile_weights *make_weights(const struct profile *profile, bool by_place)
@@ -383,15 +389,10 @@ static struct profile_weights *make_weights(const struct profile *profile, bool 
 	weights->profile = profile;
 	weights->by_place = by_place;
 	weights->strata = calloc(profile->nr_targets + nr, sizeof(*weights->strata));
-	weights->unseen = calloc(profile->nr_targets + 1, sizeof(*weights->unseen));
-	weights->unknown = calloc(profile->nr_targets + 1, sizeof(*weights->unknown));
-	weights->ns = calloc(nr, sizeof(*weights->ns));
-	weights->ticks = calloc(nr, sizeof(*weights->ticks));
-	weights->binned = calloc(nr, sizeof(*weights->binned));
-	weights->of_split = calloc(nr, sizeof(*weights->of_split));
+	weights->targets = calloc(profile->nr_targets + 1, sizeof(*weights->targets));
+	weights->splits = calloc(nr, sizeof(*weights->splits));
 	weights->of_histogram = profile_splits_match(profile);
-	if (!weights->strata || !weights->unseen || !weights->unknown || !weights->ns ||
-	    !weights->ticks || !weights->binned || !weights->of_split || !weights->of_histogram ||
+	if (!weights->strata || !weights->targets || !weights->splits || !weights->of_histogram ||
 	    fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
@@ -415,12 +416,8 @@ void profile_weights_free(struct profile_weights *weights)
 	if (!weights)
 		return;
 	free(weights->strata);
-	free(weights->unseen);
-	free(weights->unknown);
-	free(weights->ns);
-	free(weights->ticks);
-	free(weights->binned);
-	free(weights->of_split);
+	free(weights->targets);
+	free(weights->splits);
 	free(weights->of_histogram);
 	free(weights);
 }
@@ -431,19 +428,18 @@ static struct stratum *stratum_of(const struct profile_weights *weights,
 	return &weights->strata[weights->of_histogram[histogram - weights->profile->histograms]];
 }
 
-static double weight(const struct stratum *stratum)
-{
-	return stratum->ticks ? (double)stratum->ns / (double)stratum->ticks : 0;
-}
-
 double profile_weight(const struct profile_weights *weights,
 		      const struct profile_histogram *histogram)
 {
-	return weight(stratum_of(weights, histogram));
+	const struct stratum *stratum = stratum_of(weights, histogram);
+
+	return stratum->ticks ? (double)stratum->ns / (double)stratum->ticks : 0;
 }
 
-static uint64_t next_ns(struct stratum *stratum, uint64_t ticks)
+uint64_t profile_weights_next_ns(struct profile_weights *weights,
+				 const struct profile_histogram *histogram, uint64_t ticks)
 {
+	struct stratum *stratum = stratum_of(weights, histogram);
 	u128 before = stratum->ns_done, done = stratum->ticks_done + ticks;
 
 	if (!stratum->ticks)
@@ -454,27 +450,23 @@ static uint64_t next_ns(struct stratum *stratum, uint64_t ticks)
 	return to_u64(stratum->ns_done - before);
 }
 
-uint64_t profile_weights_next_ns(struct profile_weights *weights,
-				 const struct profile_histogram *histogram, uint64_t ticks)
-{
-	return next_ns(stratum_of(weights, histogram), ticks);
-}
-
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)
 {
-	return weights->unseen[target];
+	return weights->targets[target].unseen;
 }
 
 uint64_t profile_weights_unknown(const struct profile_weights *weights, uint32_t target)
 {
-	return weights->unknown[target];
+	return weights->targets[target].unknown;
 }
 
-uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split)
+uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t i)
 {
-	uint64_t ns = weights->ns[split], ticks = weights->ticks[split];
+	const struct split_weight *split = &weights->splits[i];
 
-	if (!has_time(weights, split))
+	if (!has_time(weights, i))
 		return 0;
-	return ticks ? ns - (uint64_t)((u128)ns * weights->binned[split] / ticks) : ns;
+	return split->ticks ?
+		       split->ns - (uint64_t)((u128)split->ns * split->binned / split->ticks) :
+		       split->ns;
 }
