@@ -13,14 +13,17 @@
 #include "profile/callers.h"
 #include "profile/profile.h"
 
+struct above_node {
+	uint32_t root;
+	bool has_first; /* it is such a function, or below one */
+	bool leads_to; /* it is such a function, above one, or below one */
+	uint32_t kept, moved; /* new index below its root, and below the new root */
+};
+
 struct above_main {
 	struct profile_callers *callers;
-	struct profile_index *index;
-	uint32_t *roots; /* by node */
+	struct above_node *nodes;
 	bool *is_first; /* by site: the function is main, or the first of a thread */
-	bool *has_first; /* by node: it is such a function, or below one */
-	bool *leads_to; /* by node: it is such a function, above one, or below one */
-	uint32_t *kept, *moved; /* by node: new index below its root, and below the new root */
 	uint32_t *made; /* by root: the new root */
 };
 
@@ -38,15 +41,15 @@ static bool is_cut_at_top(enum walk_end end)
 	       end == END_REGISTER;
 }
 
-static void find_first_sites(struct above_main *above, const struct profile *profile)
+static void find_first_sites(struct above_main *above, const struct profile_index *index)
 {
 	const struct profile_function *function;
 	size_t i;
 
-	for (i = 0; i < profile->callers->nr_sites; i++) {
-		const struct profile_site *site = &profile->callers->sites[i];
+	for (i = 0; i < above->callers->nr_sites; i++) {
+		const struct profile_site *site = &above->callers->sites[i];
 
-		function = profile_index_find(above->index, site->object, site->offset, 1);
+		function = profile_index_find(index, site->object, site->offset, 1);
 		above->is_first[i] = function && is_first_name(function->name);
 	}
 }
@@ -55,23 +58,25 @@ static void find_first_sites(struct above_main *above, const struct profile *pro
 static bool find_chains(struct above_main *above)
 {
 	const struct profile_callers *callers = above->callers;
+	struct above_node *nodes = above->nodes;
 	bool any = false;
 	size_t i;
 
 	for (i = 0; i < callers->nr_nodes; i++) {
 		const struct profile_node *node = &callers->nodes[i];
 
-		if (!is_cut_at_top(callers->roots[above->roots[i]].end))
+		nodes[i].root = node->parent < 0 ? (uint32_t)(-1 - node->parent) :
+						   nodes[node->parent].root;
+		if (!is_cut_at_top(callers->roots[nodes[i].root].end))
 			continue;
-		above->has_first[i] =
-			(node->parent >= 0 && above->has_first[node->parent]) ||
+		nodes[i].leads_to = nodes[i].has_first =
+			(node->parent >= 0 && nodes[node->parent].has_first) ||
 			(node->site != PROFILE_SITE_KERNEL && above->is_first[node->site]);
-		above->leads_to[i] = above->has_first[i];
-		any |= above->has_first[i];
+		any |= nodes[i].has_first;
 	}
 	for (i = callers->nr_nodes; i-- > 0;)
-		if (above->leads_to[i] && callers->nodes[i].parent >= 0)
-			above->leads_to[callers->nodes[i].parent] = true;
+		if (nodes[i].leads_to && callers->nodes[i].parent >= 0)
+			nodes[callers->nodes[i].parent].leads_to = true;
 	return any;
 }
 
@@ -87,27 +92,22 @@ static int make_roots(struct above_main *above)
 		return -ENOMEM;
 	callers->roots = roots;
 	for (i = 0; i < callers->nr_nodes; i++) {
-		const struct profile_root *old = &roots[above->roots[i]];
+		const uint32_t number = above->nodes[i].root;
+		const struct profile_root *old = &roots[number];
 		struct profile_root *root = &roots[callers->nr_roots];
 
-		if (!above->leads_to[i] || above->made[above->roots[i]])
+		if (!above->nodes[i].leads_to || above->made[number])
 			continue;
-		*root = (struct profile_root){ .target = old->target,
-					       .pid = old->pid,
-					       .process = old->process ? strdup(old->process) :
-									 NULL,
-					       .cgroup = old->cgroup ? strdup(old->cgroup) : NULL,
-					       .end = END_ABOVE_MAIN };
-		above->made[above->roots[i]] = (uint32_t)callers->nr_roots++;
+		*root = *old;
+		root->ticks = root->waits = root->class = 0;
+		root->process = old->process ? strdup(old->process) : NULL;
+		root->cgroup = old->cgroup ? strdup(old->cgroup) : NULL;
+		root->end = END_ABOVE_MAIN;
+		above->made[number] = (uint32_t)callers->nr_roots++;
 		if ((old->process && !root->process) || (old->cgroup && !root->cgroup))
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-static int32_t new_parent(const struct profile_node *node, const uint32_t *ids, uint32_t root)
-{
-	return node->parent < 0 ? -1 - (int32_t)root : (int32_t)ids[node->parent];
 }
 
 /* Nodes above main may also be in chains without main. They stay, and exist twice. */
@@ -122,20 +122,24 @@ static int move_nodes(struct above_main *above)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		node = &callers->nodes[i];
-		if (above->has_first[i])
+		if (above->nodes[i].has_first)
 			continue;
-		above->kept[i] = (uint32_t)to;
+		above->nodes[i].kept = (uint32_t)to;
 		nodes[to] = *node;
-		nodes[to++].parent = new_parent(node, above->kept, above->roots[i]);
+		if (node->parent >= 0)
+			nodes[to].parent = (int32_t)above->nodes[node->parent].kept;
+		to++;
 	}
 	for (i = 0; i < nr; i++) {
 		node = &callers->nodes[i];
-		if (!above->leads_to[i])
+		if (!above->nodes[i].leads_to)
 			continue;
-		above->moved[i] = (uint32_t)to;
+		above->nodes[i].moved = (uint32_t)to;
 		nodes[to] = *node;
-		nodes[to].ticks = above->has_first[i] ? node->ticks : 0;
-		nodes[to++].parent = new_parent(node, above->moved, above->made[above->roots[i]]);
+		nodes[to].ticks = above->nodes[i].has_first ? node->ticks : 0;
+		nodes[to++].parent = node->parent < 0 ?
+					     -1 - (int32_t)above->made[above->nodes[i].root] :
+					     (int32_t)above->nodes[node->parent].moved;
 	}
 	free(callers->nodes);
 	callers->nodes = nodes;
@@ -203,33 +207,23 @@ static int move_chains(struct above_main *above)
 int profile_cut_above_main(struct profile *profile)
 {
 	struct profile_callers *callers = profile->callers;
-	const size_t nr = callers ? callers->nr_nodes + 1 : 0;
 	struct above_main above = { .callers = callers };
-	int ret = 0;
+	struct profile_index *index;
+	int ret = -ENOMEM;
 
 	if (!callers)
 		return 0;
-	above.index = profile_index_new(profile);
-	above.roots = profile_callers_roots(callers);
+	index = profile_index_new(profile);
+	above.nodes = calloc(callers->nr_nodes + 1, sizeof(*above.nodes));
 	above.is_first = calloc(callers->nr_sites + 1, sizeof(*above.is_first));
-	above.has_first = calloc(nr, 2 * sizeof(*above.has_first));
-	above.kept = calloc(nr, 2 * sizeof(*above.kept));
 	above.made = calloc(callers->nr_roots + 1, sizeof(*above.made));
-	if (above.index && above.roots && above.is_first && above.has_first && above.kept &&
-	    above.made) {
-		above.leads_to = above.has_first + nr;
-		above.moved = above.kept + nr;
-		find_first_sites(&above, profile);
-		if (find_chains(&above))
-			ret = move_chains(&above);
-	} else {
-		ret = -ENOMEM;
+	if (index && above.nodes && above.is_first && above.made) {
+		find_first_sites(&above, index);
+		ret = find_chains(&above) ? move_chains(&above) : 0;
 	}
-	profile_index_free(above.index);
-	free(above.roots);
+	profile_index_free(index);
+	free(above.nodes);
 	free(above.is_first);
-	free(above.has_first);
-	free(above.kept);
 	free(above.made);
 	return ret;
 }
