@@ -41,7 +41,7 @@ static void put_csv_row(struct profile_rows *rows, const struct profile_row *row
 
 	fprintf(stream, "%" PRIu32 ",", histogram->target);
 	put_csv_text(stream, target->name);
-	fprintf(stream, "%s,", profile_object_kind_name(object->kind));
+	fprintf(stream, "%s,", profile_object_kinds[object->kind]);
 	put_csv_text(stream, object->path);
 	put_csv_text(stream, object->build_id);
 	if (histogram->pid >= 0)

@@ -96,27 +96,16 @@ const struct profile_function *profile_index_find(const struct profile_index *in
 	return profile_index_find_up_to(index, object, offset, size, &last);
 }
 
-static const char *const object_kinds[] = {
+const char *const profile_object_kinds[] = {
 	[PROFILE_FILE] = "file",
 	[PROFILE_JIT] = "jit",
 	[PROFILE_KERNEL] = "kernel",
 	[PROFILE_MEMORY] = "memory",
 };
 
-#define NR_OBJECT_KINDS (sizeof(object_kinds) / sizeof(object_kinds[0]))
-
 struct profile *profile_new(void)
 {
 	return calloc(1, sizeof(struct profile));
-}
-
-void profile_command_free(char **command)
-{
-	size_t i;
-
-	for (i = 0; command && command[i]; i++)
-		free(command[i]);
-	free(command);
 }
 
 uint64_t profile_account_lost(const struct profile_account *account)
@@ -300,7 +289,7 @@ int profile_function_compare(const void *left, const void *right)
 const char *profile_object_base(const struct profile_object *object)
 {
 	return object->path && *object->path ? text_basename(object->path) :
-					       profile_object_kind_name(object->kind);
+					       profile_object_kinds[object->kind];
 }
 
 const struct profile_text *profile_text_at(const struct profile_text *text, size_t nr,
@@ -354,24 +343,11 @@ int profile_add_label(struct profile *profile, const char *cgroup, const char *k
 	label.key = strdup(key);
 	label.value = strdup(value);
 	if ((cgroup && !label.cgroup) || !label.key || !label.value) {
-		profile_label_free(&label);
+		free(label.cgroup);
+		free(label.key);
+		free(label.value);
 		return -ENOMEM;
 	}
 	profile->labels[profile->nr_labels++] = label;
 	return 0;
-}
-
-const char *profile_object_kind_name(enum profile_object_kind kind)
-{
-	return object_kinds[kind];
-}
-
-int profile_object_kind_parse(const char *word)
-{
-	size_t i;
-
-	for (i = 0; i < NR_OBJECT_KINDS; i++)
-		if (!strcmp(word, object_kinds[i]))
-			return (int)i;
-	return -1;
 }

@@ -227,9 +227,7 @@ bool profile_account_exact(const struct profile_account *account);
 
 /* Free the contents, but not the structure. */
 void profile_account_free(struct profile_account *account);
-void profile_host_free(struct profile_host *host);
 void profile_split_free(struct profile_split *split);
-void profile_label_free(struct profile_label *label);
 void profile_object_free(struct profile_object *object);
 void profile_command_free(char **command); /* frees the array too; NULL is fine */
 
@@ -311,9 +309,8 @@ const char *profile_object_base(const struct profile_object *object);
 /* The address of an offset in the object's disassembly: by its segments, or the offset itself. */
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset);
 
-/* The JSON word of a kind, and the inverse (-1: unknown). */
-const char *profile_object_kind_name(enum profile_object_kind kind);
-int profile_object_kind_parse(const char *word);
+/* The JSON words of enum profile_object_kind. */
+extern const char *const profile_object_kinds[PROFILE_MEMORY + 1];
 
 /* A profile's functions by place. The profile must outlive the index. */
 struct profile_index;

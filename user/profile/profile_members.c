@@ -323,12 +323,13 @@ const struct profile_member profile_members[] = {
 
 /* --- freeing ---------------------------------------------------------------------------------- */
 
-static void *pointer_at(const void *place)
+void profile_command_free(char **command)
 {
-	void *pointer;
+	size_t i;
 
-	memcpy(&pointer, place, sizeof(pointer));
-	return pointer;
+	for (i = 0; command && command[i]; i++)
+		free(command[i]);
+	free(command);
 }
 
 static void free_lost(struct profile_account *account)
@@ -340,17 +341,12 @@ static void free_lost(struct profile_account *account)
 	free(account->lost);
 }
 
-static void free_bins(struct profile_histogram *histogram)
-{
-	free(histogram->bins);
-}
-
 static void free_value(const struct profile_member *member, void *value)
 {
 	switch (member->type) {
 	case MEMBER_STRING:
 	case MEMBER_STRING_OR_NULL:
-		free(pointer_at(value));
+		free(*(char **)value);
 		break;
 	case MEMBER_OBJECT:
 		profile_members_free(member->members, value);
@@ -359,22 +355,14 @@ static void free_value(const struct profile_member *member, void *value)
 		free_lost(value);
 		break;
 	case MEMBER_BINS:
-		free_bins(value);
+		free(((struct profile_histogram *)value)->bins);
 		break;
 	case MEMBER_COMMAND:
-		profile_command_free(pointer_at(value));
+		profile_command_free(*(char ***)value);
 		break;
 	default:
 		break;
 	}
-}
-
-static size_t length_at(const void *place)
-{
-	size_t nr;
-
-	memcpy(&nr, place, sizeof(nr));
-	return nr;
 }
 
 static void free_list(const struct profile_member *member, char *list, size_t nr)
@@ -388,81 +376,80 @@ static void free_list(const struct profile_member *member, char *list, size_t nr
 
 void profile_members_free(const struct profile_member *members, void *object)
 {
-	char *base = object, *value;
-
 	for (; members->key; members++) {
-		value = base + members->offset;
 		if (members->shape == MEMBER_LIST)
-			free_list(members, pointer_at(value), length_at(base + members->other));
+			free_list(members, member_pointer(members, object),
+				  member_length(members, object));
 		else if (members->shape == MEMBER_POINTER)
-			free_list(members, pointer_at(value), pointer_at(value) ? 1 : 0);
+			free_list(members, member_pointer(members, object),
+				  member_pointer(members, object) ? 1 : 0);
 		else
-			free_value(members, value);
+			free_value(members, (char *)object + members->offset);
 	}
 }
 
 /* --- appending -------------------------------------------------------------------------------- */
 
-static int extend_list(const struct profile_member *member, char *to, const char *other)
+static void set_pointer(const struct profile_member *member, void *object, void *pointer)
 {
-	const size_t nr = length_at(to + member->other) + length_at(other + member->other);
-	void *list = reallocarray(pointer_at(to + member->offset), nr + 1, member->size);
+	memcpy((char *)object + member->offset, &pointer, sizeof(pointer));
+}
 
-	if (!list)
-		return -ENOMEM;
-	memcpy(to + member->offset, &list, sizeof(list));
-	return 0;
+static int extend_list(const struct profile_member *member, void *into, const void *from)
+{
+	const size_t nr = member_length(member, into) + member_length(member, from);
+	void *list = reallocarray(member_pointer(member, into), nr + 1, member->size);
+
+	if (list)
+		set_pointer(member, into, list);
+	return list ? 0 : -ENOMEM;
 }
 
 int profile_members_extend(const struct profile_member *members, void *into, const void *from)
 {
-	char *to = into;
-	const char *other = from;
 	int ret = 0;
 
 	for (; !ret && members->key; members++) {
 		if (members->shape == MEMBER_LIST)
-			ret = extend_list(members, to, other);
-		if (members->shape == MEMBER_POINTER && pointer_at(to + members->offset) &&
-		    pointer_at(other + members->offset))
+			ret = extend_list(members, into, from);
+		if (members->shape == MEMBER_POINTER && member_pointer(members, into) &&
+		    member_pointer(members, from))
 			ret = profile_members_extend(members->members,
-						     pointer_at(to + members->offset),
-						     pointer_at(other + members->offset));
+						     member_pointer(members, into),
+						     member_pointer(members, from));
 	}
 	return ret;
 }
 
-static void move_list(const struct profile_member *member, char *to, char *other)
+static void move_list(const struct profile_member *member, void *into, void *from)
 {
-	const size_t nr = length_at(to + member->other), more = length_at(other + member->other);
+	const size_t nr = member_length(member, into), more = member_length(member, from);
 	const size_t sum = nr + more;
-	char *list = pointer_at(to + member->offset), *part = pointer_at(other + member->offset);
+	char *list = member_pointer(member, into), *part = member_pointer(member, from);
 
 	if (more)
 		memcpy(list + nr * member->size, part, more * member->size);
 	free(part);
-	memcpy(to + member->other, &sum, sizeof(sum));
-	memset(other + member->offset, 0, sizeof(void *));
-	memset(other + member->other, 0, sizeof(sum));
+	memcpy((char *)into + member->other, &sum, sizeof(sum));
+	set_pointer(member, from, NULL);
+	memset((char *)from + member->other, 0, sizeof(sum));
 }
 
 void profile_members_move(const struct profile_member *members, void *into, void *from)
 {
-	char *to = into, *other = from;
-	void *part;
-
 	for (; members->key; members++) {
-		if (members->shape == MEMBER_LIST)
-			move_list(members, to, other);
-		if (members->shape != MEMBER_POINTER)
-			continue;
-		part = pointer_at(other + members->offset);
-		if (part && pointer_at(to + members->offset)) {
-			profile_members_move(members->members, pointer_at(to + members->offset),
-					     part);
-		} else if (part) {
-			memcpy(to + members->offset, &part, sizeof(part));
-			memset(other + members->offset, 0, sizeof(part));
+		if (members->shape == MEMBER_LIST) {
+			move_list(members, into, from);
+		} else if (members->shape == MEMBER_POINTER) {
+			void *whole = member_pointer(members, into);
+			void *part = member_pointer(members, from);
+
+			if (whole && part) {
+				profile_members_move(members->members, whole, part);
+			} else if (part) {
+				set_pointer(members, into, part);
+				set_pointer(members, from, NULL);
+			}
 		}
 	}
 }
@@ -474,19 +461,9 @@ void profile_account_free(struct profile_account *account)
 	profile_members_free(account_members, account);
 }
 
-void profile_host_free(struct profile_host *host)
-{
-	profile_members_free(profile_host_members, host);
-}
-
 void profile_split_free(struct profile_split *split)
 {
 	profile_members_free(profile_split_members, split);
-}
-
-void profile_label_free(struct profile_label *label)
-{
-	profile_members_free(profile_label_members, label);
 }
 
 void profile_object_free(struct profile_object *object)

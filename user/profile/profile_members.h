@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * The members of the JSON document. Each has one row, by which profile_read.c reads it,
@@ -63,6 +64,23 @@ extern const struct profile_member profile_target_members[], profile_split_membe
 	profile_label_members[], profile_object_members[], profile_histogram_members[],
 	profile_function_members[], profile_host_members[], profile_root_members[],
 	profile_wait_class_members[], profile_wait_account_members[];
+
+/* The list, or the object, that a member of an object points to; and the length of a list. */
+static inline void *member_pointer(const struct profile_member *member, const void *object)
+{
+	void *pointer;
+
+	memcpy(&pointer, (const char *)object + member->offset, sizeof(pointer));
+	return pointer;
+}
+
+static inline size_t member_length(const struct profile_member *member, const void *object)
+{
+	size_t nr;
+
+	memcpy(&nr, (const char *)object + member->other, sizeof(nr));
+	return nr;
+}
 
 /* Frees the strings and lists of an object, but not the object. */
 void profile_members_free(const struct profile_member *members, void *object);

@@ -403,13 +403,12 @@ static int name_hosts(struct profile *profile)
 	struct profile_host *host = &profile->host;
 	const struct profile_host *other;
 
+	profile_members_free(profile_host_members, host);
 	if (profile->nr_hosts == 1) {
-		profile_host_free(host);
 		*host = profile->hosts[0];
 		profile->nr_hosts = 0;
 		return 0;
 	}
-	profile_host_free(host);
 	*host = (struct profile_host){ .kernel = strdup(first->kernel),
 				       .arch = strdup(first->arch),
 				       .name = common(first->name, last->name),

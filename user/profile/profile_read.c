@@ -254,21 +254,23 @@ static int read_bins(struct reader *r, void *member)
 	return ret;
 }
 
+/* Reads one of nr words, as an enum of their order. what: the message for any other. */
+static int read_word(struct reader *r, const char *const *words, unsigned int nr, const char *what,
+		     unsigned int *result)
+{
+	cleanup_free char *word = NULL;
+	int ret = json_reader_string(r->json, &word);
+
+	for (*result = 0; !ret && *result < nr; ++*result)
+		if (!strcmp(word, words[*result]))
+			return 0;
+	return ret ?: json_reader_fail(r->json, "%s", what);
+}
+
 static int read_object_kind(struct reader *r, void *member)
 {
-	enum profile_object_kind *result = member;
-	cleanup_free char *word = NULL;
-	int kind;
-	int ret;
-
-	ret = json_reader_string(r->json, &word);
-	if (ret)
-		return ret;
-	kind = profile_object_kind_parse(word);
-	if (kind < 0)
-		return json_reader_fail(r->json, "an object of an unknown kind");
-	*result = (enum profile_object_kind)kind;
-	return 0;
+	return read_word(r, profile_object_kinds, PROFILE_MEMORY + 1,
+			 "an object of an unknown kind", member);
 }
 
 static int read_id(struct reader *r, void *member)
@@ -316,19 +318,7 @@ static int read_lost(struct reader *r, void *member)
 
 static int read_end(struct reader *r, void *member)
 {
-	cleanup_free char *word = NULL;
-	unsigned int end = 0;
-	int ret;
-
-	ret = json_reader_string(r->json, &word);
-	if (ret)
-		return ret;
-	while (end < WALK_END_COUNT && strcmp(word, walk_end_words[end]) != 0)
-		end++;
-	if (end == WALK_END_COUNT)
-		return json_reader_fail(r->json, "an unknown end of a walk");
-	*(enum walk_end *)member = (enum walk_end)end;
-	return 0;
+	return read_word(r, walk_end_words, WALK_END_COUNT, "an unknown end of a walk", member);
 }
 
 static int read_parent(struct reader *r, void *member)

@@ -136,8 +136,8 @@ static void write_special(const struct writer *w, enum member_type type, const v
 	case MEMBER_COMMAND:
 		return put_command(w->stream, *(char **const *)value);
 	case MEMBER_OBJECT_KIND:
-		return json_text_string(w->stream, profile_object_kind_name(*(
-							   const enum profile_object_kind *)value));
+		return json_text_string(
+			w->stream, profile_object_kinds[*(const enum profile_object_kind *)value]);
 	case MEMBER_WALK_END:
 		return json_text_string(w->stream, walk_end_words[*(const enum walk_end *)value]);
 	case MEMBER_PARENT:
@@ -186,26 +186,10 @@ static void write_value(struct writer *w, const struct profile_member *member, c
 	}
 }
 
-static size_t length_of(const struct profile_member *member, const char *object)
-{
-	size_t nr;
-
-	memcpy(&nr, object + member->other, sizeof(nr));
-	return nr;
-}
-
-static const char *pointer_in(const struct profile_member *member, const char *object)
-{
-	const char *pointer;
-
-	memcpy(&pointer, object + member->offset, sizeof(pointer));
-	return pointer;
-}
-
 static void write_list(struct writer *w, const struct profile_member *member, const char *object)
 {
-	const char *list = pointer_in(member, object);
-	const size_t nr = length_of(member, object);
+	const char *list = member_pointer(member, object);
+	const size_t nr = member_length(member, object);
 	const unsigned int per_line = member->per_line;
 	size_t i;
 
@@ -228,9 +212,9 @@ static bool has_value(const struct profile_member *member, const char *object)
 
 	switch (member->shape) {
 	case MEMBER_LIST:
-		return length_of(member, object);
+		return member_length(member, object);
 	case MEMBER_POINTER:
-		return pointer_in(member, object);
+		return member_pointer(member, object);
 	case MEMBER_KNOWN:
 		return *(const bool *)(object + member->other);
 	default:
@@ -244,7 +228,7 @@ static bool has_value(const struct profile_member *member, const char *object)
 	case MEMBER_BOOL:
 		return *(const bool *)value;
 	default:
-		return pointer_in(member, object);
+		return member_pointer(member, object);
 	}
 }
 
@@ -268,7 +252,7 @@ static void write_members(struct writer *w, const struct profile_member *members
 		if (members->shape == MEMBER_LIST)
 			write_list(w, members, object);
 		else if (members->shape == MEMBER_POINTER)
-			write_members(w, members->members, pointer_in(members, object));
+			write_members(w, members->members, member_pointer(members, object));
 		else
 			write_value(w, members, object + members->offset);
 		first = NULL;

@@ -585,7 +585,7 @@ static void put_object(const struct profile_object *object, uint64_t base, FILE 
 	size_t i;
 
 	fprintf(data, "{ \"base\": \"0x%" PRIx64 "\"", base);
-	render_json_text(data, "kind", profile_object_kind_name(object->kind));
+	render_json_text(data, "kind", profile_object_kinds[object->kind]);
 	if (profile_as_program(object))
 		fputs(", \"program\": true", data);
 	render_json_text(data, "path", object->path);

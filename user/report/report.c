@@ -119,7 +119,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 	}
 	render_csv_field(out, row->abstract ? NULL : object->path);
 	if (report->options->by == REPORT_OBJECTS) {
-		render_csv_field(out, profile_object_kind_name(object->kind));
+		render_csv_field(out, profile_object_kinds[object->kind]);
 		render_csv_field(out, object->build_id);
 		return;
 	}
@@ -302,7 +302,7 @@ static void place_json(const struct report *report, const struct report_row *row
 
 	render_json_text(out, "object", row->abstract ? NULL : object->path);
 	if (report->options->by == REPORT_OBJECTS) {
-		render_json_text(out, "kind", profile_object_kind_name(object->kind));
+		render_json_text(out, "kind", profile_object_kinds[object->kind]);
 		render_json_text(out, "build_id", object->build_id);
 		return;
 	}

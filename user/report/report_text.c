@@ -167,7 +167,7 @@ static void place(const struct report *report, const struct report_row *row, cha
 	switch (report->options->by) {
 	case REPORT_OBJECTS:
 		snprintf(text, PLACE_MAX, "%s",
-			 profile_object_kind_name(report->profile->objects[row->object].kind));
+			 profile_object_kinds[report->profile->objects[row->object].kind]);
 		break;
 	case REPORT_FUNCTIONS:
 		place_object(report, row, text);

@@ -138,7 +138,7 @@ static struct top_row function_key(const struct profile *profile,
 static struct top_row object_key(const struct profile_object *object)
 {
 	return (struct top_row){ .name = object->path,
-				 .kind = profile_object_kind_name(object->kind),
+				 .kind = profile_object_kinds[object->kind],
 				 .pid = -1,
 				 .build = top_build(object) };
 }
