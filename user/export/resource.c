@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cgroup_parts.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
-#include "base/cgroup_parts.h"
 
 /* A key keeps its first value. */
 static void put_attribute(struct resource *resource, const char *key, const char *value)
@@ -19,13 +20,6 @@ static void put_attribute(struct resource *resource, const char *key, const char
 			return;
 	if (number && resource->nr < RESOURCE_ATTRIBUTES_MAX)
 		resource->all[resource->nr++] = (struct resource_attribute){ key, number };
-}
-
-static const char *last_component(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
 }
 
 /* Labels of a service: its cgroup's, or those of everything. */
@@ -104,7 +98,7 @@ static void name_service(struct resource *resource, const struct profile *profil
 		name = strcmp(service->cgroup, "/") ? service->cgroup : "[root cgroup]";
 	else if (!name && !strcmp(target->kind, "command") && profile->command &&
 		 profile->command[0])
-		name = last_component(profile->command[0]);
+		name = text_basename(profile->command[0]);
 	put_attribute(resource, "service.name", name ? name : target->name);
 	/* Backends reject a service without a name. */
 	if (!resource->nr)

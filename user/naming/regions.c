@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "naming/regions.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "naming/object_file.h"
 
 /* A range of an object to keep: [start, end). */
@@ -16,9 +18,7 @@ struct kept_region {
 
 bool object_has_name(const struct profile_object *object, const char *name)
 {
-	const char *slash = strrchr(object->path, '/');
-
-	return !strcmp(object->path, name) || (slash && !strcmp(slash + 1, name));
+	return !strcmp(object->path, name) || !strcmp(text_basename(object->path), name);
 }
 
 const struct profile_object *object_of_name(const struct profile *profile, const char *name)
@@ -117,21 +117,16 @@ static void filter(struct profile *profile, const struct kept_region *kept, size
 int regions_apply(struct profile *profile, const struct object_opener *opener,
 		  const struct region *regions, size_t nr, struct error *err)
 {
+	cleanup_free struct kept_region *kept = calloc(nr * profile->nr_objects + 1, sizeof(*kept));
 	size_t i, nr_kept = 0;
-	struct kept_region *kept;
-	int ret = 0;
+	int ret = kept ? 0 : -ENOMEM;
 
 	if (!nr)
 		return 0;
-	kept = calloc(nr * profile->nr_objects + 1, sizeof(*kept));
-	if (!kept)
-		return error_no_memory(err, "--region");
 	for (i = 0; i < nr && !ret; i++)
 		ret = find_kept(profile, opener, &regions[i], kept, &nr_kept);
 	if (ret)
-		error_set(err, ret, "--region: out of memory");
-	else
-		filter(profile, kept, nr_kept);
-	free(kept);
-	return ret;
+		return error_no_memory(err, "--region");
+	filter(profile, kept, nr_kept);
+	return 0;
 }

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/output.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
-#include "base/output.h"
 #include "symbol/debug_server.h"
 #include "naming/object_file.h"
 #include "symbol/symbol_cache.h"
@@ -81,14 +82,8 @@ static int add_name(struct file_names *names, const char *folder, const char *na
  */
 static int is_profile(const struct dirent *entry)
 {
-	static const char *const ends[] = { ".json", ".json.gz" };
-	size_t length = strlen(entry->d_name), i;
-
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (*entry->d_name != '.' && length > strlen(ends[i]) &&
-		    !strcmp(entry->d_name + length - strlen(ends[i]), ends[i]))
-			return 1;
-	return 0;
+	return *entry->d_name != '.' && (text_ends_in(entry->d_name, ".json") ||
+					 text_ends_in(entry->d_name, ".json.gz"));
 }
 
 static int add_folder(struct file_names *names, const char *folder, struct error *err)
