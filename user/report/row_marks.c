@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/rows.h"
 
 void row_marks_free(struct row_marks *marks)
 {
@@ -14,60 +15,46 @@ void row_marks_free(struct row_marks *marks)
 	free(marks);
 }
 
-/* Returns the new mark; 0: out of memory. */
-static uint32_t add_mark(struct row_marks *marks)
-{
-	if (marks->nr >= INT32_MAX || GROW(marks->all, marks->room, marks->nr + 1))
-		return 0;
-	marks->all[marks->nr] = (struct row_mark){ .row = NO_ROW };
-	return (uint32_t)marks->nr++;
-}
-
-struct row_marks *row_marks_new(size_t nr_places)
+struct row_marks *row_marks_new(struct report_row *rows, size_t nr)
 {
 	struct row_marks *marks = calloc(1, sizeof(*marks));
+	size_t i;
 
-	if (!marks)
+	if (marks)
+		marks->places = calloc(nr + 1, sizeof(*marks->places));
+	if (!marks || !marks->places || nr >= INT32_MAX || GROW(marks->all, marks->room, nr + 1)) {
+		row_marks_free(marks);
 		return NULL;
-	marks->places = calloc(nr_places + 1, sizeof(*marks->places));
-	add_mark(marks);
-	if (marks->places && marks->nr)
-		return marks;
-	row_marks_free(marks);
-	return NULL;
-}
-
-uint32_t row_marks_add_place(struct row_marks *marks, const struct mark_place *place)
-{
-	uint32_t mark = add_mark(marks);
-
-	if (mark)
-		marks->places[marks->nr_places++] = *place;
-	return mark;
+	}
+	for (i = 0; i <= nr; i++)
+		marks->all[i] = (struct row_mark){ .row = NO_ROW };
+	for (i = 0; i < nr; i++) {
+		marks->places[i] =
+			(struct mark_place){ rows[i].object, rows[i].offset, rows[i].size };
+		rows[i].first_mark = rows[i].last_mark = (uint32_t)i + 1;
+	}
+	marks->nr_places = nr;
+	marks->nr = nr + 1;
+	return marks;
 }
 
 uint32_t row_marks_add_outer(struct row_marks *marks, uint32_t inner)
 {
-	uint32_t mark = add_mark(marks);
-
-	if (mark)
-		marks->all[inner].outer = mark;
-	return mark;
+	if (marks->nr >= INT32_MAX || GROW(marks->all, marks->room, marks->nr + 1))
+		return 0;
+	marks->all[marks->nr] = (struct row_mark){ .row = NO_ROW };
+	return marks->all[inner].outer = (uint32_t)marks->nr++;
 }
 
-static int compare_mark_place(const struct mark_place *a, const struct mark_place *b)
-{
-	int order = compare_u64(a->object, b->object) ?: compare_u64(a->offset, b->offset);
-
-	return order ?: compare_u64(a->size, b->size);
-}
+DEFINE_COMPARE_AS(compare_places, struct mark_place,
+		  compare_u64(a->object, b->object)	    ?:
+			  compare_u64(a->offset, b->offset) ?:
+							      compare_u64(a->size, b->size))
 
 uint32_t row_marks_find(const struct row_marks *marks, const struct mark_place *place)
 {
-	const struct mark_place *places = marks->places;
-	size_t at = BISECT(i, marks->nr_places, compare_mark_place(&places[i], place) < 0);
+	const struct mark_place *found =
+		bsearch(place, marks->places, marks->nr_places, sizeof(*place), compare_places);
 
-	if (at == marks->nr_places || compare_mark_place(&places[at], place))
-		return 0;
-	return (uint32_t)at + 1;
+	return found ? (uint32_t)(found - marks->places) + 1 : 0;
 }

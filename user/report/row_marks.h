@@ -34,12 +34,10 @@ struct row_marks {
 	size_t nr_places;
 };
 
-/* Makes marks with room for this many places; NULL: out of memory. */
-struct row_marks *row_marks_new(size_t nr_places);
+/* Gives each row a mark. Rows ascend by place, without duplicates. NULL: out of memory. */
+struct report_row;
+struct row_marks *row_marks_new(struct report_row *rows, size_t nr);
 void row_marks_free(struct row_marks *marks); /* NULL is fine */
-
-/* Adds a mark for a place, which must come after the earlier ones; 0: out of memory. */
-uint32_t row_marks_add_place(struct row_marks *marks, const struct mark_place *place);
 
 /* Adds a mark for the function that the text of another mark is inlined into; 0: out of memory. */
 uint32_t row_marks_add_outer(struct row_marks *marks, uint32_t inner);

@@ -225,25 +225,6 @@ static int collect(const struct profile *profile, const struct report_options *o
 	return ret;
 }
 
-/* Gives each row a mark, by which chains find it however it is combined. */
-static int mark_rows(struct report_rows *rows)
-{
-	size_t i;
-
-	rows->marks = row_marks_new(rows->nr);
-	if (!rows->marks)
-		return -ENOMEM;
-	for (i = 0; i < rows->nr; i++) {
-		struct report_row *row = &rows->rows[i];
-		const struct mark_place place = { row->object, row->offset, row->size };
-
-		row->first_mark = row->last_mark = row_marks_add_place(rows->marks, &place);
-		if (!row->first_mark)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int check_objects(const struct profile *profile, const struct report_options *options,
 			 struct error *err)
 {
@@ -306,8 +287,10 @@ int rows_named(const struct profile *profile, const struct report_options *optio
 	ret = profile_rows_begin(&rows->from, profile, &choice);
 	if (!ret)
 		ret = collect(profile, options, folds && !chains, rows);
-	if (!ret && chains)
-		ret = mark_rows(rows);
+	if (!ret && chains) {
+		rows->marks = row_marks_new(rows->rows, rows->nr);
+		ret = rows->marks ? 0 : -ENOMEM;
+	}
 	return ret ? error_errno(err, ret, "report") : 0;
 }
 
