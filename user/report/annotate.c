@@ -186,7 +186,7 @@ static int name_hits(struct annotating *work)
 
 	snprintf(name, sizeof(name), "0x%" PRIx64 "..0x%" PRIx64, annotation->offset,
 		 annotation->offset + annotation->size - 1);
-	annotation->name = string_set_add(&annotation->memory->strings, name);
+	annotation->name = string_set_add(&annotation->strings, name);
 	if (!annotation->name)
 		return -ENOMEM;
 	return annotation_note(annotation,
@@ -213,7 +213,7 @@ static int find_unnamed(struct annotating *work)
 	if (symbol) {
 		annotation->offset = symbol->offset;
 		annotation->size = symbol->size;
-		annotation->name = string_set_add(&annotation->memory->strings, symbol->name);
+		annotation->name = string_set_add(&annotation->strings, symbol->name);
 		return annotation->name ? 0 : -ENOMEM;
 	}
 	find_hits(work, row);
@@ -322,9 +322,7 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 	int ret = -ENOMEM;
 
 	work.annotation = calloc(1, sizeof(*work.annotation));
-	if (work.annotation)
-		work.annotation->memory = calloc(1, sizeof(*work.annotation->memory));
-	if (!work.annotation || !work.annotation->memory)
+	if (!work.annotation)
 		goto out;
 	work.annotation->profile = profile;
 	ret = find_function(&work, err);

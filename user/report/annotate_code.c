@@ -30,7 +30,7 @@ static int compare_lines(const void *left, const void *right)
 /* Copies the file and function of each row, and makes a line for each row that has one. */
 static int copy_lines(struct annotation *annotation, const struct source_lines *lines)
 {
-	struct string_set *strings = &annotation->memory->strings;
+	struct string_set *strings = &annotation->strings;
 	const struct source_line *line;
 	struct annotation_row *row;
 	size_t i;
@@ -134,7 +134,7 @@ static int read_file(struct annotating *work, const struct stat *built, size_t *
 		text = ret ? NULL : source_file_line(&file, line->line);
 		if (!text)
 			continue;
-		line->text = string_set_add(&annotation->memory->strings, text);
+		line->text = string_set_add(&annotation->strings, text);
 		if (!line->text)
 			ret = -ENOMEM;
 	}
@@ -317,7 +317,7 @@ static struct bundle make_bundle(struct annotation *annotation, size_t first)
 static void draw_bundle(struct annotation *annotation, const struct bundle *bundle,
 			unsigned int lane)
 {
-	struct annotation_cells *cells = annotation->memory->cells;
+	struct annotation_cells *cells = annotation->cells;
 	struct annotation_jump *jump;
 	uint8_t bit = (uint8_t)(1U << lane);
 	size_t i;
@@ -341,7 +341,7 @@ static void draw_bundle(struct annotation *annotation, const struct bundle *bund
 static void choose_lane(struct annotation *annotation, const struct bundle *bundle,
 			unsigned int *nr_used)
 {
-	const struct annotation_cells *cells = annotation->memory->cells;
+	const struct annotation_cells *cells = annotation->cells;
 	unsigned int used = 0, lane;
 	size_t i;
 
@@ -400,8 +400,8 @@ static int choose_lanes(struct annotation *annotation, unsigned int lanes)
 	uint8_t *depth = calloc(annotation->nr_rows, sizeof(*depth));
 	int ret = -ENOMEM;
 
-	annotation->memory->cells = calloc(annotation->nr_rows, sizeof(*annotation->memory->cells));
-	if (bundles && depth && annotation->memory->cells) {
+	annotation->cells = calloc(annotation->nr_rows, sizeof(*annotation->cells));
+	if (bundles && depth && annotation->cells) {
 		annotation->lanes = lanes < ANNOTATION_LANES ? lanes : ANNOTATION_LANES;
 		draw_jumps(annotation, bundles, depth);
 		ret = 0;
@@ -435,7 +435,7 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes)
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
-	int ret = GROW(annotation->rows, annotation->memory->rows_room, annotation->nr_rows + 1);
+	int ret = GROW(annotation->rows, annotation->rows_room, annotation->nr_rows + 1);
 
 	if (ret)
 		return ret;
@@ -508,20 +508,14 @@ static int name_target(struct annotating *work, const struct annotated_target *t
 {
 	const char **result = &work->annotation->rows[target->row].target;
 	const struct symbol *symbol = symbol_table_find(work->symbols, target->offset);
-	char *text;
-	int length;
+	cleanup_free char *text = NULL;
 
 	if (!symbol)
 		return 0;
-	if (symbol->offset == target->offset)
-		length = asprintf(&text, "%s", symbol->name);
-	else
-		length = asprintf(&text, "%s+0x%" PRIx64, symbol->name,
-				  target->offset - symbol->offset);
-	if (length < 0)
-		return -ENOMEM;
-	*result = string_set_add(&work->annotation->memory->strings, text);
-	free(text);
+	if (symbol->offset != target->offset)
+		text = format_text("%s+0x%" PRIx64, symbol->name, target->offset - symbol->offset);
+	if (text || symbol->offset == target->offset)
+		*result = string_set_add(&work->annotation->strings, text ?: symbol->name);
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -584,7 +578,7 @@ static int add_instruction(struct annotating *work, const struct code *code, siz
 	int ret;
 
 	row.address = address_of(work, row.offset);
-	row.text = string_set_add(&annotation->memory->strings, instruction->text);
+	row.text = string_set_add(&annotation->strings, instruction->text);
 	if (!row.text)
 		return -ENOMEM;
 	ret = find_target(work, instruction, &row);
@@ -707,7 +701,7 @@ int annotate_read_code(struct annotating *work)
 
 	if (!*work->no_code.text)
 		ret = read_bytes(work, &code);
-	work->annotation->memory->code = code.bytes;
+	work->annotation->code = code.bytes;
 	if (!ret && code.bytes)
 		ret = disassemble(work, &code);
 	if (!ret && *work->no_code.text)

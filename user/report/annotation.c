@@ -10,12 +10,9 @@ void annotation_free(struct annotation *annotation)
 {
 	if (!annotation)
 		return;
-	if (annotation->memory) {
-		string_set_free(&annotation->memory->strings);
-		free(annotation->memory->code);
-		free(annotation->memory->cells);
-		free(annotation->memory);
-	}
+	string_set_free(&annotation->strings);
+	free(annotation->code);
+	free(annotation->cells);
 	while (annotation->nr_notes)
 		free(annotation->notes[--annotation->nr_notes]);
 	free(annotation->notes);
@@ -70,7 +67,7 @@ static const char *box(const struct annotation_cells *cells, unsigned int lane, 
 
 static const char *head_of(const struct annotation *annotation, size_t row)
 {
-	const struct annotation_cells *cells = &annotation->memory->cells[row];
+	const struct annotation_cells *cells = &annotation->cells[row];
 	size_t to = annotation->rows[row].jump;
 
 	if (cells->arrives)
@@ -90,9 +87,9 @@ size_t annotation_arrows(const struct annotation *annotation, size_t row, bool b
 	unsigned int lane;
 
 	*text = '\0';
-	if (!annotation->memory->cells)
+	if (!annotation->cells)
 		return 0;
-	cells = annotation->memory->cells[row];
+	cells = annotation->cells[row];
 	if (between)
 		cells = (struct annotation_cells){ .up = cells.up, .down = cells.up };
 	for (lane = annotation->lanes; lane--;) {

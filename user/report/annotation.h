@@ -55,6 +55,14 @@ struct annotation_jump {
 
 #define ANNOTATION_LANES 8
 
+/* The lanes beside a row, a bit each. */
+struct annotation_cells {
+	uint8_t up; /* a jump continues above */
+	uint8_t down;
+	uint8_t end; /* a jump begins or ends here */
+	uint8_t arrives; /* a jump ends here */
+};
+
 struct annotation {
 	const struct profile *profile;
 	uint32_t object;
@@ -74,18 +82,7 @@ struct annotation {
 	unsigned int lanes; /* shown beside each row */
 	char **notes; /* sentences to show with the rows */
 	size_t nr_notes;
-	struct annotation_memory *memory; /* owns the strings */
-};
-
-/* The lanes beside a row, a bit each. */
-struct annotation_cells {
-	uint8_t up; /* a jump continues above */
-	uint8_t down;
-	uint8_t end; /* a jump begins or ends here */
-	uint8_t arrives; /* a jump ends here */
-};
-
-struct annotation_memory {
+	/* Owned by it: */
 	struct string_set strings;
 	uint8_t *code;
 	size_t rows_room;
