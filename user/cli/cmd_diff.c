@@ -147,9 +147,7 @@ static int write_table(const struct diff *diff, const struct diff_arguments *arg
 	int ret = 0;
 
 	out = pager_begin(&pager);
-	if (arguments->waits)
-		diff_write_waits(diff, &options, out);
-	else if (all)
+	if (all)
 		ret = write_all(diff, &options, out);
 	else
 		diff_write(diff, &options, out);

@@ -92,11 +92,8 @@ size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared);
 /* The noun for a row: the word of --by. */
 const char *diff_word(const struct diff *diff);
 
-/* Uses these options: format, limit, color and width. */
+/* Uses these options: format, limit, color and width. Of waits it has their seconds and numbers. */
 void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);
-
-/* Writes a comparison of waits. */
-void diff_write_waits(const struct diff *diff, const struct report_options *options, FILE *out);
 
 /*
  * Writes three tables as text: inclusive, by calls, and exclusive. The first two have only rows
