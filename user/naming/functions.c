@@ -529,15 +529,12 @@ static int order_sites(struct resolver *resolver)
 
 static uint64_t ticks_of(const struct resolver *resolver, const struct object_texts *texts)
 {
-	const struct profile_histogram *histogram;
+	const struct profile_histogram *histograms = resolver->profile->histograms;
 	uint64_t ticks = 0;
-	size_t i, bin;
+	size_t i;
 
-	for (i = texts->first; i < texts->end; i++) {
-		histogram = &resolver->profile->histograms[resolver->order[i]];
-		for (bin = 0; bin < histogram->nr_bins; bin++)
-			ticks += histogram->bins[bin].count;
-	}
+	for (i = texts->first; i < texts->end; i++)
+		ticks += profile_histogram_ticks(&histograms[resolver->order[i]]);
 	return ticks;
 }
 
@@ -615,6 +612,19 @@ static void limit_functions(struct resolver *resolver)
 	resolver->opener = &resolver->limited;
 }
 
+/* Frees all but the functions. */
+static void resolver_end(struct resolver *resolver)
+{
+	free(resolver->sought);
+	free(resolver->order);
+	free(resolver->sites);
+	free(resolver->wanted.ranges);
+	free(resolver->hits.all);
+	object_symbols_release(resolver->opener, resolver->kernel);
+	allowance_free(&resolver->allowance);
+	allowance_free(&resolver->code);
+}
+
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err)
 {
@@ -630,13 +640,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	/* With a cache there will be many profiles, and their readers may be on another host. */
 	if (!ret && opener)
 		ret = nameless_note(&resolver.nameless, !opener->cache, profile);
-	free(resolver.order);
-	free(resolver.sites);
-	free(resolver.wanted.ranges);
-	free(resolver.hits.all);
-	object_symbols_release(opener, resolver.kernel);
-	allowance_free(&resolver.allowance);
-	allowance_free(&resolver.code);
+	resolver_end(&resolver);
 	if (ret) {
 		free_functions(resolver.functions, resolver.nr);
 		return error_errno(err, ret, "functions");
@@ -672,7 +676,8 @@ static bool is_of_call(const struct profile *profile, const struct profile_histo
 static int seek_objects(struct resolver *resolver, bool *any)
 {
 	const struct profile *profile = resolver->profile;
-	size_t i, bin;
+	uint64_t ticks;
+	size_t i;
 
 	resolver->sought = calloc(profile->nr_objects + 1, sizeof(*resolver->sought));
 	if (!resolver->sought)
@@ -688,10 +693,9 @@ static int seek_objects(struct resolver *resolver, bool *any)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
-		for (bin = 0; bin < histogram->nr_bins && is_of_call(profile, histogram); bin++) {
-			resolver->sought[histogram->object] += histogram->bins[bin].count;
-			*any |= histogram->bins[bin].count;
-		}
+		ticks = is_of_call(profile, histogram) ? profile_histogram_ticks(histogram) : 0;
+		resolver->sought[histogram->object] += ticks;
+		*any |= ticks;
 	}
 	return 0;
 }
@@ -770,12 +774,6 @@ int functions_resolve_rest(struct profile *profile, const struct object_opener *
 		free_functions(resolver.functions, resolver.nr);
 	if (!ret && any)
 		ret = note_again(profile);
-	free(resolver.sought);
-	free(resolver.order);
-	free(resolver.sites);
-	free(resolver.wanted.ranges);
-	free(resolver.hits.all);
-	allowance_free(&resolver.allowance);
-	allowance_free(&resolver.code);
+	resolver_end(&resolver);
 	return ret ? error_errno(err, ret, "functions") : 0;
 }
