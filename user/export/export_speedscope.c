@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/json_text.h"
+#include "base/util.h"
 #include "export/export_impl.h"
 #include "export/stacks.h"
 
@@ -98,18 +99,16 @@ static char *name_group(const struct speedscope *speedscope,
 {
 	const struct profile_target *target = &speedscope->profile->targets[histogram->target];
 	const char *process = histogram->process ? histogram->process : "process";
-	char pid[24] = "", *name;
+	char pid[24] = "";
 	bool by_process = speedscope->stacks->by_process &&
 			  (histogram->pid >= 0 || histogram->process);
 
 	if (by_process && histogram->pid >= 0)
 		snprintf(pid, sizeof(pid), " %" PRId64, histogram->pid);
-	if (asprintf(&name, "%s%s%s%s%s%s%s", *target->name ? target->name : target->kind,
-		     histogram->cgroup ? ", " : "", histogram->cgroup ? histogram->cgroup : "",
-		     by_process ? ", " : "", by_process ? process : "", pid,
-		     target->waits ? ", waits" : "") < 0)
-		return NULL;
-	return name;
+	return format_text("%s%s%s%s%s%s%s", *target->name ? target->name : target->kind,
+			   histogram->cgroup ? ", " : "",
+			   histogram->cgroup ? histogram->cgroup : "", by_process ? ", " : "",
+			   by_process ? process : "", pid, target->waits ? ", waits" : "");
 }
 
 /* Outermost frame first. */

@@ -75,13 +75,12 @@ struct wall_clock wall_clock_follow(struct wall_clock *clock, const struct wall_
 static char *rfc3339(const struct timespec *when)
 {
 	struct tm tm;
-	char text[32], *ret;
+	char text[32];
 
 	if (!gmtime_r(&when->tv_sec, &tm) ||
-	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) ||
-	    asprintf(&ret, "%s.%03ldZ", text, when->tv_nsec / 1000000) < 0)
+	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
 		return NULL;
-	return ret;
+	return format_text("%s.%03ldZ", text, when->tv_nsec / 1000000);
 }
 
 int64_t profile_seconds(const char *text, const char **fraction)
@@ -189,10 +188,7 @@ int profile_fill_hierarchy(struct profile *profile, const char *controller)
 {
 	char **ret = &profile->sampling.hierarchy;
 
-	if (controller && asprintf(ret, "v1:%s", controller) < 0)
-		*ret = NULL;
-	else if (!controller)
-		*ret = strdup("v2");
+	*ret = controller ? format_text("v1:%s", controller) : strdup("v2");
 	return *ret ? 0 : -ENOMEM;
 }
 

@@ -117,12 +117,8 @@ int profile_notes_compare(const void *left, const void *right)
 
 static char *count_up(const struct note *a, const struct note *b)
 {
-	const uint64_t sum = add_saturating(a->number, b->number);
-	char *text;
-
-	if (asprintf(&text, "%.*s%" PRIu64 "%s", (int)a->begins, a->text, sum, a->rest) < 0)
-		return NULL;
-	return text;
+	return format_text("%.*s%" PRIu64 "%s", (int)a->begins, a->text,
+			   add_saturating(a->number, b->number), a->rest);
 }
 
 static int compare_objects(const struct note *a, const struct note *b)
@@ -142,17 +138,15 @@ static char *name_one(const struct note *a, const struct note *b)
 	int order = compare_objects(a, b);
 	const struct note *first = order <= 0 ? a : b;
 	uint64_t others = a->number > b->number ? a->number : b->number;
-	char more[48] = "", *text;
+	char more[48] = "";
 
 	if (!others && order)
 		others = 1;
 	if (others)
 		snprintf(more, sizeof(more), " and %" PRIu64 " other%s", others,
 			 others > 1 ? "s" : "");
-	if (asprintf(&text, "%.*s%s%s", (int)(first->begins + first->name), first->text, more,
-		     first->rest) < 0)
-		return NULL;
-	return text;
+	return format_text("%.*s%s%s", (int)(first->begins + first->name), first->text, more,
+			   first->rest);
 }
 
 int profile_notes_add(void *sum, void *part)

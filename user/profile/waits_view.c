@@ -14,9 +14,7 @@
 
 char *wait_class_full_name(const struct profile_wait_class *class)
 {
-	char *name;
-
-	return asprintf(&name, "%s%s", class->name, class->io ? " I/O" : "") < 0 ? NULL : name;
+	return format_text("%s%s", class->name, class->io ? " I/O" : "");
 }
 
 static bool has_match(const char *const *patterns, size_t nr,
@@ -68,15 +66,11 @@ static void *copied(const void *from, size_t nr, size_t more, size_t size)
 /* Names a class with and without brackets. */
 static int name_class(struct waits_view *view, const struct profile_wait_class *class)
 {
-	char *bare = wait_class_full_name(class), *name;
+	char *bare = wait_class_full_name(class);
 
-	if (!bare || asprintf(&name, "[%s]", bare) < 0) {
-		free(bare);
-		return -ENOMEM;
-	}
-	view->names[view->nr_names] = name;
-	view->classes[view->nr_names++] = bare;
-	return 0;
+	view->classes[view->nr_names] = bare;
+	view->names[view->nr_names] = bare ? format_text("[%s]", bare) : NULL;
+	return view->names[view->nr_names++] ? 0 : -ENOMEM;
 }
 
 static int add_classes(struct view_maker *maker)

@@ -114,18 +114,17 @@ static int put_together(struct cgroup_name *name)
 	const char *pod = name->pod ?: "", *namespace = name->namespace ?: "";
 	const char *container = name->container ?: "";
 
-	return asprintf(&name->name, "%s%s%s%s%s%s", namespace, *namespace && *pod ? "/" : "", pod,
-			(*namespace || *pod) && *container ? "/" : "", container,
-			*container ? below_container(name) : "") < 0 ?
-		       -ENOMEM :
-		       0;
+	name->name = format_text("%s%s%s%s%s%s", namespace, *namespace && *pod ? "/" : "", pod,
+				 (*namespace || *pod) && *container ? "/" : "", container,
+				 *container ? below_container(name) : "");
+	return name->name ? 0 : -ENOMEM;
 }
 
 static int add_path(struct cgroup_name *name)
 {
-	char *whole;
+	char *whole = format_text("%s (%s)", name->name, name->cgroup);
 
-	if (asprintf(&whole, "%s (%s)", name->name, name->cgroup) < 0)
+	if (!whole)
 		return -ENOMEM;
 	free(name->name);
 	name->name = whole;

@@ -66,13 +66,12 @@ void file_names_free(struct file_names *names)
 static int add_name(struct file_names *names, const char *folder, const char *name,
 		    struct error *err)
 {
-	char *path;
-	int ret = GROW(names->names, names->capacity, names->nr + 1);
+	char *path = format_text("%s%s%s", folder ? folder : "", folder ? "/" : "", name);
 
-	if (ret)
-		return error_errno(err, ret, "%s", name);
-	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
+	if (!path || GROW(names->names, names->capacity, names->nr + 1)) {
+		free(path);
 		return error_errno(err, -ENOMEM, "%s", name);
+	}
 	names->names[names->nr++] = path;
 	return 0;
 }
@@ -82,8 +81,8 @@ static int add_name(struct file_names *names, const char *folder, const char *na
  */
 static int is_profile(const struct dirent *entry)
 {
-	return *entry->d_name != '.' && (text_ends_in(entry->d_name, ".json") ||
-					 text_ends_in(entry->d_name, ".json.gz"));
+	return *entry->d_name != '.' &&
+	       (text_ends_in(entry->d_name, ".json") || text_ends_in(entry->d_name, ".json.gz"));
 }
 
 static int add_folder(struct file_names *names, const char *folder, struct error *err)

@@ -29,13 +29,9 @@ static const char *keep(struct timeline *timeline, const char *text)
 static const char *keep_object(struct timeline *timeline, const struct profile_object *object)
 {
 	const char *path = object->build_id && object->kind == PROFILE_FILE ? "" : object->path;
-	cleanup_free char *key = NULL;
+	cleanup_free char *key = format_text("%s\n%s", object->build_id ?: "", path);
 
-	if (asprintf(&key, "%s\n%s", object->build_id ? object->build_id : "", path) < 0) {
-		key = NULL;
-		return NULL;
-	}
-	return keep(timeline, key);
+	return key ? keep(timeline, key) : NULL;
 }
 
 static bool is_filtered(const struct timeline *timeline)
