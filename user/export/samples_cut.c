@@ -181,19 +181,6 @@ static void copy_sample(struct copy *copy, const struct sample *sample, enum lev
 	samples_add(copy->to, &copied);
 }
 
-int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr)
-{
-	struct copy copy;
-	size_t i;
-	int ret = copy_begin(&copy, part, whole);
-
-	for (i = first; !ret && i < first + nr; i++) {
-		copy_sample(&copy, &whole->all[i], LEVEL_SAME);
-		ret = samples_error(part);
-	}
-	return copy_end(&copy) | ret;
-}
-
 static bool has_cgroup(const struct sample_service *service, const char *cgroup)
 {
 	return service->cgroup && !strcmp(service->cgroup, cgroup);
@@ -229,22 +216,34 @@ static int find_named(const struct samples *samples, const char *name, bool *mar
 	return ret || found ? ret : -ENOENT;
 }
 
-int samples_named(struct samples *part, const struct samples *whole, const char *name)
+/* Copies nr samples, from the first on; name: only those of services that it matches. */
+static int copy_some(struct samples *part, const struct samples *whole, size_t first, size_t nr,
+		     const char *name)
 {
 	cleanup_free bool *marks = calloc(whole->nr_services + 1, sizeof(*marks));
 	struct copy copy;
 	size_t i;
 	int ret = copy_begin(&copy, part, whole), code;
 
-	if (!ret)
+	if (!ret && name)
 		ret = marks ? find_named(whole, name, marks) : -ENOMEM;
-	for (i = 0; !ret && i < whole->nr; i++) {
-		if (marks[whole->all[i].service])
+	for (i = first; !ret && i < first + nr; i++) {
+		if (!name || marks[whole->all[i].service])
 			copy_sample(&copy, &whole->all[i], LEVEL_SAME);
 		ret = samples_error(part);
 	}
 	code = copy_end(&copy);
 	return ret ? ret : code;
+}
+
+int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr)
+{
+	return copy_some(part, whole, first, nr, NULL);
+}
+
+int samples_named(struct samples *part, const struct samples *whole, const char *name)
+{
+	return copy_some(part, whole, 0, whole->nr, name);
 }
 
 /* --- fewer stacks --- */
