@@ -110,20 +110,15 @@ static int name_functions(struct html_inlined *inlined)
 	return ret;
 }
 
-/* Returns 0 with *result, which the caller frees, or a negative errno with err filled in. */
-static int html_inlined_new(const struct profile *profile, const struct html_options *options,
-			    struct html_inlined **result, struct error *err)
+/* Returns 0, or a negative errno with err filled in. Call html_inlined_end() in any case. */
+static int html_inlined_fill(struct html_inlined *inlined, const struct profile *profile,
+			     const struct html_options *options, struct error *err)
 {
 	const struct report_options all = { .target = REPORT_ALL_TARGETS };
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
-	struct html_inlined *inlined = calloc(1, sizeof(*inlined));
-	int ret;
+	int ret = rows_of_bins(profile, &all, &inlined->bins, err);
 
-	*result = inlined;
-	if (!inlined)
-		return error_errno(err, -ENOMEM, "html");
-	ret = rows_of_bins(profile, &all, &inlined->bins, err);
 	if (!ret)
 		ret = rows_find_lines(profile, &opener, &inlined->bins, err);
 	if (!ret && name_functions(inlined))
@@ -131,13 +126,10 @@ static int html_inlined_new(const struct profile *profile, const struct html_opt
 	return ret;
 }
 
-static void html_inlined_free(struct html_inlined *inlined)
+static void html_inlined_end(struct html_inlined *inlined)
 {
-	if (!inlined)
-		return;
 	rows_free(&inlined->bins);
 	rows_free(&inlined->functions);
-	free(inlined);
 }
 
 /*
@@ -824,22 +816,23 @@ static int put_report(const struct profile *profile, const struct profile *shown
 		      const struct html_options *options, FILE *out, struct error *err)
 {
 	cleanup_free uint64_t *bases = html_object_bases(shown);
-	struct html_inlined *inlined = NULL;
+	struct html_inlined inlined = { 0 };
 	const char *rest;
 	int ret = bases ? 0 : error_errno(err, -ENOMEM, "html");
 
 	if (!ret && options->inlined)
-		ret = html_inlined_new(profile, options, &inlined, err);
+		ret = html_inlined_fill(&inlined, profile, options, err);
 	if (!ret) {
 		begin_page(html_report_page, out, &rest);
-		ret = put_profile(shown, bases, options->timeline, inlined, out);
+		ret = put_profile(shown, bases, options->timeline,
+				  options->inlined ? &inlined : NULL, out);
 		if (!ret && shown->callers)
 			ret = put_callers("callers", shown, profile, NULL, bases, out);
 		ret = ret ? error_errno(err, ret, "html") :
 			    html_code(profile, options, bases, out, err);
 		fputs(rest, out);
 	}
-	html_inlined_free(inlined);
+	html_inlined_end(&inlined);
 	return ret;
 }
 
