@@ -103,7 +103,12 @@ count() {
 # A test that was skipped because a program is missing which `make deps` installs has failed,
 # because nobody would notice otherwise.
 refuse_lacks() {
-	sed -i 's/^SKIP \(.* in PATH\)$/FAIL \1, though make deps installs it/' "$1"
+	local program
+
+	while read -r program; do
+		[ -z "$(.make/deps --here "$program")" ] ||
+			sed -i "s|^SKIP \(.*: no $program in PATH\)\$|FAIL \1, though make deps installs it|" "$1"
+	done < <(sed -n 's/^SKIP .*: no \([^ ]*\) in PATH$/\1/p' "$1")
 	grep '^FAIL .*, though make deps installs it$' "$1" || true
 }
 
