@@ -94,12 +94,15 @@ LIVE_TEST(live_callers_cut, program_of_32_bits)
 		  "%s", live->end.err);
 }
 
-/* So many copies of a program do not fit; what begins beside them has its callers when they have ended. */
+/*
+ * So many copies of a program do not fit (12 of Ubuntu's bash do); what begins beside them has its callers when they
+ * have ended.
+ */
 static const char many_files[] = "d=$(mktemp -d) || exit\n"
-				 "for i in 1 2 3 4 5 6 7 8 9 10 11 12 last; do\n"
+				 "for i in $(seq 20) last; do\n"
 				 "	cp /bin/bash $d/$i\n"
 				 "done\n"
-				 "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do\n"
+				 "for i in $(seq 20); do\n"
 				 "	timeout 2 $d/$i -c 'while :; do :; done' &\n"
 				 "done\n"
 				 "sleep 1\n"
