@@ -386,7 +386,6 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 
 int agent_open(struct agent *agent, const struct agent_options *options, struct error *err)
 {
-	const struct privileges keep = privileges_for(options);
 	int ret;
 
 	memory_keep_little();
@@ -396,7 +395,7 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 		return -EIO;
 	ret = targets_check_namespace("agent", err);
 	if (!ret)
-		ret = privileges_drop(&keep, err);
+		ret = privileges_drop(options, err);
 	if (!ret && options->spool)
 		state_open(&agent->state, options->spool, options->nr_sinks, &agent->figures);
 	return ret ? ret : identities_open("/var/log", &agent->identities, err);

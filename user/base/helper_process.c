@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,34 +96,10 @@ size_t helpers_abandoned(void)
 }
 
 /*
- * Keeps only these capabilities, as far as it has them. It usually runs as root but needs no more.
- */
-static void keep_few_rights(void)
-{
-	const uint32_t few[2] = { 1U << CAP_SYS_PTRACE | 1U << CAP_DAC_READ_SEARCH,
-				  1U << (CAP_CHECKPOINT_RESTORE - 32) };
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct rights[2];
-	int i;
-
-	if (syscall(SYS_capget, &head, rights))
-		_exit(EXIT_FAILURE);
-	for (i = 0; i < 2; i++) {
-		rights[i].permitted &= few[i];
-		rights[i].effective = rights[i].permitted;
-		rights[i].inheritable = 0;
-	}
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &head, rights))
-		_exit(EXIT_FAILURE);
-}
-
-/*
  * The helper ends with its socket. It ignores signals that end other processes of the group,
  * because they may still want an answer.
  */
-void helper_prepare(const char *name)
+int helper_prepare(const char *name, uint64_t few)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -136,6 +110,6 @@ void helper_prepare(const char *name)
 	if (fd >= 0 && write(fd, "1000", 4) < 0)
 		errno = 0;
 	close_fd(&fd);
-	keep_few_rights();
 	prctl(PR_SET_NAME, name);
+	return keep_rights(few);
 }

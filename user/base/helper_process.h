@@ -2,7 +2,9 @@
 #ifndef BPFPROFIL_HELPER_PROCESS_H
 #define BPFPROFIL_HELPER_PROCESS_H
 
+#include <linux/capability.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -20,10 +22,12 @@ enum { ABANDONED_MAX = 64 };
 int helper_start(const char *command, const char *argument, int socket, pid_t *pid);
 
 /*
- * The helper itself calls this first. It keeps only the capabilities that reading another user's
- * process needs.
+ * The helper itself calls this first. It keeps only these capabilities, see keep_rights(), for
+ * example those that reading another user's process needs. Returns 0 or -errno.
  */
-void helper_prepare(const char *name);
+int helper_prepare(const char *name, uint64_t few);
+#define HELPER_RIGHTS                                                                              \
+	(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_CHECKPOINT_RESTORE))
 
 /* Kills a helper. */
 void helper_abandon(pid_t pid);

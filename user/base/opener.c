@@ -131,7 +131,8 @@ int opener_serve(void)
 	char done = 0;
 	int fds[2];
 
-	helper_prepare("bpfprofil-open");
+	if (helper_prepare("bpfprofil-open", HELPER_RIGHTS))
+		return EXIT_FAILURE;
 	while (exchange(SOCKET, &question, sizeof(question), fds, 2, false) == sizeof(question)) {
 		answer(&question, fds);
 		close_fd(&fds[0]);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -372,14 +373,55 @@ bool sudo_caller(uid_t *user, gid_t *group)
 	return !geteuid() && sudo_id("SUDO_UID", user) && sudo_id("SUDO_GID", group);
 }
 
+/* A process's rights, as capget() reads and capset() writes them. */
+struct rights {
+	struct __user_cap_header_struct head;
+	struct __user_cap_data_struct halves[_LINUX_CAPABILITY_U32S_3];
+};
+
+/* All 0 if the kernel refuses. */
+static struct rights read_rights(void)
+{
+	struct rights rights = { .head.version = _LINUX_CAPABILITY_VERSION_3 };
+
+	syscall(SYS_capget, &rights.head, rights.halves);
+	return rights;
+}
+
 bool may_do(unsigned int capability)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	const struct rights rights = read_rights();
 
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+	return rights.halves[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+uint64_t permitted_rights(void)
+{
+	const struct rights rights = read_rights();
+
+	return rights.halves[0].permitted | (uint64_t)rights.halves[1].permitted << 32;
+}
+
+int keep_rights(uint64_t few)
+{
+	struct rights rights = { .head.version = _LINUX_CAPABILITY_VERSION_3 };
+	unsigned int i;
+
+	/*
+	 * Dropping from the bounding set needs CAP_SETPCAP. A process without it is not root, and
+	 * could regain nothing.
+	 */
+	for (i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if (!(few & RIGHT(i)))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	few &= permitted_rights();
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		rights.halves[i].permitted = rights.halves[i].effective = (uint32_t)(few >> 32 * i);
+	/* Nothing is inheritable any more. With that, the kernel clears the ambient set too. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_capset, &rights.head, rights.halves))
+		return -errno;
+	return 0;
 }
 
 bool is_our_user(uid_t user)

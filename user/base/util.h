@@ -181,6 +181,16 @@ bool sudo_caller(uid_t *user, gid_t *group);
 /* Whether this thread has a capability now; CAP_... of linux/capability.h. */
 bool may_do(unsigned int capability);
 
+/* Capabilities as bits: those that this thread may have. */
+#define RIGHT(capability) (UINT64_C(1) << (capability))
+uint64_t permitted_rights(void);
+
+/*
+ * Gives up all capabilities except these for good, of this thread, of threads that it starts later,
+ * and of programs that they start. Returns 0 or -errno.
+ */
+int keep_rights(uint64_t few);
+
 /* Whether that user's files are ours: we are that user, or that user ran us by sudo. */
 bool is_our_user(uid_t user);
 

@@ -54,7 +54,9 @@ void __attribute__((weak)) reader_fault(const struct reader_call *call);
 /* The variable that names the fault. */
 #define READER_FAULT "BPFPROFIL_READER_FAULT"
 
-/* Drops all privileges that reading does not need. trusted: files may still be opened. */
+/*
+ * Denies system calls that reading does not need, for good. trusted: files may still be opened.
+ */
 int reader_confine(bool trusted, struct error *err);
 
 /* Bytes that this process may use for its data: less than its cgroup has left. */

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/library.h"
@@ -21,30 +17,6 @@ static struct {
 	SECCOMP_CALLS(LIBRARY_POINTER)
 } lib;
 static const char *const call_names[] = { SECCOMP_CALLS(LIBRARY_NAME) };
-
-/*
- * After this returns 0, all privileges are gone. uid 0 without capabilities is still the owner of
- * root's files.
- */
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	int capability;
-
-	/*
-	 * Exec is denied, so that no privilege can come back by it. Therefore a failure here does
-	 * no harm.
-	 */
-	for (capability = 0; !prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); capability++)
-		;
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
-		return -errno;
-	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return 0;
-}
 
 /* System calls for reading open files and for memory. None of them can open a file. */
 static const int allowed[] = {
@@ -133,9 +105,6 @@ int reader_confine(bool trusted, struct error *err)
 
 	if (ret)
 		return ret;
-	ret = drop_capabilities();
-	if (ret)
-		return error_errno(err, ret, "a process without capabilities");
 	ret = filter_calls(trusted);
 	return ret ? error_errno(err, ret, "a process with few system calls (seccomp)") : 0;
 }

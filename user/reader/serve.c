@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/close_range.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/helper_process.h"
 #include "base/util.h"
 #include "reader/ask.h"
 #include "reader/frame.h"
@@ -50,19 +49,8 @@ static int limit(int resource, uint64_t most)
 	return setrlimit(resource, &limit);
 }
 
-/* If memory is short, the kernel should end this process first. */
-static void offer_to_end(void)
-{
-	static const char most[] = "1000";
-	cleanup_file FILE *file = fopen("/proc/self/oom_score_adj", "we");
-
-	if (file)
-		fwrite(most, 1, sizeof(most) - 1, file);
-}
-
 static int limit_all(struct error *err)
 {
-	offer_to_end();
 	if (limit(RLIMIT_DATA, reader_memory()) || limit(RLIMIT_FSIZE, 0) ||
 	    limit(RLIMIT_CORE, 0) || limit(RLIMIT_CPU, CPU_SECONDS) ||
 	    limit(RLIMIT_STACK, STACK_BYTES))
@@ -134,8 +122,6 @@ static int prepare(const char *flags, struct error *err)
 	int ret;
 
 	close_range(STDERR_FILENO + 1, UINT_MAX, 0);
-	signal(SIGPIPE, SIG_IGN);
-	prctl(PR_SET_NAME, "bpfprofil-read");
 	ret = limit_all(err);
 	if (ret)
 		return ret;
@@ -143,6 +129,10 @@ static int prepare(const char *flags, struct error *err)
 	if (strchr(flags, READER_CODE))
 		disasm_load(&ignored);
 	debug_file_ask = ask_for_debug_file;
+	/* uid 0 without capabilities is still the owner of root's files. */
+	ret = helper_prepare("bpfprofil-read", 0);
+	if (ret)
+		return error_errno(err, ret, "a process without capabilities");
 	return reader_confine(strchr(flags, READER_TRUSTED) != NULL, err);
 }
 

@@ -51,7 +51,8 @@ int stack_copies_serve(void)
 	size_t i, nr = 1;
 	ssize_t got;
 
-	helper_prepare("bpfprofil-stack");
+	if (helper_prepare("bpfprofil-stack", HELPER_RIGHTS))
+		return EXIT_FAILURE;
 	while (nr && (got = recv(SOCKET, requests, sizeof(requests), 0)) > 0) {
 		nr = (size_t)got / sizeof(*requests);
 		for (i = 0; i < nr; i++)
