@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ static char **environment(char *kept[KEPT_MAX])
 	return kept;
 }
 
-int helper_start(const char *command, const char *argument, int socket, pid_t *pid)
+static int spawn(const char *command, const char *argument, int socket, pid_t *pid)
 {
 	char *const argv[] = { (char[]){ "bpfprofil" }, (char *)(uintptr_t)command,
 			       (char *)(uintptr_t)argument, NULL };
@@ -59,6 +60,64 @@ int helper_start(const char *command, const char *argument, int socket, pid_t *p
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
 	return ret;
+}
+
+int helper_start(const char *command, const char *argument, int type, pid_t *pid)
+{
+	int ends[2], ret;
+
+	*pid = 0;
+	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	ret = spawn(command, argument, ends[1], pid);
+	close(ends[1]);
+	if (!ret)
+		return ends[0];
+	*pid = 0;
+	close(ends[0]);
+	return ret;
+}
+
+union passed_fds {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(HELPER_FDS * sizeof(int))];
+};
+
+ssize_t helper_send(int socket, struct iovec *parts, size_t nr, const int fds[HELPER_FDS],
+		    int flags)
+{
+	union passed_fds passed = { .head = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = nr };
+	size_t nr_fds = 0;
+
+	while (nr_fds < HELPER_FDS && fds[nr_fds] >= 0)
+		nr_fds++;
+	if (nr_fds) {
+		passed.head.cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
+		memcpy(CMSG_DATA(&passed.head), fds, nr_fds * sizeof(int));
+		message.msg_control = &passed;
+		message.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
+}
+
+ssize_t helper_receive(int socket, void *bytes, size_t size, int fds[HELPER_FDS])
+{
+	union passed_fds passed = { 0 };
+	struct iovec part = { bytes, size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t got;
+
+	if (fds) {
+		memset(fds, -1, HELPER_FDS * sizeof(int));
+		message.msg_control = &passed;
+		message.msg_controllen = sizeof(passed);
+	}
+	got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	if (got >= 0 && CMSG_FIRSTHDR(&message) && passed.head.cmsg_level == SOL_SOCKET &&
+	    passed.head.cmsg_type == SCM_RIGHTS && passed.head.cmsg_len <= sizeof(passed))
+		memcpy(fds, CMSG_DATA(&passed.head), passed.head.cmsg_len - CMSG_LEN(0));
+	return got;
 }
 
 static struct {

@@ -41,35 +41,9 @@ struct question {
 	char path[PATH_MAX]; /* sent completely, with its NUL */
 };
 
-/* Sends or receives bytes with descriptors. Missing descriptors are -1. */
-static ssize_t exchange(int fd, void *bytes, size_t size, int *fds, size_t nr_fds, bool sends)
+static bool send_with(int fd, void *bytes, size_t size, const int fds[HELPER_FDS])
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(2 * sizeof(int))];
-	} control = { .head = { .cmsg_len = CMSG_LEN(nr_fds * sizeof(int)),
-				.cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS } };
-	struct iovec part = { bytes, size };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t ret;
-
-	if (nr_fds) {
-		message.msg_control = &control;
-		message.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-	}
-	if (sends) {
-		memcpy(CMSG_DATA(&control.head), fds, nr_fds * sizeof(int));
-		return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-	}
-	memset(fds, -1, nr_fds * sizeof(int));
-	ret = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-	if (ret > 0 && CMSG_FIRSTHDR(&message))
-		memcpy(fds, CMSG_DATA(&control.head),
-		       control.head.cmsg_len - CMSG_LEN(0) < nr_fds * sizeof(int) ?
-			       control.head.cmsg_len - CMSG_LEN(0) :
-			       nr_fds * sizeof(int));
-	return ret;
+	return helper_send(fd, &(struct iovec){ bytes, size }, 1, fds, MSG_DONTWAIT) >= 0;
 }
 
 /*
@@ -122,18 +96,18 @@ static void answer(const struct question *question, const int *fds)
 	cleanup_fd int copy = fd < 0 ? fd : copy_file(fd, question->user);
 	int code = copy < 0 ? copy : 0;
 
-	exchange(fds[0], &code, sizeof(code), &copy, copy >= 0, true);
+	send_with(fds[0], &code, sizeof(code), (int[HELPER_FDS]){ copy, -1 });
 }
 
 int opener_serve(void)
 {
 	static struct question question;
 	char done = 0;
-	int fds[2];
+	int fds[HELPER_FDS];
 
 	if (helper_prepare("bpfprofil-open", HELPER_RIGHTS))
 		return EXIT_FAILURE;
-	while (exchange(SOCKET, &question, sizeof(question), fds, 2, false) == sizeof(question)) {
+	while (helper_receive(SOCKET, &question, sizeof(question), fds) == sizeof(question)) {
 		answer(&question, fds);
 		close_fd(&fds[0]);
 		close_fd(&fds[1]);
@@ -169,20 +143,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects these: */
 static struct opener openers[OPENERS_MAX];
 static uint64_t nr_questions;
 
-static int start(struct opener *opener, uint64_t owner)
+static bool start(struct opener *opener, uint64_t owner)
 {
-	int ends[2], ret;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	*opener = (struct opener){ .owner = owner, .fd = ends[0] };
-	ret = helper_start(OPENER_COMMAND, NULL, ends[1], &opener->pid);
-	close(ends[1]);
-	if (!ret)
-		return 0;
-	opener->pid = 0;
-	close_fd(&opener->fd);
-	return ret;
+	*opener = (struct opener){ .owner = owner };
+	opener->fd = helper_start(OPENER_COMMAND, NULL, SOCK_SEQPACKET, &opener->pid);
+	return opener->pid;
 }
 
 static void abandon(struct opener *opener)
@@ -227,7 +192,7 @@ static struct opener *find_opener(uint64_t owner)
 		return NULL;
 	if (place->pid)
 		abandon(place);
-	return helpers_abandoned() == ABANDONED_MAX || start(place, owner) ? NULL : place;
+	return helpers_abandoned() < ABANDONED_MAX && start(place, owner) ? place : NULL;
 }
 
 /*
@@ -247,17 +212,15 @@ static uint64_t waited(struct opener *opener)
 static int send_question(uint64_t owner, int place, struct question *question)
 {
 	struct opener *opener;
-	int ends[2], fds[2], ret = 0;
+	int ends[2], ret = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	fds[0] = ends[1];
-	fds[1] = place;
 	pthread_mutex_lock(&lock);
 	opener = find_opener(owner);
 	if (!opener || opener->late || waited(opener) > PATIENCE_NS)
 		ret = -ETIMEDOUT;
-	else if (exchange(opener->fd, question, sizeof(*question), fds, 2, true) < 0)
+	else if (!send_with(opener->fd, question, sizeof(*question), (int[]){ ends[1], place }))
 		ret = errno == EAGAIN ? -ETIMEDOUT : -errno;
 	if (!ret) {
 		opener->waiting++;
@@ -328,16 +291,17 @@ int opener_answer(uint64_t owner, int *asked, unsigned int ms)
 {
 	const uint64_t began = monotonic_ns();
 	const bool came = await(*asked, ms && is_late(owner) ? 0 : ms);
-	int code, copy = -1;
+	int code, fds[HELPER_FDS];
 
 	if (ms)
 		note_wait(owner, monotonic_ns() - began, !came);
 	if (!came)
 		return -EAGAIN;
-	if (exchange(*asked, &code, sizeof(code), &copy, 1, false) != sizeof(code))
+	if (helper_receive(*asked, &code, sizeof(code), fds) != sizeof(code))
 		code = -EIO; /* the process has ended */
 	close_fd(asked);
-	return code ? code : copy;
+	close_fd(&fds[1]);
+	return code ? code : fds[0];
 }
 
 int opener_open(uint64_t owner, int place, const char *path, const struct regular_file_rule *rule)

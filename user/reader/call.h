@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_CALL_H
 #define BPFPROFIL_CALL_H
 
+#include "base/helper_process.h"
 #include "reader/reader.h"
 #include "reader/wire.h"
 
@@ -18,13 +19,11 @@ enum reader_kind {
 	READ_KINDS,
 };
 
-enum { READER_FDS = 2 };
-
 struct reader_call {
 	enum reader_kind kind;
 	struct wire question;
 	struct wire answer;
-	int fds[READER_FDS]; /* -1: none */
+	int fds[HELPER_FDS]; /* -1: none */
 	const char *path; /* for debug files, see reader_file */
 	const char *root;
 	struct file_reader *reader; /* that answered; NULL: none, or this thread */

@@ -19,11 +19,6 @@ struct head {
 /* Receive a body in pieces, so that no memory is allocated for bytes that never come. */
 enum { CHUNK_BYTES = 1 << 20 };
 
-union ancillary {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(READER_FDS * sizeof(int))];
-};
-
 static int wait_for(const struct frame_line *line, short events)
 {
 	return line->wait ? line->wait(line->ctx, events) : 0;
@@ -58,36 +53,15 @@ static int send_all(const struct frame_line *line, const uint8_t *bytes, size_t 
 	return ret;
 }
 
-static void attach_fds(struct msghdr *message, union ancillary *control, const int fds[READER_FDS])
-{
-	struct cmsghdr *header;
-	size_t nr = 0;
-
-	while (nr < READER_FDS && fds[nr] >= 0)
-		nr++;
-	if (!nr)
-		return;
-	message->msg_control = control;
-	message->msg_controllen = CMSG_SPACE(nr * sizeof(int));
-	header = CMSG_FIRSTHDR(message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(nr * sizeof(int));
-	memcpy(CMSG_DATA(header), fds, nr * sizeof(int));
-}
-
 int frame_send(const struct frame_line *line, const struct reader_frame *frame)
 {
 	struct head head = { frame->kind, frame->code, frame->body.nr };
 	struct iovec parts[] = { { &head, sizeof(head) }, { frame->body.bytes, frame->body.nr } };
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
-	union ancillary control = { 0 };
 	int ret = frame->body.bad ? -ENOMEM : 0;
 	ssize_t sent = -1;
 
-	attach_fds(&message, &control, frame->fds);
 	while (!ret && sent < 0) {
-		sent = sendmsg(line->socket, &message, flags_of(line));
+		sent = helper_send(line->socket, parts, 2, frame->fds, flags_of(line));
 		if (sent < 0)
 			ret = try_again(line, POLLOUT);
 	}
@@ -101,37 +75,20 @@ int frame_send(const struct frame_line *line, const struct reader_frame *frame)
 		       send_all(line, frame->body.bytes + sent, frame->body.nr - (size_t)sent);
 }
 
-static void receive_fds(struct msghdr *message, int fds[READER_FDS])
-{
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len <= CMSG_LEN(READER_FDS * sizeof(int)))
-		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-}
-
 /* A head is sent whole. Therefore a partial one is invalid. */
-static int receive_head(const struct frame_line *line, struct head *head, int fds[READER_FDS])
+static int receive_head(const struct frame_line *line, struct head *head, int fds[HELPER_FDS])
 {
-	struct iovec part = { head, sizeof(*head) };
-	union ancillary control = { 0 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	int ret = wait_for(line, POLLIN);
 	ssize_t got;
 
 	if (ret)
 		return ret;
-	if (line->receives_fds) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-	}
 	do
-		got = recvmsg(line->socket, &message, MSG_CMSG_CLOEXEC);
+		got = helper_receive(line->socket, head, sizeof(*head),
+				     line->receives_fds ? fds : NULL);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	if (line->receives_fds)
-		receive_fds(&message, fds);
 	return got == sizeof(*head) ? 0 : -EPIPE;
 }
 

@@ -19,7 +19,7 @@ struct reader_frame {
 	enum frame_kind kind;
 	int64_t code; /* kind of a question; else 0 or a negative errno */
 	struct wire body;
-	int fds[READER_FDS]; /* -1: none */
+	int fds[HELPER_FDS]; /* -1: none */
 };
 
 /* The purpose of a reader: letters of its argument. */

@@ -101,20 +101,14 @@ static bool is_too_late(void)
 static int start(struct file_reader *reader, struct error *err)
 {
 	char flags[3] = "";
-	int sockets[2], ret;
+	int ret;
 
 	snprintf(flags, sizeof(flags), "%s%s", reader->opens ? (char[]){ READER_TRUSTED, 0 } : "",
 		 reader->code ? (char[]){ READER_CODE, 0 } : "");
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
-		return error_errno(err, -errno, "a process that reads files");
-	ret = helper_start(READER_COMMAND, flags, sockets[1], &reader->pid);
-	close(sockets[1]);
-	if (ret) {
-		reader->pid = 0;
-		close(sockets[0]);
+	ret = helper_start(READER_COMMAND, flags, SOCK_STREAM, &reader->pid);
+	if (ret < 0)
 		return error_errno(err, ret, "a process that reads files");
-	}
-	reader->socket = sockets[0];
+	reader->socket = ret;
 	reader->nice = getpriority(PRIO_PROCESS, 0);
 	/* Without its clock, the reader would soon look blocked. */
 	clock_getcpuclockid(reader->pid, &reader->clock);

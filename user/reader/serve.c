@@ -83,7 +83,7 @@ static void put_error(struct reader_frame *frame, int code, const struct error *
 	wire_put_text(&frame->body, err->hint);
 }
 
-static void close_both(int fds[READER_FDS])
+static void close_both(int fds[HELPER_FDS])
 {
 	close_fd(&fds[0]);
 	close_fd(&fds[1]);

@@ -81,19 +81,10 @@ void stack_copies_end(struct stack_copies *copies)
 
 static bool start(struct stack_copies *copies)
 {
-	int ends[2], ret;
-
-	if (copies->hung == HUNG_MAX || helpers_abandoned() == ABANDONED_MAX ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+	if (copies->hung == HUNG_MAX || helpers_abandoned() == ABANDONED_MAX)
 		return false;
-	ret = helper_start(STACKS_COMMAND, NULL, ends[1], &copies->pid);
-	close(ends[1]);
-	copies->fd = ends[0];
-	if (!ret)
-		return true;
-	copies->pid = 0;
-	close_fd(&copies->fd);
-	return false;
+	copies->fd = helper_start(STACKS_COMMAND, NULL, SOCK_SEQPACKET, &copies->pid);
+	return copies->pid;
 }
 
 void stack_copies_ask(struct stack_copies *copies, uint32_t nr)
