@@ -13,7 +13,7 @@ ELF_SEED_FLAGS_pclntab := -s -fvisibility=hidden -DPCLNTAB
 ELF_SEED_FLAGS_elf32 := -g -m32
 ELF_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/elf/,dwarf5 dwarf4 compressed plt stripped pclntab elf32)
 ANNOTATE_SEEDS := $(subst /elf/,/annotate/,$(ELF_SEEDS))
-# libelf copies the sections of a file in another byte order.
+# A file in another byte order is refused, because libelf would copy its sections.
 ELF_SEED_FOREIGN := $(BUILD)/fuzz/seeds/elf/foreign
 UNWIND_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/unwind/,dwarf5 plt frames)
 LAYER_NEEDS_fuzz = $(FUZZ_BIN) $(ELF_SEEDS) $(ELF_SEED_FOREIGN) $(ANNOTATE_SEEDS) $(UNWIND_SEEDS)

@@ -17,7 +17,6 @@ struct checking {
 	uint64_t size;
 	const struct mapped_file *file; /* NULL: memory of our own */
 	bool wide; /* ELFCLASS64 */
-	bool big; /* ELFDATA2MSB */
 	uint64_t nr_segments;
 	uint64_t nr_sections;
 	uint64_t names; /* the section with the section names */
@@ -39,12 +38,9 @@ static bool is_inside(const struct checking *checking, uint64_t at, uint64_t siz
 static uint64_t number_at(const struct checking *checking, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
-	size_t i;
 
-	if (!is_inside(checking, at, size))
-		return 0;
-	for (i = 0; i < size; i++)
-		value = value << 8 | checking->bytes[at + (checking->big ? i : size - 1 - i)];
+	if (is_inside(checking, at, size))
+		memcpy(&value, checking->bytes + at, size);
 	return value;
 }
 
@@ -69,18 +65,16 @@ static int too_many(const struct checking *checking, uint64_t nr, const char *wh
 			 (unsigned long long)nr, what);
 }
 
+/* Files in another byte order cannot run here, and libelf would copy their sections. */
 static int read_head(struct checking *checking)
 {
-	unsigned char class, data;
+	const unsigned char *ident = checking->bytes;
 
-	class = checking->size > EI_CLASS ? checking->bytes[EI_CLASS] : ELFCLASSNONE;
-	data = checking->size > EI_DATA ? checking->bytes[EI_DATA] : ELFDATANONE;
-	if (checking->size < sizeof(Elf32_Ehdr) || memcmp(checking->bytes, ELFMAG, SELFMAG) ||
-	    (class != ELFCLASS32 && class != ELFCLASS64) ||
-	    (data != ELFDATA2LSB && data != ELFDATA2MSB))
+	if (checking->size < sizeof(Elf32_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) ||
+	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
+	    ident[EI_DATA] != ELFDATA2LSB)
 		return error_set(checking->err, -ENOEXEC, "ELF file: not an ELF file");
-	checking->wide = class == ELFCLASS64;
-	checking->big = data == ELFDATA2MSB;
+	checking->wide = ident[EI_CLASS] == ELFCLASS64;
 	return 0;
 }
 
@@ -171,15 +165,13 @@ static uint64_t entry_alignment(const struct checking *checking, uint64_t type)
  */
 static int check_copied(struct checking *checking, uint64_t type, uint64_t at, uint64_t size)
 {
-	bool foreign = checking->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	uint64_t alignment = entry_alignment(checking, type);
 
-	if (alignment > 1 && (foreign || at % alignment))
+	if (at % alignment)
 		checking->copied += size;
 	if (checking->copied <= ELF_COPIED_MAX)
 		return 0;
-	return too_many(checking, checking->copied,
-			foreign ? "bytes in another byte order" : "bytes of misaligned sections");
+	return too_many(checking, checking->copied, "bytes of misaligned sections");
 }
 
 static int check_section(struct checking *checking, uint64_t index, uint64_t header)

@@ -47,13 +47,9 @@ struct source {
 
 static uint16_t machine_of(const struct elf_image *image)
 {
-	static const unsigned char native =
-		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 	GElf_Ehdr header;
 
-	if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_DATA] != native)
-		return EM_NONE;
-	return header.e_machine;
+	return gelf_getehdr(image->elf, &header) ? header.e_machine : EM_NONE;
 }
 
 /* The bytes from offset to the end of its segment; 0: the offset is not in text. */

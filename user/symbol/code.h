@@ -13,7 +13,7 @@
 struct code {
 	uint8_t *bytes;
 	size_t size; /* up to the segment's end, so maybe less than wanted */
-	uint16_t machine; /* e_machine; EM_NONE if the byte order is not ours */
+	uint16_t machine; /* e_machine */
 };
 
 /* Longer than any compiled function; a file may claim any length. */

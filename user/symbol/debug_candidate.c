@@ -21,16 +21,10 @@ static bool has_debug_information(int fd)
 		unsigned char ident[EI_NIDENT];
 		uint16_t type;
 	} head;
-	uint16_t type;
 
-	if (read_range(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head.ident, ELFMAG, SELFMAG) != 0)
-		return false;
-	type = head.ident[EI_DATA] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
-										   ELFDATA2MSB) ?
-		       head.type :
-		       __builtin_bswap16(head.type);
-	return type != ET_CORE;
+	return read_range(fd, &head, sizeof(head), 0) == sizeof(head) &&
+	       !memcmp(head.ident, ELFMAG, SELFMAG) && head.ident[EI_DATA] == ELFDATA2LSB &&
+	       head.type != ET_CORE;
 }
 
 static int __attribute__((format(printf, 3, 4)))

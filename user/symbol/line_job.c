@@ -47,9 +47,7 @@ struct empty_file {
 };
 
 static const struct empty_file empty = {
-	.head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
-									   ELFDATA2MSB,
+	.head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			       EV_CURRENT },
 		  .e_type = ET_EXEC,
 		  .e_version = EV_CURRENT,

@@ -417,19 +417,10 @@ static int set_line(struct line_job *job, size_t index, Dwarf_Line *row)
 	return 0;
 }
 
-static bool is_swapped(Elf *elf)
-{
-	const char *ident = elf_getident(elf, NULL);
-
-	return ident && ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
-										       ELFDATA2MSB);
-}
-
 /* The size of the unit's line program in bytes, as it claims. */
 static uint64_t program_size(struct line_job *job)
 {
 	const Elf_Data *data = job->line_programs;
-	bool swapped = is_swapped(job->image->elf);
 	Dwarf_Attribute attribute;
 	Dwarf_Word at;
 	uint32_t size;
@@ -441,9 +432,7 @@ static uint64_t program_size(struct line_job *job)
 		return 0;
 	memcpy(&size, (const char *)data->d_buf + at, sizeof(size));
 	memcpy(&wide, (const char *)data->d_buf + at + sizeof(size), sizeof(wide));
-	if (size == UINT32_MAX)
-		return swapped ? __builtin_bswap64(wide) : wide;
-	return swapped ? __builtin_bswap32(size) : size;
+	return size == UINT32_MAX ? wide : size;
 }
 
 /* libdw also keeps the names of files. */

@@ -392,7 +392,7 @@ static bool is_ours(const struct elf_image *image)
 	GElf_Ehdr header;
 
 	return gelf_getehdr(image->elf, &header) && header.e_machine == cfi_machine->elf &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
+	       header.e_ident[EI_CLASS] == ELFCLASS64;
 }
 
 static int read_drafts(struct drafts *drafts)
