@@ -29,8 +29,7 @@ struct symbol_cache {
 	size_t capacity;
 	uint64_t profiles;
 	size_t limit; /* for tables of files */
-	size_t bytes; /* of these, without `passing` */
-	struct cached_table passing; /* the last table that is not kept */
+	size_t bytes; /* of these */
 };
 
 struct symbol_cache *symbol_cache_new(size_t bytes)
@@ -42,16 +41,11 @@ struct symbol_cache *symbol_cache_new(size_t bytes)
 	return cache;
 }
 
-static void free_entry(struct cached_table *entry)
-{
-	free(entry->build_id);
-	symbol_table_free(entry->table);
-}
-
 static void drop_table(struct symbol_cache *cache, struct cached_table *entry)
 {
 	cache->bytes -= entry->bytes;
-	free_entry(entry);
+	free(entry->build_id);
+	symbol_table_free(entry->table);
 }
 
 void symbol_cache_free(struct symbol_cache *cache)
@@ -59,8 +53,7 @@ void symbol_cache_free(struct symbol_cache *cache)
 	if (!cache)
 		return;
 	while (cache->nr)
-		free_entry(&cache->entries[--cache->nr]);
-	free_entry(&cache->passing);
+		drop_table(cache, &cache->entries[--cache->nr]);
 	free(cache->entries);
 	free(cache);
 }
@@ -77,9 +70,6 @@ void symbol_cache_age(struct symbol_cache *cache)
 			cache->entries[kept++] = cache->entries[i];
 	}
 	cache->nr = kept;
-	/* No other profile can find this table. */
-	free_entry(&cache->passing);
-	cache->passing = (struct cached_table){ 0 };
 }
 
 uint64_t symbol_cache_profiles(const struct symbol_cache *cache)
@@ -206,22 +196,21 @@ static bool make_room(struct symbol_cache *cache, size_t bytes)
 	return true;
 }
 
-int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
-		     struct symbol_table *table)
+void symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		      struct symbol_table *table)
 {
 	struct cached_table entry;
 
-	if (GROW(cache->entries, cache->capacity, cache->nr + 1) ||
+	if ((table && !symbol_table_is_whole(table)) ||
+	    GROW(cache->entries, cache->capacity, cache->nr + 1) ||
 	    make_entry(cache, object, fd, table, &entry))
-		return -ENOMEM;
-	if ((table && !symbol_table_is_whole(table)) || !make_room(cache, entry.bytes)) {
-		free_entry(&cache->passing);
-		cache->passing = entry;
-		return 0;
+		return;
+	if (!make_room(cache, entry.bytes)) {
+		free(entry.build_id);
+		return;
 	}
 	cache->entries[cache->nr++] = entry;
 	cache->bytes += entry.bytes;
-	return 0;
 }
 
 bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_table *table)
@@ -231,5 +220,5 @@ bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_tabl
 	for (i = 0; i < cache->nr; i++)
 		if (cache->entries[i].table == table)
 			return true;
-	return table && cache->passing.table == table;
+	return false;
 }

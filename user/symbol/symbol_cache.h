@@ -26,7 +26,7 @@ void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
 /*
  * Call once per profile, while no table is in use. Removes tables that the last SYMBOL_CACHE_AGE
- * profiles did not use, and the one that is not kept.
+ * profiles did not use.
  */
 enum { SYMBOL_CACHE_AGE = 64 };
 void symbol_cache_age(struct symbol_cache *cache);
@@ -42,12 +42,12 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 		       struct symbol_table **result);
 
 /*
- * Adds a table, which may be NULL. It may replace tables that this profile has not used. A table
- * that does not fit, or does not have all names of its file, only stays until the next one, or the
- * next profile. The kernel's table always stays. -ENOMEM: the caller still owns the table.
+ * Keeps a table, which may be NULL, unless it does not fit, or does not have all names of its file.
+ * It may replace tables that this profile has not used. The kernel's table always stays. The caller
+ * still owns a table that is not kept, see symbol_cache_has().
  */
-int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
-		     struct symbol_table *table);
+void symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		      struct symbol_table *table);
 
 /* The limit for a file's table, so that several fit. */
 size_t symbol_cache_room(const struct symbol_cache *cache);

@@ -74,19 +74,6 @@ static int load_object_symbols(const struct profile_object *object,
 			      load_file_symbols(object, file, wanted, result, why);
 }
 
-/* Do not cache a lack of memory, because it may pass. */
-static int keep_in_cache(const struct profile_object *object, int fd, struct symbol_cache *cache,
-			 int code, struct symbol_table **result, struct error *why)
-{
-	if (code == -ENOMEM || !cache)
-		return code;
-	if (!symbol_cache_add(cache, object, fd, *result))
-		return code;
-	symbol_table_free(*result);
-	*result = NULL;
-	return error_errno(why, -ENOMEM, "symbols");
-}
-
 /* Whether the file has grown since the profile was made. */
 static bool has_grown(const struct symbol_source_file *file)
 {
@@ -113,7 +100,10 @@ int symbol_source_load(const struct profile_object *object, const struct symbol_
 	ret = load_object_symbols(object, file, wanted, result, why);
 	if (ret)
 		*result = NULL;
-	return keep_in_cache(object, file->fd, cache, ret, result, why);
+	/* Do not cache a lack of memory, because it may pass. */
+	if (cache && ret != -ENOMEM)
+		symbol_cache_add(cache, object, file->fd, *result);
+	return ret;
 }
 
 void symbol_source_release(struct symbol_cache *cache, struct symbol_table *table)
