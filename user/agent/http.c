@@ -131,10 +131,7 @@ static bool refusal_for_size_grpc(long status, const struct bytes *message)
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-static struct {
-	CURL_CALLS(LIBRARY_POINTER)
-} lib;
-static const char *const call_names[] = { CURL_CALLS(LIBRARY_NAME) };
+LIBRARY(CURL_CALLS, "libcurl.so.4", "libcurl4")
 
 struct http {
 	struct http_options options;
@@ -443,8 +440,7 @@ int http_open(const struct http_options *options, const char *url, struct http *
 		return error_errno(err, -ENOMEM, "URL");
 	ret = check_files(options, err);
 	if (!ret)
-		ret = library_load("libcurl.so.4", "libcurl4", call_names,
-				   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+		ret = load_library(err);
 	if (!ret)
 		ret = parse_url(http, url, err);
 	if (!ret)

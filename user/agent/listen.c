@@ -54,10 +54,7 @@
 	X(MHD_get_connection_info)                                                                 \
 	X(MHD_is_feature_supported)
 
-static struct {
-	MHD_CALLS(LIBRARY_POINTER)
-} lib;
-static const char *const call_names[] = { MHD_CALLS(LIBRARY_NAME) };
+LIBRARY(MHD_CALLS, "libmicrohttpd.so.12", "libmicrohttpd12")
 
 /* A PEM file has a few KiB. */
 #define PEM_MAX 65536
@@ -653,8 +650,7 @@ static int open_at(struct listener *listener, struct error *err)
 
 	if (ret)
 		return ret;
-	ret = library_load("libmicrohttpd.so.12", "libmicrohttpd12", call_names,
-			   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	ret = load_library(err);
 	if (!ret)
 		ret = listener->options.certificate ? start_tls(listener, address, err) :
 						      start(listener, address, NULL, NULL, err);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <seccomp.h>
@@ -13,10 +14,7 @@
 
 #define SECCOMP_CALLS(call) call(seccomp_init) call(seccomp_rule_add) call(seccomp_load)
 
-static struct {
-	SECCOMP_CALLS(LIBRARY_POINTER)
-} lib;
-static const char *const call_names[] = { SECCOMP_CALLS(LIBRARY_NAME) };
+LIBRARY(SECCOMP_CALLS, "libseccomp.so.2", "libseccomp2")
 
 /* System calls for reading open files and for memory. None of them can open a file. */
 static const int allowed[] = {
@@ -60,6 +58,9 @@ static int rule_open(scmp_filter_ctx filter, bool trusted)
 {
 	const unsigned int writes = O_ACCMODE | O_CREAT | O_TRUNC | __O_TMPFILE;
 	const int calls[] = { SCMP_SYS(open), SCMP_SYS(openat) };
+	const int of_paths[] = { SCMP_SYS(newfstatat), SCMP_SYS(readlink), SCMP_SYS(getcwd),
+				 SCMP_SYS(fstatfs),    SCMP_SYS(statx),	   SCMP_SYS(openat2),
+				 SCMP_SYS(fcntl) };
 	const struct scmp_arg_cmp reads[] = { SCMP_A1(SCMP_CMP_MASKED_EQ, writes, O_RDONLY),
 					      SCMP_A2(SCMP_CMP_MASKED_EQ, writes, O_RDONLY) };
 	size_t i;
@@ -70,14 +71,8 @@ static int rule_open(scmp_filter_ctx filter, bool trusted)
 			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 1, reads[i]) :
 			      lib.seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
 	/* is_firm() of symbol/line_job.c checks the files that libdw may open. */
-	if (!ret && trusted)
-		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 0)	  ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(readlink), 0) ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(getcwd), 0)	  ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fstatfs), 0)  ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(statx), 0)	  ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0)  ?:
-			      lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 0);
+	for (i = 0; trusted && i < sizeof(of_paths) / sizeof(of_paths[0]) && !ret; i++)
+		ret = lib.seccomp_rule_add(filter, SCMP_ACT_ALLOW, of_paths[i], 0);
 	return ret;
 }
 
@@ -100,8 +95,7 @@ static int filter_calls(bool trusted)
 
 int reader_confine(bool trusted, struct error *err)
 {
-	int ret = library_load("libseccomp.so.2", "libseccomp2", call_names,
-			       sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	int ret = load_library(err);
 
 	if (ret)
 		return ret;

@@ -18,10 +18,8 @@
 #define TEXT_OF(number) TEXT_AS_IT_IS(number)
 #define TEXT_AS_IT_IS(number) #number
 
-static struct {
-	CAPSTONE_CALLS(LIBRARY_POINTER)
-} lib;
-static const char *const call_names[] = { CAPSTONE_CALLS(LIBRARY_NAME) };
+LIBRARY(CAPSTONE_CALLS, "libcapstone.so." TEXT_OF(CS_API_MAJOR),
+	"libcapstone" TEXT_OF(CS_API_MAJOR))
 
 int disasm_load(struct error *err)
 {
@@ -33,9 +31,7 @@ int disasm_load(struct error *err)
 	 * the first failure.
 	 */
 	if (!ret)
-		ret = library_load("libcapstone.so." TEXT_OF(CS_API_MAJOR),
-				   "libcapstone" TEXT_OF(CS_API_MAJOR), call_names,
-				   sizeof(call_names) / sizeof(call_names[0]), &lib, &failure);
+		ret = load_library(&failure);
 	if (ret && err)
 		*err = failure;
 	return ret;

@@ -538,13 +538,10 @@ static int elf_symbols_add(struct symbol_table *table, const struct elf_image *i
  */
 #define LZMA_CALLS(call) call(lzma_stream_decoder) call(lzma_code) call(lzma_end)
 
-struct decoder {
-	LZMA_CALLS(LIBRARY_POINTER)
-};
-static const char *const call_names[] = { LZMA_CALLS(LIBRARY_NAME) };
+LIBRARY(LZMA_CALLS, NULL, "liblzma5")
 
 /* Returns 0 with *result NULL if the data is malformed or too large. */
-static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
+static int unpack(const Elf_Data *packed, void **result, size_t *size)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t room = 256 << 10;
@@ -552,7 +549,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 	lzma_ret status;
 
 	*result = NULL;
-	status = lzma->lzma_stream_decoder(&stream, DECODER_MEMORY, 0);
+	status = lib.lzma_stream_decoder(&stream, DECODER_MEMORY, 0);
 	stream.next_in = packed->d_buf;
 	stream.avail_in = packed->d_size;
 	while (status == LZMA_OK && room < UNPACKED_MAX) {
@@ -565,10 +562,10 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 		out = grown;
 		stream.next_out = (uint8_t *)out + stream.total_out;
 		stream.avail_out = room - stream.total_out;
-		status = lzma->lzma_code(&stream, LZMA_FINISH);
+		status = lib.lzma_code(&stream, LZMA_FINISH);
 	}
 	*size = stream.total_out;
-	lzma->lzma_end(&stream);
+	lib.lzma_end(&stream);
 	if (status == LZMA_STREAM_END) {
 		*result = out;
 		return 0;
@@ -581,7 +578,6 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **res
 static int mini_symbols_add(struct symbol_table *table, const struct elf_image *image,
 			    bool *has_symtab)
 {
-	struct decoder lzma = { 0 };
 	struct elf_image mini;
 	GElf_Shdr header;
 	Elf_Scn *section;
@@ -592,10 +588,9 @@ static int mini_symbols_add(struct symbol_table *table, const struct elf_image *
 
 	section = elf_image_section(image, ".gnu_debugdata", &header);
 	packed = elf_section_bytes(section);
-	if (!packed || library_load(NULL, "liblzma5", call_names,
-				    sizeof(call_names) / sizeof(call_names[0]), &lzma, NULL))
+	if (!packed || load_library(NULL))
 		return 0;
-	ret = unpack(&lzma, packed, &memory, &size);
+	ret = unpack(packed, &memory, &size);
 	if (ret || !memory)
 		return ret;
 	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
