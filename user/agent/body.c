@@ -56,20 +56,10 @@ static void put_base64(FILE *stream, const struct bytes *bytes)
 int body_pprof(const struct samples *samples, const struct sample_service *service,
 	       struct bytes *result)
 {
-	struct bytes plain = { 0 };
-	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int ret;
+	FILE *stream = bytes_begin(result);
+	const int ret = stream ? samples_write_pprof(samples, service, stream) : -ENOMEM;
 
-	*result = (struct bytes){ 0 };
-	if (!stream)
-		return -ENOMEM;
-	ret = samples_write_pprof(samples, service, stream);
-	if (fclose(stream))
-		ret = -ENOMEM;
-	if (!ret)
-		ret = gzip_bytes(&plain, result);
-	bytes_free(&plain);
-	return ret;
+	return bytes_end(result, stream, ret, true);
 }
 
 static void put_label(FILE *stream, const char *key, const char *value, bool first)
@@ -138,25 +128,12 @@ static int put_push(FILE *stream, enum sink_kind kind, const struct samples *sam
 
 int body_make(enum sink_kind kind, struct samples *samples, struct bytes *result)
 {
-	struct bytes plain = { 0 };
-	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int ret;
+	FILE *stream = bytes_begin(result);
+	int ret = -ENOMEM;
 
-	*result = (struct bytes){ 0 };
-	if (!stream)
-		return -ENOMEM;
-	if (kind == SINK_OTLP)
+	if (stream && kind == SINK_OTLP)
 		ret = samples_write_otlp(samples, stream);
-	else
+	else if (stream)
 		ret = put_push(stream, kind, samples);
-	if (fclose(stream))
-		ret = -ENOMEM;
-	if (!ret && !body_content(kind).gzip) {
-		*result = plain;
-		return 0;
-	}
-	if (!ret)
-		ret = gzip_bytes(&plain, result);
-	bytes_free(&plain);
-	return ret;
+	return bytes_end(result, stream, ret, body_content(kind).gzip);
 }

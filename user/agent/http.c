@@ -31,41 +31,50 @@ void bytes_free(struct bytes *bytes)
 	*bytes = (struct bytes){ 0 };
 }
 
-int gzip_bytes(const struct bytes *from, struct bytes *result)
+static int gzip_bytes(struct bytes *bytes)
 {
-	z_stream gz = { .next_in = (unsigned char *)from->data,
-			.avail_in = (unsigned int)from->size };
+	z_stream gz = { .next_in = (unsigned char *)bytes->data,
+			.avail_in = (unsigned int)bytes->size };
+	struct bytes packed;
 	size_t room;
 	int ret;
 
-	*result = (struct bytes){ 0 };
-	if (from->size > UINT_MAX / 2 ||
+	if (bytes->size > UINT_MAX / 2 ||
 	    deflateInit2(&gz, LEVEL, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY))
 		return -ENOMEM;
-	room = deflateBound(&gz, from->size);
-	result->data = malloc(room);
-	gz.next_out = (unsigned char *)result->data;
+	room = deflateBound(&gz, bytes->size);
+	packed.data = malloc(room);
+	gz.next_out = (unsigned char *)packed.data;
 	gz.avail_out = (unsigned int)room;
-	ret = result->data ? deflate(&gz, Z_FINISH) : Z_MEM_ERROR;
-	result->size = gz.total_out;
+	ret = packed.data ? deflate(&gz, Z_FINISH) : Z_MEM_ERROR;
+	packed.size = gz.total_out;
 	deflateEnd(&gz);
+	free(bytes->data);
+	*bytes = packed;
 	return ret == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
-static bool has_words(const struct bytes *text, const char *words)
+FILE *bytes_begin(struct bytes *bytes)
 {
-	size_t length = strlen(words), i;
-
-	for (i = 0; i + length <= text->size; i++)
-		if (!strncasecmp(text->data + i, words, length))
-			return true;
-	return false;
+	*bytes = (struct bytes){ 0 };
+	return open_memstream(&bytes->data, &bytes->size);
 }
 
-static bool has_any(const struct bytes *text, const char *const *words)
+int bytes_end(struct bytes *bytes, FILE *stream, int result, bool gzip)
+{
+	if (!stream || fclose(stream))
+		result = -ENOMEM;
+	if (!result && gzip)
+		result = gzip_bytes(bytes);
+	if (result)
+		bytes_free(bytes);
+	return result;
+}
+
+static bool has_any(const char *text, const char *const *words)
 {
 	for (; *words; words++)
-		if (has_words(text, *words))
+		if (strcasestr(text, *words))
 			return true;
 	return false;
 }
@@ -94,17 +103,11 @@ static const char *const message_words[] = { "message larger than", "is larger t
 					     "message length too large", NULL };
 
 /* Whether an HTTP status and body refuse a request for its size. */
-static bool refusal_for_size(long code, const struct bytes *body)
+static bool refusal_for_size(long code, const char *body)
 {
 	if (code == 400)
 		return has_any(body, size_words) || has_any(body, pyroscope_words);
 	return code == 413 || (code == 429 && has_any(body, message_words));
-}
-
-/* Does the same for gRPC's status and message. */
-static bool refusal_for_size_grpc(long status, const struct bytes *message)
-{
-	return (status == 8 || status == 11) && has_any(message, size_words);
 }
 
 #define CONNECT_MS 5000L
@@ -249,11 +252,12 @@ static size_t append_body(char *data, size_t size, size_t nr, void *context)
 	size_t room = REPLY_MAX - body->size, more = size * nr < room ? size * nr : room;
 
 	if (!body->data)
-		body->data = malloc(REPLY_MAX);
+		body->data = malloc(REPLY_MAX + 1);
 	if (!body->data)
 		return 0;
 	memcpy(body->data + body->size, data, more);
 	body->size += more;
+	body->data[body->size] = '\0';
 	/* A return below what was offered ends the transfer. */
 	return more;
 }
@@ -597,8 +601,7 @@ static void classify_no_status(struct http *http, struct http_reply *reply)
 
 static void classify_grpc(struct http *http, struct http_reply *reply)
 {
-	const struct bytes message = { .data = reply->why, .size = strlen(reply->why) };
-	bool large = refusal_for_size_grpc(reply->grpc, &message);
+	bool large = (reply->grpc == 8 || reply->grpc == 11) && has_any(reply->why, size_words);
 	char reason[160];
 
 	if (reply->grpc == GRPC_NO_STATUS) {
@@ -621,11 +624,10 @@ static void classify_grpc(struct http *http, struct http_reply *reply)
 }
 
 /* The status, and the first line of the backend's explanation. */
-static void say_status(struct http_reply *reply)
+static void say_status(struct http_reply *reply, const char *body)
 {
-	int length = (int)(reply->body.size < 180 ? reply->body.size : 180);
-	int used = snprintf(reply->why, sizeof(reply->why), "HTTP %ld%s%.*s", reply->code,
-			    length ? ": " : "", length, length ? reply->body.data : "");
+	int used = snprintf(reply->why, sizeof(reply->why), "HTTP %ld%s%.180s", reply->code,
+			    *body ? ": " : "", body);
 
 	if (used > 0)
 		reply->why[strcspn(reply->why, "\r\n")] = '\0';
@@ -633,15 +635,17 @@ static void say_status(struct http_reply *reply)
 
 static void classify(struct http *http, struct http_reply *reply)
 {
+	const char *body = reply->body.data ?: "";
+
 	if (http->grpc && reply->code == 200) {
 		classify_grpc(http, reply);
 		return;
 	}
-	say_status(reply);
+	say_status(reply, body);
 	if (reply->code >= 200 && reply->code < 300 && !http->grpc) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
-	} else if (refusal_for_size(reply->code, &reply->body)) {
+	} else if (refusal_for_size(reply->code, body)) {
 		reply->outcome = HTTP_TOO_LARGE;
 	} else if (reply->code == 429 || (reply->code >= 502 && reply->code <= 504)) {
 		reply->outcome = HTTP_RETRY;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -16,8 +17,12 @@ struct bytes {
 
 void bytes_free(struct bytes *bytes);
 
-/* Compresses with gzip. The caller frees *result in any case. Returns 0 or -ENOMEM. */
-int gzip_bytes(const struct bytes *from, struct bytes *result);
+/*
+ * Makes bytes of what is written to a stream; NULL: out of memory. At the end result is 0 or what
+ * failed. Returns that, or -ENOMEM; after a failure there is nothing to free.
+ */
+FILE *bytes_begin(struct bytes *bytes);
+int bytes_end(struct bytes *bytes, FILE *stream, int result, bool gzip);
 
 /* How to talk to a backend. */
 struct http_options {

@@ -239,8 +239,8 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 	const struct figures_of_sinks of = { .sinks = listener->sources.sinks,
 					     .nr = listener->sources.nr_sinks };
 	char address[SCRAPER_BYTES];
-	struct bytes body = { 0 };
-	FILE *out = open_memstream(&body.data, &body.size);
+	struct bytes body;
+	FILE *out = bytes_begin(&body);
 
 	if (!out)
 		return MHD_NO;
@@ -252,10 +252,8 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 					      .config_ok = is_config_ok(listener),
 					      .scraper = scraper_of(connection, address) },
 		      out);
-	if (fclose(out)) {
-		bytes_free(&body);
+	if (bytes_end(&body, out, 0, false))
 		return MHD_NO;
-	}
 	return answer(connection, MHD_HTTP_OK,
 		      openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8" :
 				    "text/plain; version=0.0.4; charset=utf-8",
@@ -293,8 +291,8 @@ static bool say_sink(FILE *out, struct sink *sink)
 static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Connection *connection)
 {
 	const struct listen_sources *sources = &listener->sources;
-	struct bytes body = { 0 };
-	FILE *out = open_memstream(&body.data, &body.size);
+	struct bytes body;
+	FILE *out = bytes_begin(&body);
 	bool ready = is_config_ok(listener);
 	size_t i;
 
@@ -309,10 +307,8 @@ static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Con
 		ready = say_sink(out, sources->sinks[i]) && ready;
 	if (sources->identities && identities_lack_logs(sources->identities))
 		fputs("names: pods have none, because " LOGS_OF_PODS " is not here\n", out);
-	if (fclose(out)) {
-		bytes_free(&body);
+	if (bytes_end(&body, out, 0, false))
 		return MHD_NO;
-	}
 	return answer(connection, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
 		      "text/plain; charset=utf-8", &body);
 }

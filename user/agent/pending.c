@@ -54,20 +54,15 @@ bool pending_may_pass(int error)
 
 static int make_part(const struct profile *profile, struct pending_part *part, struct error *err)
 {
-	struct bytes plain = { 0 };
-	FILE *stream = open_memstream(&plain.data, &plain.size);
+	FILE *stream;
 	int ret;
 
 	*part = (struct pending_part){ .entry.ticks = profile->ticks.total,
 				       .entry.duration_ns = profile->duration_ns };
-	if (!stream)
-		return error_errno(err, -ENOMEM, "pending");
-	ret = profile_write(profile, stream, err);
-	if (fclose(stream) && !ret)
+	stream = bytes_begin(&part->bytes);
+	ret = stream ? profile_write(profile, stream, err) : 0;
+	if (bytes_end(&part->bytes, stream, ret, true) && !ret)
 		ret = error_errno(err, -ENOMEM, "pending");
-	if (!ret && gzip_bytes(&plain, &part->bytes))
-		ret = error_errno(err, -ENOMEM, "pending");
-	bytes_free(&plain);
 	part->entry.size = part->bytes.size;
 	return ret;
 }
