@@ -4,7 +4,6 @@
 
 #include "bpfprofil/profil.h"
 #include "client/calls.h"
-#include "client/export.h"
 #include "client/settings.h"
 #include "client/sys.h"
 

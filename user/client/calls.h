@@ -8,6 +8,11 @@
 #include "bpfprofil/profil.h"
 #include "shared/call_protocol.h"
 
+/*
+ * Everything else is built with -fvisibility=hidden. The linker's map must list exported names too.
+ */
+#define EXPORT __attribute__((visibility("default")))
+
 /* The calls themselves. They neither set errno nor do what the drop-in library does in addition. */
 struct outcome {
 	long value; /* what the call returns; valid only without an error */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/export.h"
 #include "client/settings.h"
 
 static struct real_calls real;

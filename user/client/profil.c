@@ -2,7 +2,6 @@
 #include "bpfprofil/profil.h"
 
 #include "client/calls.h"
-#include "client/export.h"
 
 EXPORT int profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale)
 {
