@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 
 int answer_code(struct reader_call *call, struct error *err)
 {

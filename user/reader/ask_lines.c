@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 #include "symbol/line_job.h"
 
 enum { LINE_NUMBERS = 6, SCOPE_NUMBERS = 2 };

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 #include "symbol/pclntab.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */

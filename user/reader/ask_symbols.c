@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "elf/elf_check.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 #include "symbol/symbol_cache.h"
 #include "symbol/symbol_source.h"
 #include "symbol/symbol_table.h"

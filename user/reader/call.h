@@ -32,6 +32,23 @@ struct reader_call {
 };
 
 /*
+ * Each kind of question has two functions. One in reader.h asks it and checks the answer. One here
+ * answers it, in the reader: it reads call->question and call->fds, and fills call->answer. The
+ * question comes from this program and is trusted; the answer is not.
+ */
+int answer_facts(struct reader_call *call, struct error *err);
+int answer_symbols(struct reader_call *call, struct error *err);
+int answer_named(struct reader_call *call, struct error *err);
+int answer_lines(struct reader_call *call, struct error *err);
+int answer_rules(struct reader_call *call, struct error *err);
+int answer_maker(struct reader_call *call, struct error *err);
+int answer_code(struct reader_call *call, struct error *err);
+int answer_instructions(struct reader_call *call, struct error *err);
+
+/* Sets err to an invalid answer, and marks the call, so that the reader is ended. Returns -EIO. */
+int reader_bad_answer(struct reader_call *call, struct error *err);
+
+/*
  * Lets a reader answer, and frees the question. Returns 0 with an answer, the reader's error, or
  * its own. Call reader_call_end() in any case, after checking the answer.
  */

@@ -20,7 +20,7 @@
 #include "base/helper_process.h"
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 #include "reader/frame.h"
 #include "symbol/debug_candidate.h"
 

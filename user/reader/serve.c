@@ -11,7 +11,7 @@
 
 #include "base/helper_process.h"
 #include "base/util.h"
-#include "reader/ask.h"
+#include "reader/call.h"
 #include "reader/frame.h"
 #include "symbol/debug_file.h"
 #include "symbol/disasm.h"
