@@ -356,6 +356,16 @@ uint32_t own_namespace(const char *kind, uint32_t host)
 	return stat(path, &st) || st.st_ino == host ? 0 : (uint32_t)st.st_ino;
 }
 
+bool subordinates_next(FILE *file, uint32_t *first, uint32_t *nr)
+{
+	char line[256];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*[^:]:%u:%u", first, nr) == 2 && *first)
+			return true;
+	return false;
+}
+
 /* To fchown() and setresuid(), -1 means "unchanged". */
 static bool sudo_id(const char *name, uint32_t *result)
 {

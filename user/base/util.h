@@ -175,6 +175,10 @@ const char *fd_path(int fd, char ret[FD_PATH]);
 enum { HOST_CGROUPS = 0xeffffffb, HOST_PIDS = 0xeffffffc, HOST_USERS = 0xeffffffd };
 uint32_t own_namespace(const char *kind, uint32_t host);
 
+/* Reads the next range of uids for a user's namespaces, see subuid(5); false: there is none. */
+#define SUBORDINATES_FILE "/etc/subuid"
+bool subordinates_next(FILE *file, uint32_t *first, uint32_t *nr);
+
 /* For root: the user who ran sudo. False: nobody did. */
 bool sudo_caller(uid_t *user, gid_t *group);
 

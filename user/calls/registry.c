@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/subordinates.h"
 #include "base/util.h"
 #include "calls/worker.h"
 

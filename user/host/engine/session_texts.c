@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/subordinates.h"
 #include "base/util.h"
 #include "host/engine/callers_rules.h"
 #include "host/engine/session_impl.h"
