@@ -318,12 +318,10 @@ static void finish(struct run *run)
 	sample_close(&run->loop);
 	if (run->sinks)
 		run_close_sinks(run->sinks, run->nr_sinks, 0);
-	if (run->timer_fd >= 0)
-		close(run->timer_fd);
+	close_fd(&run->timer_fd);
 	close_fd(&run->watch_fd);
 	close_fd(&run->save_fd);
-	if (run->wake_fd >= 0)
-		close(run->wake_fd);
+	close_fd(&run->wake_fd);
 	result_free(&run->result);
 	targets_free(&run->targets);
 }

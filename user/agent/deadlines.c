@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -13,7 +14,7 @@
 
 struct deadline {
 	struct deadlines *all;
-	struct deadline *next, **before;
+	LIST_ENTRY(deadline) link;
 	int fd;
 	bool idle; /* no request has arrived */
 	uint64_t due_ns; /* 0: none */
@@ -25,7 +26,7 @@ struct deadlines {
 	pthread_t thread;
 	bool has_thread;
 	bool closing;
-	struct deadline *first; /* the newest */
+	LIST_HEAD(, deadline) list; /* the newest first */
 };
 
 /* Shuts down connections that are due. Returns when the next one is; 0: there is none. */
@@ -34,7 +35,7 @@ static uint64_t expire(struct deadlines *deadlines)
 	uint64_t now = monotonic_ns(), next = 0;
 	struct deadline *deadline;
 
-	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+	LIST_FOREACH(deadline, &deadlines->list, link) {
 		if (deadline->due_ns && deadline->due_ns <= now) {
 			shutdown(deadline->fd, SHUT_RDWR);
 			deadline->due_ns = 0;
@@ -103,11 +104,7 @@ struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
 	deadline->fd = fd;
 	deadline->idle = true;
 	pthread_mutex_lock(&deadlines->lock);
-	deadline->next = deadlines->first;
-	deadline->before = &deadlines->first;
-	if (deadline->next)
-		deadline->next->before = &deadline->next;
-	deadlines->first = deadline;
+	LIST_INSERT_HEAD(&deadlines->list, deadline, link);
 	pthread_mutex_unlock(&deadlines->lock);
 	deadline_set(deadline, ms);
 	return deadline;
@@ -127,7 +124,7 @@ unsigned int deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 	unsigned int nr = 0;
 
 	LOCK_SCOPE(&deadlines->lock);
-	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+	LIST_FOREACH(deadline, &deadlines->list, link) {
 		nr++;
 		if (deadline->idle && !has_unread(deadline->fd))
 			oldest = deadline;
@@ -159,14 +156,10 @@ void deadline_set(struct deadline *deadline, uint64_t ms)
 
 void deadline_free(struct deadline *deadline)
 {
-	struct deadlines *deadlines = deadline ? deadline->all : NULL;
-
 	if (!deadline)
 		return;
-	pthread_mutex_lock(&deadlines->lock);
-	*deadline->before = deadline->next;
-	if (deadline->next)
-		deadline->next->before = deadline->before;
-	pthread_mutex_unlock(&deadlines->lock);
+	pthread_mutex_lock(&deadline->all->lock);
+	LIST_REMOVE(deadline, link);
+	pthread_mutex_unlock(&deadline->all->lock);
 	free(deadline);
 }

@@ -341,8 +341,7 @@ void identities_close(struct identities *identities)
 	if (!identities)
 		return;
 	container_names_close(identities->containers);
-	if (identities->again_fd >= 0)
-		close(identities->again_fd);
+	close_fd(&identities->again_fd);
 	for (i = 0; i < identities->nr; i++)
 		entry_free(identities->list[i]);
 	free(identities->list);

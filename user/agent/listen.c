@@ -88,10 +88,8 @@ static bool is_port(const char *text)
 
 static bool has_ipv6(void)
 {
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cleanup_fd int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0)
-		close(fd);
 	return fd >= 0;
 }
 
@@ -539,15 +537,12 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 static int listen_error(const struct addrinfo *address)
 {
 	const int on = 1;
-	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int ret = fd < 0 ? -errno : 0;
+	cleanup_fd int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (!ret && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-		     bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, 1)))
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	return fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+			       bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, 1) ?
+		       -errno :
+		       0;
 }
 
 /* certificate and key are PEM texts; NULL: plain HTTP. */

@@ -143,17 +143,10 @@ struct delivery {
 	char why[256];
 };
 
-/* The outcome of a profile that cannot be sent. */
-static void delivery_refuse(struct delivery *delivery, const char *why)
+/* The outcome of a profile without a request. */
+static void delivery_end(struct delivery *delivery, enum http_outcome outcome, const char *why)
 {
-	delivery->outcome = HTTP_REFUSED;
-	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
-}
-
-/* The outcome of a profile that is sent later. */
-static void delivery_retry(struct delivery *delivery, const char *why)
-{
-	delivery->outcome = HTTP_RETRY;
+	delivery->outcome = outcome;
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
 }
 
@@ -188,8 +181,7 @@ static void delivery_write(const char *folder, const struct profile *profile,
 	*delivery = (struct delivery){ .ticks = profile->ticks.total };
 	if (!ret && !stat(path, &written))
 		delivery->bytes = (size_t)written.st_size;
-	delivery->outcome = ret ? HTTP_RETRY : HTTP_DONE;
-	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
+	delivery_end(delivery, ret ? HTTP_RETRY : HTTP_DONE, err.text);
 }
 
 /* An OTLP backend may accept only some of the profiles. What it rejected is not sent again. */
@@ -551,7 +543,7 @@ static bool send_all(struct sink *sink, struct pending_part *part, const struct 
 	requests_end(&requests);
 	if (!ret)
 		return continue_sending;
-	delivery_retry(delivery, strerror(-ret));
+	delivery_end(delivery, HTTP_RETRY, strerror(-ret));
 	return conclude(sink, part, delivery);
 }
 
@@ -584,10 +576,10 @@ static bool cannot_read(struct sink *sink, struct pending_part *part, int code, 
 	bool is_unreadable_file = code == -EIO && !part->bytes.data;
 
 	if (!is_unreadable_file && !pending_may_pass(code)) {
-		delivery_refuse(delivery, why);
+		delivery_end(delivery, HTTP_REFUSED, why);
 		return conclude(sink, part, delivery);
 	}
-	delivery_retry(delivery, why);
+	delivery_end(delivery, HTTP_RETRY, why);
 	if (is_unreadable_file && !part->unread_ns)
 		part->unread_ns = monotonic_ns();
 	if (is_unreadable_file && monotonic_ns() - part->unread_ns > sink->options.unreadable_ns)
@@ -608,7 +600,8 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	/* Another program wrote this file into the spool. Its ticks could not be accounted for. */
 	if (profile->ticks.total != part->entry.ticks) {
 		profile_free(profile);
-		delivery_refuse(delivery, "the name of a spool file contradicts its contents");
+		delivery_end(delivery, HTTP_REFUSED,
+			     "the name of a spool file contradicts its contents");
 		return conclude(sink, part, delivery);
 	}
 	if (sink->http) {

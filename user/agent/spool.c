@@ -206,8 +206,7 @@ void spool_close(struct spool *spool)
 {
 	if (!spool)
 		return;
-	if (spool->fd >= 0)
-		close(spool->fd);
+	close_fd(&spool->fd);
 	free(spool->path);
 	free(spool);
 }
@@ -264,8 +263,7 @@ static int read_folder(const struct spool *spool, struct spool_entry **list, siz
 
 	if (!folder) {
 		code = -errno;
-		if (fd >= 0)
-			close(fd);
+		close_fd(&fd);
 		return code;
 	}
 	while (!code && (entry = readdir(folder)))

@@ -785,8 +785,7 @@ void output_abort(struct output *out)
 		fclose(out->stream);
 	if (out->gz)
 		abort_gz(out);
-	if (out->fd >= 0)
-		close(out->fd);
+	close_fd(&out->fd);
 	if (out->temp)
 		unlinkat(out->place.dir, out->temp, 0);
 	free(out->temp);

@@ -17,7 +17,7 @@ void notify(const char *state)
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t length = path ? strlen(path) : 0;
-	int fd;
+	cleanup_fd int fd = -1;
 
 	if (!length || length >= sizeof(address.sun_path))
 		return;
@@ -29,7 +29,6 @@ void notify(const char *state)
 		return;
 	sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address,
 	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-	close(fd);
 }
 
 void watchdog_init(struct watchdog *watchdog)

@@ -28,8 +28,7 @@ static int open_of(pid_t pid, int pid_fd, const char *name)
 		fd = -errno;
 	if (process_has_ended(pid_fd) == 0)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	close_fd(&fd);
 	return -ESRCH;
 }
 
@@ -44,8 +43,7 @@ static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 
 	*ret_levels = 0;
 	while ((parent = ioctl(fd, NS_GET_PARENT)) >= 0) {
-		if (outermost >= 0)
-			close(outermost);
+		close_fd(&outermost);
 		outermost = fd;
 		fd = parent;
 		++*ret_levels;

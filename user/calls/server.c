@@ -296,19 +296,12 @@ enum { TAG_LISTEN = CONNECTIONS_MAX, TAG_TIMER };
 /* Whether a killed server left the socket, and nobody listens on it. */
 static bool abandoned(const struct sockaddr_un *address)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cleanup_fd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct stat status;
-	bool refused;
 
-	if (fd < 0 || lstat(address->sun_path, &status) || !S_ISSOCK(status.st_mode)) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	refused = connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
-		  errno == ECONNREFUSED;
-	close(fd);
-	return refused;
+	return fd >= 0 && !lstat(address->sun_path, &status) && S_ISSOCK(status.st_mode) &&
+	       connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	       errno == ECONNREFUSED;
 }
 
 /*

@@ -347,7 +347,7 @@ static void give_up(struct worker *worker)
 	if (worker->current)
 		worker->current->give_up(worker->current);
 	STAILQ_FOREACH(job, &worker->jobs, link)
-	job->give_up(job);
+		job->give_up(job);
 }
 
 /*
