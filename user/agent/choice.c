@@ -120,49 +120,34 @@ bool choice_look_up(const struct agent_choice *choice, const char *cgroup)
 
 /* --- service names --- */
 
-/* The values for a template: of a cgroup, or of the host alone if `who` is NULL. */
+/* The values for a template: of a cgroup, or of the host alone. */
 struct of {
 	const char *cgroup;
 	const char *host;
 	const struct cgroup_identity *who;
 };
 
-static const char *const fields[] = { "unit", "container", "pod", "namespace", "cgroup", "host" };
+static const struct cgroup_identity nobody;
 
-enum template_field { UNIT, CONTAINER, POD, NAMESPACE, CGROUP, HOST, NR_FIELDS };
-
-static enum template_field find_field(const char *text, size_t length)
+/* "": the value is unknown; NULL: there is no such field. */
+static const char *value_of(const char *field, size_t length, const struct of *of)
 {
-	enum template_field field = UNIT;
+	const char *const fields[][2] = {
+		{ "unit", of->who->parts.unit }, { "container", of->who->names.container },
+		{ "pod", of->who->names.pod },	 { "namespace", of->who->names.namespace },
+		{ "cgroup", of->cgroup },	 { "host", of->host ?: "" },
+	};
+	size_t i;
 
-	while (field < NR_FIELDS &&
-	       (strlen(fields[field]) != length || strncmp(fields[field], text, length) != 0))
-		field++;
-	return field;
-}
-
-static const char *value_of(enum template_field field, const struct of *of)
-{
-	if (field == HOST)
-		return of->host ? of->host : "";
-	if (!of->who)
-		return "";
-	switch (field) {
-	case UNIT:
-		return of->who->parts.unit;
-	case CONTAINER:
-		return of->who->names.container;
-	case POD:
-		return of->who->names.pod;
-	case NAMESPACE:
-		return of->who->names.namespace;
-	default:
-		return of->cgroup;
-	}
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strlen(fields[i][0]) == length && !strncmp(fields[i][0], field, length))
+			return fields[i][1];
+	return NULL;
 }
 
 int choice_check_template(const char *text, const char **ret_wrong)
 {
+	static const struct of nothing = { .cgroup = "", .who = &nobody };
 	size_t length;
 
 	if (!*text) {
@@ -172,7 +157,7 @@ int choice_check_template(const char *text, const char **ret_wrong)
 	for (; (text = strchr(text, '{')); text += length) {
 		text++;
 		length = strcspn(text, "}");
-		if (!text[length] || find_field(text, length) == NR_FIELDS) {
+		if (!text[length] || !value_of(text, length, &nothing)) {
 			*ret_wrong = "may have {unit}, {container}, {pod}, {namespace}, {cgroup} "
 				     "and {host}";
 			return -EINVAL;
@@ -193,7 +178,7 @@ static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX]
 			continue;
 		}
 		length = strcspn(++text, "}");
-		value = value_of(find_field(text, length), of);
+		value = value_of(text, length, of);
 		if (!*value)
 			return false;
 		text += length + 1;
@@ -237,7 +222,7 @@ static int label_cgroup(const struct agent_choice *choice, struct profile *profi
 /* With a split for each process, those of one cgroup are neighbours. Label only the first. */
 int choice_label(const struct agent_choice *choice, struct profile *profile)
 {
-	const struct of of_host = { .host = profile->host.name };
+	const struct of of_host = { .cgroup = "", .host = profile->host.name, .who = &nobody };
 	const char *last = NULL, *cgroup;
 	char service[SERVICE_MAX];
 	size_t i;
