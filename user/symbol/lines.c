@@ -25,14 +25,30 @@
 
 struct die_walk {
 	struct line_job *job;
-	struct compile_unit *unit;
 	bool everywhere; /* also enter types, and functions that cover no place */
 	int code; /* -ENOMEM or -E2BIG */
 };
 
-static const char *line_file(struct line_job *job, const char *path);
+/*
+ * libdw joins a file with its folder, but joins the result with the unit's folder only for files
+ * directly in that.
+ */
+static const char *line_file(struct line_job *job, const char *path)
+{
+	const char *folder = job->unit.folder;
+	char whole[STRING_SET_LONGEST + 1];
 
-static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address);
+	if (folder && *path != '/' &&
+	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", folder, path) < sizeof(whole))
+		path = whole;
+	return string_set_add(&job->lines->strings, path);
+}
+
+/* The first place of the unit at or above the address; nr: there is none. */
+static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
+{
+	return BISECT(i, unit->nr, unit->places[i].address < address);
+}
 
 /*
  * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places. The
@@ -40,7 +56,7 @@ static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address
  */
 static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
-	struct compile_unit *unit = walk->unit;
+	struct compile_unit *unit = &walk->job->unit;
 	Dwarf_Addr base, begin, end;
 	bool found = false;
 	ptrdiff_t at = 0;
@@ -65,7 +81,7 @@ static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *ha
 /* A function whose DIE covers a place becomes the frame of everything inside it. */
 static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
-	struct compile_unit *unit = walk->unit;
+	struct compile_unit *unit = &walk->job->unit;
 	bool has_ranges;
 
 	if (GROW(unit->frames, unit->frames_room, unit->nr_frames + 1)) {
@@ -275,7 +291,7 @@ static int name_places(struct line_job *job)
 
 static int line_functions_resolve(struct line_job *job)
 {
-	struct die_walk walk = { .job = job, .unit = &job->unit };
+	struct die_walk walk = { .job = job };
 	Dwarf_Die die = job->unit.die, split;
 
 	job->unit.nr_frames = 0;
@@ -296,12 +312,6 @@ static int line_functions_resolve(struct line_job *job)
  * Elf keeps the sections.
  */
 #define ROWS_MAX (512 << 10)
-
-/* The first place of the unit at or above the address; nr: there is none. */
-static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
-{
-	return BISECT(i, unit->nr, unit->places[i].address < address);
-}
 
 static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
 {
@@ -383,21 +393,6 @@ static const char *unit_folder(Dwarf_Die *die)
 	const char *folder = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
 
 	return folder && *folder == '/' ? folder : NULL;
-}
-
-/*
- * libdw joins a file with its folder, but joins the result with the unit's folder only for files
- * directly in that.
- */
-static const char *line_file(struct line_job *job, const char *path)
-{
-	const char *folder = job->unit.folder;
-	char whole[STRING_SET_LONGEST + 1];
-
-	if (folder && *path != '/' &&
-	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", folder, path) < sizeof(whole))
-		path = whole;
-	return string_set_add(&job->lines->strings, path);
 }
 
 static int set_line(struct line_job *job, size_t index, Dwarf_Line *row)
