@@ -38,13 +38,6 @@ struct block_instruction *blocks_find(const struct instruction *instructions, si
 	return all;
 }
 
-/* The source of the bytes: a file, or an image of it in memory. */
-struct source {
-	int fd;
-	const uint8_t *memory; /* NULL: read from fd */
-	size_t memory_size;
-};
-
 static uint16_t machine_of(const struct elf_image *image)
 {
 	GElf_Ehdr header;
@@ -60,24 +53,28 @@ static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
 	return text ? text->size - (offset - text->offset) : 0;
 }
 
-static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *bytes, size_t size)
+/* Without fd (-1) the image is in memory. */
+static int copy_bytes(const struct elf_image *image, int fd, uint64_t offset, uint8_t *bytes,
+		      size_t size)
 {
+	size_t all;
+	const char *memory = fd < 0 ? elf_rawfile(image->elf, &all) : NULL;
 	ssize_t got;
 
-	if (source->memory) {
-		if (offset > source->memory_size || size > source->memory_size - offset)
+	if (memory) {
+		if (offset > all || size > all - offset)
 			return -EIO;
-		memcpy(bytes, source->memory + offset, size);
+		memcpy(bytes, memory + offset, size);
 		return 0;
 	}
-	got = read_range(source->fd, bytes, size, offset);
+	got = read_range(fd, bytes, size, offset);
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == size ? 0 : -EIO;
 }
 
-static int read_code(const struct elf_image *image, const struct source *source, uint64_t offset,
-		     size_t size, struct code *result, struct error *err)
+static int read_code(const struct elf_image *image, int fd, uint64_t offset, size_t size,
+		     struct code *result, struct error *err)
 {
 	uint64_t rest = segment_rest(image, offset);
 	struct code code = { .machine = machine_of(image) };
@@ -90,7 +87,7 @@ static int read_code(const struct elf_image *image, const struct source *source,
 	code.bytes = malloc(code.size + 1);
 	if (!code.bytes)
 		return error_errno(err, -ENOMEM, "code");
-	ret = copy_bytes(source, offset, code.bytes, code.size);
+	ret = copy_bytes(image, fd, offset, code.bytes, code.size);
 	if (ret) {
 		free(code.bytes);
 		return error_errno(err, ret, "code");
@@ -101,13 +98,12 @@ static int read_code(const struct elf_image *image, const struct source *source,
 
 int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, struct error *err)
 {
-	const struct source source = { .fd = fd };
 	struct elf_image image;
 	int ret = elf_image_open(fd, &image, err);
 
 	if (ret)
 		return ret;
-	ret = read_code(&image, &source, offset, size, result, err);
+	ret = read_code(&image, -1, offset, size, result, err);
 	elf_image_close(&image);
 	return ret;
 }
@@ -115,13 +111,12 @@ int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, st
 int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, size_t size,
 		     struct code *result, struct error *err)
 {
-	const struct source source = { .memory = memory, .memory_size = memory_size };
 	struct elf_image image;
 	int ret = elf_image_open_memory(memory, memory_size, &image, err);
 
 	if (ret)
 		return ret;
-	ret = read_code(&image, &source, offset, size, result, err);
+	ret = read_code(&image, -1, offset, size, result, err);
 	elf_image_close(&image);
 	return ret;
 }
@@ -131,7 +126,6 @@ int code_read_kcore(const char *path, uint64_t address, size_t size, struct code
 		    struct error *err)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct source source = { .fd = fd };
 	struct elf_image image;
 	uint64_t offset;
 	int ret;
@@ -142,7 +136,7 @@ int code_read_kcore(const char *path, uint64_t address, size_t size, struct code
 	if (ret)
 		return ret;
 	if (elf_image_offset(&image, address, &offset))
-		ret = read_code(&image, &source, offset, size, result, err);
+		ret = read_code(&image, fd, offset, size, result, err);
 	else
 		ret = error_set(err, -ENOENT, "%s: nothing at %#llx", path,
 				(unsigned long long)address);
