@@ -92,17 +92,10 @@ static char *agent_trim(char *text)
 	return text;
 }
 
-/* Returns a copy that lives as long as the arguments; NULL: out of memory. */
+/* Returns a copy that lives as long as the arguments and their sinks; NULL: out of memory. */
 static char *agent_keep(struct agent_arguments *arguments, const char *text)
 {
-	char *copy;
-
-	if (GROW(arguments->kept, arguments->room_kept, arguments->nr_kept + 1))
-		return NULL;
-	copy = strdup(text);
-	if (copy)
-		arguments->kept[arguments->nr_kept++] = copy;
-	return copy;
+	return option_texts_keep(&arguments->texts, strdup(text));
 }
 
 /* A later label replaces an earlier one of the same key: the command line overrides the file. */
@@ -248,12 +241,7 @@ void agent_arguments_init(struct agent_arguments *arguments)
 
 void agent_arguments_free(struct agent_arguments *arguments)
 {
-	size_t i;
-
-	for (i = 0; i < arguments->nr_kept; i++)
-		free(arguments->kept[i]);
-	free(arguments->kept);
-	free(arguments->headers);
+	option_texts_release(arguments->texts);
 	free(arguments->rules);
 	free(arguments->agent.sinks);
 	sampling_options_free(&arguments->agent.sampling);
@@ -302,9 +290,7 @@ static void decode(char *text)
 
 static int add_header(struct agent_arguments *arguments, char *pair, struct error *err)
 {
-	char *equals = strchr(pair, '=');
-	cleanup_free char *header = NULL;
-	int ret;
+	char *equals = strchr(pair, '='), *header;
 
 	if (!equals)
 		return error_set(err, -EINVAL,
@@ -315,29 +301,27 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 	if (strpbrk(equals + 1, "\r\n"))
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
 	header = format_text("%s: %s", agent_trim(pair), agent_trim(equals + 1));
-	if (!header)
-		return error_errno(err, -ENOMEM, "agent");
-	ret = GROW(arguments->headers, arguments->room_headers, arguments->nr_headers + 2);
-	if (!ret) {
-		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
-		ret = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
-	}
-	if (ret)
-		return error_errno(err, ret, "agent");
-	arguments->headers[++arguments->nr_headers] = NULL;
-	return 0;
+	arguments->headers[arguments->nr_headers] = option_texts_keep(&arguments->texts, header);
+	return arguments->headers[arguments->nr_headers++] ? 0 : error_errno(err, -ENOMEM, "agent");
 }
 
 static int read_headers(struct agent_arguments *arguments, struct error *err)
 {
 	const char *text = variable("HEADERS", NULL);
-	char *list = text ? agent_keep(arguments, text) : NULL, *pair, *rest = NULL;
+	char *list, *pair, *rest = NULL;
+	size_t most = 2;
 	int ret = 0;
 
-	if (text && !list)
+	if (!text)
+		return 0;
+	list = agent_keep(arguments, text);
+	for (; (text = strchr(text, ',')); text++)
+		most++;
+	arguments->headers =
+		option_texts_keep(&arguments->texts, calloc(most, sizeof(*arguments->headers)));
+	if (!list || !arguments->headers)
 		return error_errno(err, -ENOMEM, "agent");
-	for (pair = list ? strtok_r(list, ",", &rest) : NULL; pair && !ret;
-	     pair = strtok_r(NULL, ",", &rest))
+	for (pair = strtok_r(list, ",", &rest); pair && !ret; pair = strtok_r(NULL, ",", &rest))
 		ret = add_header(arguments, pair, err);
 	return ret;
 }
@@ -348,8 +332,7 @@ static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";
 	bool general, grpc = protocol && !strcmp(protocol, "grpc");
 	size_t length;
-	cleanup_free char *url = NULL;
-	char *kept;
+	char *url;
 	struct opt opt = { .name = "otlp" };
 
 	endpoint = variable("ENDPOINT", &general);
@@ -367,8 +350,8 @@ static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 		grpc = false;
 	}
 	url = format_text("%s%.*s%s", grpc ? "grpc" : "", (int)length, endpoint, path);
-	kept = url ? agent_keep(arguments, url) : NULL;
-	return kept ? set_sink(&opt, kept, arguments, err) : error_errno(err, -ENOMEM, "agent");
+	url = option_texts_keep(&arguments->texts, url);
+	return url ? set_sink(&opt, url, arguments, err) : error_errno(err, -ENOMEM, "agent");
 }
 
 int agent_environment_read(struct agent_arguments *arguments, struct error *err)
@@ -417,6 +400,7 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 
 	agent->listen.detail = arguments->all.detail;
 	arguments->all.spool = agent->spool;
+	arguments->all.texts = arguments->texts;
 	if (!agent->nr_sinks && !agent->listen.address)
 		return error_with_hint(
 			err, -EINVAL,
@@ -462,8 +446,7 @@ static int check_equals(char *line, struct error *err)
 static int read_line(const struct command *command, struct agent_arguments *arguments, char *line,
 		     struct error *err)
 {
-	cleanup_free char *typed = NULL;
-	char *equals = strchr(line, '='), *kept;
+	char *equals = strchr(line, '='), *typed;
 	char *argv[] = { (char *)command->name, NULL, NULL };
 	struct opts_parsed parsed = { 0 };
 	int ret = check_equals(line, err);
@@ -474,10 +457,9 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 		*equals = '\0';
 	typed = equals ? format_text("--%s=%s", agent_trim(line), agent_trim(equals + 1)) :
 			 format_text("--%s", agent_trim(line));
-	kept = typed ? agent_keep(arguments, typed) : NULL;
-	if (!kept)
+	argv[1] = option_texts_keep(&arguments->texts, typed);
+	if (!argv[1])
 		return error_errno(err, -ENOMEM, "agent");
-	argv[1] = kept;
 	ret = opts_parse(command, 2, argv, arguments, &parsed, err);
 	if (!ret && (parsed.help || parsed.version || parsed.first != 2))
 		ret = error_set(err, -EINVAL, "'%.200s': no option", line);

@@ -13,12 +13,9 @@ struct agent_arguments {
 	struct sink_options all; /* of all sinks, but for kind and place */
 	struct choice_rule *rules;
 	size_t room_rules;
-	char **kept; /* strings with no other owner: the file's lines, headers */
-	size_t nr_kept;
-	size_t room_kept;
+	struct option_texts *texts; /* strings with no other owner: the file's lines, headers */
 	char **headers; /* for OTLP, from the environment; ends with NULL */
 	size_t nr_headers;
-	size_t room_headers;
 };
 
 extern const struct opt agent_sink_opts[];

@@ -71,6 +71,30 @@ int bytes_end(struct bytes *bytes, FILE *stream, int result, bool gzip)
 	return result;
 }
 
+void *option_texts_keep(struct option_texts **texts, void *block)
+{
+	struct option_texts *of = *texts;
+
+	if (!of && (of = calloc(1, sizeof(*of))))
+		of->users = 1;
+	*texts = of;
+	if (!block || !of || GROW(of->list, of->room, of->nr + 1)) {
+		free(block);
+		return NULL;
+	}
+	return of->list[of->nr++] = block;
+}
+
+void option_texts_release(struct option_texts *texts)
+{
+	if (!texts || --texts->users)
+		return;
+	while (texts->nr)
+		free(texts->list[--texts->nr]);
+	free(texts->list);
+	free(texts);
+}
+
 static bool has_any(const char *text, const char *const *words)
 {
 	for (; *words; words++)
@@ -359,61 +383,6 @@ static void set_options(struct http *http, CURL *curl)
 					    CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
 }
 
-static int copy(const char **text)
-{
-	if (*text)
-		*text = strdup(*text);
-	return *text ? 0 : -ENOMEM;
-}
-
-static int copy_headers(struct http_options *options)
-{
-	char *const *from = options->headers;
-	char **to = NULL;
-	size_t nr = 0, i;
-	int ret = 0;
-
-	if (!from)
-		return 0;
-	while (from[nr])
-		nr++;
-	to = calloc(nr + 1, sizeof(*to));
-	options->headers = to;
-	for (i = 0; to && i < nr; i++) {
-		to[i] = strdup(from[i]);
-		if (!to[i])
-			ret = -ENOMEM;
-	}
-	return to ? ret : -ENOMEM;
-}
-
-/* Copies all strings even after a failure, so that freeing touches only copies. */
-static int copy_options(struct http_options *options)
-{
-	const char **texts[] = { &options->ca, &options->certificate, &options->key,
-				 &options->headers_file, &options->token_file };
-	int ret = copy_headers(options);
-	size_t i;
-
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (*texts[i] && copy(texts[i]))
-			ret = -ENOMEM;
-	return ret;
-}
-
-static void free_options(struct http_options *options)
-{
-	const char *texts[] = { options->ca, options->certificate, options->key,
-				options->headers_file, options->token_file };
-	size_t i;
-
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free((char *)texts[i]);
-	for (i = 0; options->headers && options->headers[i]; i++)
-		free(options->headers[i]);
-	free((char **)options->headers);
-}
-
 /* The library would block on a fifo until there is a writer. */
 static int check_files(const struct http_options *options, struct error *err)
 {
@@ -440,8 +409,6 @@ int http_open(const struct http_options *options, const char *url, struct http *
 	if (!http)
 		return error_errno(err, -ENOMEM, "URL");
 	http->options = *options;
-	if (copy_options(&http->options))
-		return error_errno(err, -ENOMEM, "URL");
 	ret = check_files(options, err);
 	if (!ret)
 		ret = load_library(err);
@@ -465,7 +432,6 @@ void http_close(struct http *http)
 		return;
 	if (http->share)
 		lib.curl_share_cleanup(http->share);
-	free_options(&http->options);
 	free(http->url);
 	free(http->name);
 	free(http->key);

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_HTTP_H
 #define BPFPROFIL_HTTP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,20 @@ void bytes_free(struct bytes *bytes);
 FILE *bytes_begin(struct bytes *bytes);
 int bytes_end(struct bytes *bytes, FILE *stream, int result, bool gzip);
 
+/*
+ * Owns the strings of options. A sink may use them longer than the options are in force, until its
+ * last request is answered.
+ */
+struct option_texts {
+	atomic_uint users;
+	void **list;
+	size_t nr, room;
+};
+
+/* Owns a block of memory from here on, and makes *texts if it is NULL. Returns NULL, or block. */
+void *option_texts_keep(struct option_texts **texts, void *block);
+void option_texts_release(struct option_texts *texts); /* NULL is fine */
+
 /* How to talk to a backend. */
 struct http_options {
 	const char *ca; /* a file; NULL: the host's certificates */
@@ -42,8 +57,8 @@ struct http;
 int http_check(const char *url, bool *ret_grpc, struct error *err);
 
 /*
- * url is http, https, grpc or grpcs; for the latter two its path names a method. All strings are
- * copied. Call http_close() on *result in any case.
+ * url is http, https, grpc or grpcs; for the latter two its path names a method. The strings of the
+ * options must outlive the result. Call http_close() on *result in any case.
  */
 int http_open(const struct http_options *options, const char *url, struct http **result,
 	      struct error *err);

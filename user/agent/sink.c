@@ -738,10 +738,9 @@ int sink_open(const struct sink_options *options, struct sink **result, struct e
 		return error_errno(err, -ENOMEM, "agent");
 	init_lock(sink);
 	sink->options = *options;
-	sink->options.where = strdup(options->where);
-	sink->options.spool = spool ? strdup(spool) : NULL;
-	if (!sink->options.where || (spool && !sink->options.spool))
-		return error_errno(err, -ENOMEM, "agent");
+	sink->options.spool = spool;
+	if (options->texts)
+		options->texts->users++;
 	sink->pending.cap = options->cap;
 	sink->pending.spool_cap = spool ? options->spool_cap : 0;
 	ret = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
@@ -971,8 +970,7 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	http_close(sink->http);
 	spool_close(sink->pending.spool);
 	pending_free(&sink->pending);
-	free((char *)sink->options.where);
-	free((char *)sink->options.spool);
+	option_texts_release(sink->options.texts);
 	while (sink->nr_imports)
 		free(sink->imports[--sink->nr_imports]);
 	free(sink->imports);

@@ -50,6 +50,7 @@ struct sink_options {
 	uint64_t retry_most_ns;
 	uint64_t retry_denied_ns; /* while the backend denies access, as by 401 */
 	uint64_t unreadable_ns; /* how long to retry an unreadable file of the spool */
+	struct option_texts *texts; /* of these strings; NULL: they outlive the sink */
 };
 
 /* Why ticks were not delivered and will not be. */
@@ -93,8 +94,7 @@ struct sink;
 const char *sink_advice(enum sink_kind kind, const char *why);
 
 /*
- * Copies all strings. The sink delivers nothing before sink_start(). Call sink_close() on *result
- * in any case.
+ * The sink delivers nothing before sink_start(). Call sink_close() on *result in any case.
  */
 int sink_open(const struct sink_options *options, struct sink **result, struct error *err);
 
