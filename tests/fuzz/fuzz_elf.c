@@ -97,15 +97,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_lines(fd, &facts);
 		elf_facts_free(&facts);
 	}
-	if (symbol_table_load_elf(fd, "/fuzz", nowhere, NULL, &table, &err))
+	if (symbol_table_load_elf(fd, "/fuzz", nowhere, NULL, NULL, &table, &err))
 		fuzz_check_refusal(&err);
 	else
 		check_symbols(table);
-	if (symbol_table_load_elf(fd, "/fuzz", nowhere, &wanted, &table, &err))
+	if (symbol_table_load_elf(fd, "/fuzz", nowhere, NULL, &wanted, &table, &err))
 		fuzz_check_refusal(&err);
 	else
 		check_symbols(table);
-	if (symbol_table_load_memory(data, size, &table, &err))
+	if (symbol_table_load_memory(data, size, NULL, &table, &err))
 		fuzz_check_refusal(&err);
 	else
 		check_symbols(table);

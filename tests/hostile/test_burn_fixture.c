@@ -15,7 +15,8 @@ void burn_offset(char *ret, size_t size)
 	struct symbol_table *table;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, BURN, "", NULL, &table, &err), 0, "%s", err.text);
+	cr_assert_eq(symbol_table_load_elf(fd, BURN, "", NULL, NULL, &table, &err), 0, "%s",
+		     err.text);
 	snprintf(ret, size, "%#lx", (unsigned long)symbol_table_named(table, "burn")->offset);
 	symbol_table_free(table);
 }

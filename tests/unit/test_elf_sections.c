@@ -58,7 +58,7 @@ static void read_all(int fd, const char *path)
 
 	if (!elf_facts_read(fd, &facts, &err))
 		elf_facts_free(&facts);
-	if (!symbol_table_load_elf(fd, path, "", NULL, &table, &err))
+	if (!symbol_table_load_elf(fd, path, "", NULL, NULL, &table, &err))
 		symbol_table_free(table);
 	if (!source_lines_load(fd, path, "", &offset, 1, &lines, &err))
 		source_lines_free(lines);
@@ -222,8 +222,8 @@ Test(elf_sections, small_ones_are_copied)
 	make_base();
 	make_odd();
 	fd = fixture_open("odd");
-	cr_assert_eq(symbol_table_load_elf(fd, fixture_path("odd"), "", NULL, &table, &err), 0,
-		     "%s", err.text);
+	cr_assert_eq(symbol_table_load_elf(fd, fixture_path("odd"), "", NULL, NULL, &table, &err),
+		     0, "%s", err.text);
 	symbol = symbol_table_find(table, fixture_mark("base", 1));
 	cr_assert(symbol && !strcmp(symbol->name, "spin"));
 	symbol_table_free(table);

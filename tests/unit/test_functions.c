@@ -554,7 +554,7 @@ Test(functions, vdso)
 
 	cr_assert_eq(symbol_table_load_memory(
 			     image, image->e_shoff + (size_t)image->e_shnum * image->e_shentsize,
-			     &table, NULL),
+			     NULL, &table, NULL),
 		     0);
 	symbol = symbol_table_named(table, "__vdso_getcpu");
 	if (!symbol)

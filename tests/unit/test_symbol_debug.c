@@ -56,7 +56,8 @@ static void check_at(const char *path, const char *root, const char *function)
 	struct source_lines *lines;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, path, root, NULL, &table, &err), 0, "%s", err.text);
+	cr_assert_eq(symbol_table_load_elf(fd, path, root, NULL, NULL, &table, &err), 0, "%s",
+		     err.text);
 	symbol = symbol_table_find(table, offset);
 	cr_assert(symbol);
 	if (function)
@@ -269,7 +270,7 @@ static void check_mini(const char *function)
 	struct symbol_table *table;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, "/program", "", NULL, &table, &err), 0, "%s",
+	cr_assert_eq(symbol_table_load_elf(fd, "/program", "", NULL, NULL, &table, &err), 0, "%s",
 		     err.text);
 	symbol = symbol_table_find(table, offset);
 	cr_assert(symbol);

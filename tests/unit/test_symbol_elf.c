@@ -38,8 +38,8 @@ static struct symbol_table *load(const char *name)
 	struct symbol_table *table;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", NULL, &table, &err), 0, "%s",
-		     err.text);
+	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", NULL, NULL, &table, &err), 0,
+		     "%s", err.text);
 	close(fd);
 	return table;
 }
@@ -357,7 +357,8 @@ Test(elf, not_elf)
 
 	cr_assert_eq(elf_facts_read(fd, &facts, &err), -ENOEXEC);
 	cr_assert_str_eq(err.text, "ELF file: not an ELF file");
-	cr_assert_eq(symbol_table_load_elf(fd, "program.c", "", NULL, &table, &err), -ENOEXEC);
+	cr_assert_eq(symbol_table_load_elf(fd, "program.c", "", NULL, NULL, &table, &err),
+		     -ENOEXEC);
 	cr_assert_eq(source_lines_load(fd, "program.c", "", &offset, 1, &lines, &err), -ENOEXEC);
 	close(fd);
 	cr_assert_lt(elf_facts_read(fd, &facts, &err), 0);
@@ -381,7 +382,7 @@ Test(elf, every_truncation)
 
 		cr_assert_eq(ftruncate(fd, 0), 0);
 		cr_assert_eq(pwrite(fd, bytes, cut, 0), (ssize_t)cut);
-		if (!symbol_table_load_elf(fd, "/cut", "", NULL, &table, NULL)) {
+		if (!symbol_table_load_elf(fd, "/cut", "", NULL, NULL, &table, NULL)) {
 			symbol_table_find(table, offset);
 			symbol_table_free(table);
 		}
@@ -402,14 +403,14 @@ Test(elf, in_memory)
 
 	fixture_shell("gcc -O1 -Wl,--build-id=0xfeedbeef -o program program.c");
 	bytes = fixture_read("program", &size);
-	cr_assert_eq(symbol_table_load_memory(bytes, size, &table, &err), 0, "%s", err.text);
+	cr_assert_eq(symbol_table_load_memory(bytes, size, NULL, &table, &err), 0, "%s", err.text);
 	cr_assert_eq(elf_facts_read_memory(bytes, size, &facts, &err), 0, "%s", err.text);
 	free(bytes);
 	check_mark(table, "program", 2, "work");
 	cr_assert_str_eq(facts.build_id, "feedbeef");
 	elf_facts_free(&facts);
 	symbol_table_free(table);
-	cr_assert_eq(symbol_table_load_memory("no ELF", 6, &table, &err), -ENOEXEC);
+	cr_assert_eq(symbol_table_load_memory("no ELF", 6, NULL, &table, &err), -ENOEXEC);
 }
 
 Test(elf, vdso)
@@ -422,7 +423,7 @@ Test(elf, vdso)
 
 	cr_assert(image);
 	size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
-	cr_assert_eq(symbol_table_load_memory(image, size, &table, &err), 0, "%s", err.text);
+	cr_assert_eq(symbol_table_load_memory(image, size, NULL, &table, &err), 0, "%s", err.text);
 	symbol = symbol_table_named(table, "__vdso_clock_gettime");
 	if (!symbol)
 		symbol = symbol_table_named(table, "__kernel_clock_gettime");

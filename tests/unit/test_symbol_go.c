@@ -84,8 +84,8 @@ static struct symbol_table *load(const char *name)
 	struct symbol_table *symbols;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", NULL, &symbols, &err), 0,
-		     "%s", err.text);
+	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", NULL, NULL, &symbols, &err),
+		     0, "%s", err.text);
 	close(fd);
 	return symbols;
 }
@@ -302,7 +302,7 @@ static int read_places(const struct image *image, const uint64_t *places, size_t
 	size_t i;
 
 	cr_assert_eq(write(fd, image->bytes, image->size), (ssize_t)image->size);
-	cr_assert_eq(symbol_table_load_elf(fd, "/table", "", NULL, &symbols, &err), 0, "%s",
+	cr_assert_eq(symbol_table_load_elf(fd, "/table", "", NULL, NULL, &symbols, &err), 0, "%s",
 		     err.text);
 	cr_assert_eq(source_lines_load(fd, "/table", "", places, nr, &lines, &err), 0);
 	for (i = 0; i < nr; i++) {
@@ -420,7 +420,7 @@ Test(go, overlapping)
 	cr_assert_null(source_lines_at(lines, 1)->file);
 	source_lines_free(lines);
 	/* All have a name of a megabyte, of which each would have its own copy. */
-	cr_assert_eq(symbol_table_load_elf(fd, "/program", "", NULL, &symbols, &err), -E2BIG);
+	cr_assert_eq(symbol_table_load_elf(fd, "/program", "", NULL, NULL, &symbols, &err), -E2BIG);
 	cr_assert(strstr(err.text, "or 256 MiB of names"), "%s", err.text);
 	close(fd);
 }

@@ -70,7 +70,8 @@ static int read_all(enum hostile_kind kind, struct symbol_table **table, struct 
 	free(folder);
 	before = memory_peak_kib();
 	fd = fixture_open(hostile_name(kind));
-	code = symbol_table_load_elf(fd, fixture_path(hostile_name(kind)), "", NULL, table, err);
+	code = symbol_table_load_elf(fd, fixture_path(hostile_name(kind)), "", NULL, NULL, table,
+				     err);
 	no_lines.code = source_lines_load(fd, fixture_path(hostile_name(kind)), "", &offset, 1,
 					  &lines, &no_lines.why);
 	if (!no_lines.code)

@@ -46,13 +46,14 @@ struct symbol_wanted {
  * Loads symbols from .symtab, .dynsym, .gnu_debugdata (if liblzma is installed), and a separate
  * debug file. That is found by build id or .gnu_debuglink below root: "" for this host,
  * "/proc/PID/root" for a container. A Go program without .symtab has names in its pclntab. An ELF
- * file without symbols gives an empty table, which is not an error. wanted NULL: all text.
+ * file without symbols gives an empty table, which is not an error. wanted NULL: all text. -ESTALE:
+ * the file has another build id than this one; NULL: any.
  */
-int symbol_table_load_elf(int fd, const char *path, const char *root,
+int symbol_table_load_elf(int fd, const char *path, const char *root, const char *build_id,
 			  const struct symbol_wanted *wanted, struct symbol_table **result,
 			  struct error *err);
-int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **result,
-			     struct error *err);
+int symbol_table_load_memory(const void *image, size_t size, const char *build_id,
+			     struct symbol_table **result, struct error *err);
 
 /*
  * Loads a perf map, or a dump of just-in-time code. limit: how many bytes to read, because it may

@@ -636,12 +636,21 @@ static int add_all(struct symbol_table *table, const struct elf_image *image, in
 	return ret ? ret : plt_symbols_add(table, image);
 }
 
-/* Consumes image. wanted NULL: all symbols. Returns 0, or a code for symbol_table_failure(). */
+static int check_build(const struct elf_image *image, const char *wanted)
+{
+	cleanup_free char *found = NULL;
+	int ret = build_id_read(image->elf, &found);
+
+	return ret || !wanted || !found || !strcmp(found, wanted) ? ret : -ESTALE;
+}
+
+/* Consumes image. wanted NULL: all symbols. */
 static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
-		      const struct symbol_wanted *wanted, struct symbol_table **result)
+		      const char *build_id, const struct symbol_wanted *wanted,
+		      struct symbol_table **result, struct error *err)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
-	int ret = table ? 0 : -ENOMEM;
+	int ret = table ? check_build(image, build_id) : -ENOMEM;
 
 	if (!ret && wanted)
 		ret = symbol_table_survey(table, wanted);
@@ -654,34 +663,29 @@ static int load_image(struct elf_image *image, int fd, const char *path, const c
 	if (!ret)
 		ret = symbol_table_finish(table);
 	elf_image_close(image);
-	if (ret)
-		symbol_table_free(table);
-	else
+	if (!ret) {
 		*result = table;
-	return ret;
+		return 0;
+	}
+	symbol_table_free(table);
+	return symbol_table_failure(ret, path, err);
 }
 
-int symbol_table_load_elf(int fd, const char *path, const char *root,
+int symbol_table_load_elf(int fd, const char *path, const char *root, const char *build_id,
 			  const struct symbol_wanted *wanted, struct symbol_table **result,
 			  struct error *err)
 {
 	struct elf_image image;
 	int ret = elf_image_open(fd, &image, err);
 
-	if (ret)
-		return ret;
-	ret = load_image(&image, fd, path, root, wanted, result);
-	return ret ? symbol_table_failure(ret, path, err) : 0;
+	return ret ?: load_image(&image, fd, path, root, build_id, wanted, result, err);
 }
 
-int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **result,
-			     struct error *err)
+int symbol_table_load_memory(const void *memory, size_t size, const char *build_id,
+			     struct symbol_table **result, struct error *err)
 {
 	struct elf_image image;
 	int ret = elf_image_open_memory(memory, size, &image, err);
 
-	if (ret)
-		return ret;
-	ret = load_image(&image, -1, "memory", "", NULL, result);
-	return ret ? symbol_table_failure(ret, "memory", err) : 0;
+	return ret ?: load_image(&image, -1, "memory", "", build_id, NULL, result, err);
 }

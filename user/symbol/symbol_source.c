@@ -8,49 +8,6 @@
 #include "elf/elf_image.h"
 #include "symbol/symbol_cache.h"
 
-static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)
-{
-	return object->build_id && facts->build_id && strcmp(object->build_id, facts->build_id);
-}
-
-static int load_vdso(const struct profile_object *object, struct symbol_table **result,
-		     struct error *why)
-{
-	size_t size;
-	const void *image = vdso_image(&size);
-	struct elf_facts facts;
-	bool other;
-	int ret;
-
-	if (!image)
-		return -ENOENT;
-	ret = elf_facts_read_memory(image, size, &facts, why);
-	if (ret)
-		return ret;
-	other = is_other_build(object, &facts);
-	elf_facts_free(&facts);
-	return other ? -ESTALE : symbol_table_load_memory(image, size, result, why);
-}
-
-static int load_file_symbols(const struct profile_object *object,
-			     const struct symbol_source_file *file,
-			     const struct symbol_wanted *wanted, struct symbol_table **result,
-			     struct error *why)
-{
-	struct elf_facts facts;
-	bool other;
-	int ret = elf_facts_read(file->fd, &facts, why);
-
-	if (ret)
-		return ret;
-	other = is_other_build(object, &facts);
-	elf_facts_free(&facts);
-	if (other)
-		return -ESTALE;
-	return symbol_table_load_elf(file->fd, object->path ? object->path : "", file->root, wanted,
-				     result, why);
-}
-
 static bool is_vdso_object(const struct profile_object *object)
 {
 	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
@@ -66,12 +23,19 @@ static int load_object_symbols(const struct profile_object *object,
 			       const struct symbol_wanted *wanted, struct symbol_table **result,
 			       struct error *why)
 {
+	const void *image;
+	size_t size;
+
 	if (object->kind == PROFILE_KERNEL)
 		return symbol_table_load_kallsyms("/proc/kallsyms", result, why);
 	if (object->kind == PROFILE_JIT)
 		return symbol_table_load_perf_map(file->fd, UINT64_MAX, -1, result, why);
-	return file->fd < 0 ? load_vdso(object, result, why) :
-			      load_file_symbols(object, file, wanted, result, why);
+	if (file->fd >= 0)
+		return symbol_table_load_elf(file->fd, object->path ? object->path : "", file->root,
+					     object->build_id, wanted, result, why);
+	image = vdso_image(&size);
+	return image ? symbol_table_load_memory(image, size, object->build_id, result, why) :
+		       -ENOENT;
 }
 
 /* Whether the file has grown since the profile was made. */
