@@ -3,8 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <locale.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,12 +154,9 @@ static int hex4(struct json_reader *json, uint32_t *result)
 
 	for (i = 0; i < 4; i++) {
 		c = json_reader_peek(json);
-		if (c >= '0' && c <= '9')
-			value = value * 16 + (uint32_t)(c - '0');
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f' && c > 0)
-			value = value * 16 + (uint32_t)((c | 0x20) - 'a' + 10);
-		else
+		if (c < 0 || hex_value((char)c) < 0)
 			return json_reader_unexpected(json, c, "a hexadecimal digit");
+		value = value * 16 + (uint32_t)hex_value((char)c);
 		json->at++;
 	}
 	*result = value;
@@ -524,21 +519,19 @@ static int json_reader_keep_number(struct json_reader *json)
 
 int json_reader_double(struct json_reader *json, double *result)
 {
-	locale_t c_locale;
 	double value;
-	int ret;
+	bool negative;
+	int ret = json_reader_keep_number(json);
 
-	ret = json_reader_keep_number(json);
 	if (ret)
 		return ret;
-	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!c_locale)
+	negative = json->text[0] == '-';
+	ret = parse_double(json->text + negative, &value);
+	if (ret == -ENOMEM)
 		return json_reader_no_memory(json);
-	value = strtod_l(json->text, NULL, c_locale);
-	freelocale(c_locale);
-	if (!isfinite(value))
+	if (ret)
 		return json_reader_fail(json, "a number is too large");
-	*result = value;
+	*result = negative ? -value : value;
 	return 0;
 }
 
