@@ -11,7 +11,7 @@
 
 enum {
 	READY_MS = 10000,
-	READY_FD = 3,
+	READY_FD = 3, /* as in argv of become_server() */
 	CAPABILITY_SYS_ADMIN = 21,
 	CAPABILITY_PERFMON = 38,
 	CAPABILITY_BPF = 39,
@@ -93,13 +93,12 @@ static int leave_program(int ready)
 
 static void become_server(const char *program, uint64_t id, unsigned int pid, int ready)
 {
-	char name[PRIVATE_NAME], ready_text[12], pid_text[12];
-	const char *const argv[] = { program,	   "serve",    "--private", "--socket", name,
-				     "--ready-fd", ready_text, "--for",	    pid_text,	NULL };
+	char name[PRIVATE_NAME], pid_text[12];
+	const char *const argv[] = { program,	   "serve", "--private", "--socket", name,
+				     "--ready-fd", "3",	    "--for",	 pid_text,   NULL };
 	const char *const environment[] = { NULL };
 
 	private_server_name(id, name);
-	decimal(READY_FD, ready_text);
 	decimal(pid, pid_text);
 	if (!leave_program(ready))
 		SYS(execve, program, argv, environment);
