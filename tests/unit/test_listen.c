@@ -135,12 +135,13 @@ static bool is_well(uint8_t host)
 /* Gives a part to each scrape where it begins and where it ends, as the agent does. */
 static void *sample(void *context)
 {
-	struct pollfd fd = { .fd = scrapes.fd, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = scrapes.event_fd, .events = POLLIN },
+				{ .fd = scrapes.timer_fd, .events = POLLIN } };
 	cleanup_profile struct profile *part = sample_profile();
 
 	(void)context;
 	while (!sampler_ends) {
-		if (poll(&fd, 1, 10) > 0 && scrapes_due(&scrapes))
+		if (poll(fds, 2, 10) > 0 && scrapes_due(&scrapes))
 			scrapes_add_part(&scrapes, part);
 		scrapes_update(&scrapes);
 	}

@@ -59,9 +59,10 @@ static void ask(struct asker *asker)
 
 static bool is_readable(int timeout)
 {
-	struct pollfd fd = { .fd = scrapes.fd, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = scrapes.event_fd, .events = POLLIN },
+				{ .fd = scrapes.timer_fd, .events = POLLIN } };
 
-	return poll(&fd, 1, timeout) == 1;
+	return poll(fds, 2, timeout) > 0;
 }
 
 static bool is_due(void)

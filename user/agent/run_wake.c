@@ -81,7 +81,8 @@ int run_open_wake(struct run *run, struct error *err)
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (run->wake_fd < 0 || add_wake(run, run->timer_fd) || add_wake(run, run->watch_fd) ||
 	    add_wake(run, run->save_fd) || add_wake(run, identities_fd(run->agent->identities)) ||
-	    (run->has_scrapes && add_wake(run, run->scrapes.fd)))
+	    (run->has_scrapes &&
+	     (add_wake(run, run->scrapes.event_fd) || add_wake(run, run->scrapes.timer_fd))))
 		return error_errno(err, -errno, "agent: epoll");
 	run->loop.ended_fd = run->wake_fd;
 	return 0;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -34,30 +33,20 @@ struct scrape {
 	struct pending parts;
 };
 
-static int watch(struct scrapes *scrapes, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return fd < 0 ? -1 : epoll_ctl(scrapes->fd, EPOLL_CTL_ADD, fd, &event);
-}
-
 int scrapes_open(struct scrapes *scrapes, struct error *err)
 {
 	*scrapes = (struct scrapes){ 0 };
 	pthread_mutex_init(&scrapes->lock, NULL);
 	cond_init_monotonic(&scrapes->changed);
-	scrapes->fd = epoll_create1(EPOLL_CLOEXEC);
 	scrapes->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	scrapes->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (scrapes->fd < 0 || watch(scrapes, scrapes->event_fd) ||
-	    watch(scrapes, scrapes->timer_fd))
+	if (scrapes->event_fd < 0 || scrapes->timer_fd < 0)
 		return error_errno(err, -errno, "agent: scrapes");
 	return 0;
 }
 
 void scrapes_close(struct scrapes *scrapes)
 {
-	close(scrapes->fd);
 	close(scrapes->event_fd);
 	close(scrapes->timer_fd);
 	pthread_mutex_destroy(&scrapes->lock);

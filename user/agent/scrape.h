@@ -23,7 +23,7 @@ struct scrapes {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct scrape *list[SCRAPES_MAX];
-	int fd; /* readable when scrapes_update() must be called */
+	/* If one is readable, call scrapes_due(). */
 	int event_fd; /* signalled by a new scrape */
 	int timer_fd; /* expires when a scrape ends */
 	uint64_t times_ns; /* time of the last reading of CPU times */
