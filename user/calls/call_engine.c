@@ -172,24 +172,18 @@ static int try_clock(struct call_engine *engine, struct error *err)
 	return ret;
 }
 
-struct record_listener {
-	struct call_engine *engine;
-	void (*event)(void *ctx, const struct call_record *record);
-	void *ctx;
-};
-
 static int read_call_record(void *ctx, void *data, size_t size)
 {
 	const struct call_record *record = data;
-	const struct record_listener *listener = ctx;
+	struct call_engine *engine = ctx;
 	struct error err;
 
 	if (size < sizeof(*record))
 		return 0;
 	if (record->type == CALL_GROW)
-		grow_pages(listener->engine, &err);
+		grow_pages(engine, &err);
 	else
-		listener->event(listener->ctx, record);
+		engine->event(engine->ctx, record);
 	return 0;
 }
 
@@ -198,10 +192,11 @@ int call_engine_open(const struct call_engine_options *options,
 		     struct call_engine *engine, struct error *err)
 {
 	uint64_t pages = options->memory - options->memory / LINES_SHARE;
-	struct record_listener *listener;
 	int ret = 0, cpus, i;
 
 	memset(engine, 0, sizeof(*engine));
+	engine->event = event;
+	engine->ctx = ctx;
 	pthread_mutex_init(&engine->growing, NULL);
 	libbpf_set_print(NULL);
 	cpus = libbpf_num_possible_cpus();
@@ -219,13 +214,9 @@ int call_engine_open(const struct call_engine_options *options,
 		ret = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!ret)
 		ret = load_programs(engine, options, err);
-	listener = ret ? NULL : malloc(sizeof(*listener));
-	if (listener) {
-		*listener = (struct record_listener){ engine, event, ctx };
+	if (!ret)
 		engine->records = ring_buffer__new(bpf_map__fd(engine->skel->maps.call_records),
-						   read_call_record, listener, NULL);
-		engine->listener = listener;
-	}
+						   read_call_record, engine, NULL);
 	if (!ret && !engine->records)
 		ret = error_errno(err, -ENOMEM, "ring buffer");
 	if (!ret)
@@ -251,7 +242,6 @@ void call_engine_close(struct call_engine *engine)
 	for (i = 0; i < CALL_CLOCKS; i++)
 		sampler_free(&engine->clocks[i]);
 	ring_buffer__free(engine->records);
-	free(engine->listener);
 	for (i = 0; i < MAP_COUNT; i++)
 		mapped_array_close(&engine->maps[i]);
 	chunked_array_free(&engine->pages);

@@ -35,13 +35,13 @@ enum call_engine_map_name {
 };
 
 struct calls_bpf;
-struct record_listener;
 struct ring_buffer;
 
 struct call_engine {
 	struct calls_bpf *skel;
 	struct ring_buffer *records;
-	struct record_listener *listener; /* for records of the programs */
+	void (*event)(void *ctx, const struct call_record *record); /* for these */
+	void *ctx;
 	struct mapped_array maps[MAP_COUNT];
 	struct call *calls;
 	struct call_line *lines;
