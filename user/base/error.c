@@ -6,31 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_texts(struct error *err, const char *hint, const char *format, va_list args)
-{
-	if (!err)
-		return;
-	vsnprintf(err->text, sizeof(err->text), format, args);
-	snprintf(err->hint, sizeof(err->hint), "%s", hint);
-}
-
-int error_set(struct error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	set_texts(err, "", format, args);
-	va_end(args);
-	return code;
-}
-
 int error_with_hint(struct error *err, int code, const char *hint, const char *format, ...)
 {
 	va_list args;
 
+	if (!err)
+		return code;
 	va_start(args, format);
-	set_texts(err, hint, format, args);
+	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
+	snprintf(err->hint, sizeof(err->hint), "%s", hint);
 	return code;
 }
 

@@ -14,11 +14,8 @@ struct error {
 	char hint[256]; /* a command or change that solves it, or "" */
 };
 
-/* Sets text from a printf format and clears hint; err may be NULL. Returns code, which is < 0. */
-int error_set(struct error *err, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Does the same with a hint. */
+/* Sets text from a printf format, and hint; err may be NULL. Returns code, which is < 0. */
+#define error_set(err, code, ...) error_with_hint((err), (code), "", __VA_ARGS__)
 int error_with_hint(struct error *err, int code, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
