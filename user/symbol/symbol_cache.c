@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "symbol/symbol_table.h"
 
@@ -105,19 +106,9 @@ static bool file_facts(const struct profile_object *object, int fd, struct stat 
 static bool is_of(const struct cached_table *entry, const struct profile_object *object,
 		  const struct stat *file)
 {
-	if (entry->kind != object->kind || entry->file.st_dev != file->st_dev ||
-	    entry->file.st_ino != file->st_ino)
-		return false;
-	if (!entry->build_id || !object->build_id)
-		return entry->build_id == object->build_id;
-	return !strcmp(entry->build_id, object->build_id);
-}
-
-static bool is_fresh(const struct cached_table *entry, const struct stat *file)
-{
-	return entry->file.st_size == file->st_size &&
-	       entry->file.st_mtim.tv_sec == file->st_mtim.tv_sec &&
-	       entry->file.st_mtim.tv_nsec == file->st_mtim.tv_nsec;
+	return entry->kind == object->kind && entry->file.st_dev == file->st_dev &&
+	       entry->file.st_ino == file->st_ino &&
+	       !compare_text(entry->build_id, object->build_id);
 }
 
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
@@ -133,7 +124,7 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 		entry = &cache->entries[i];
 		if (!is_of(entry, object, &file))
 			continue;
-		if (is_fresh(entry, &file)) {
+		if (regular_file_is_same(&entry->file, &file)) {
 			entry->used = cache->profiles;
 			*result = entry->table;
 			return true;
