@@ -31,7 +31,7 @@ $(ANNOTATE_SEEDS): $$(subst /annotate/,/elf/,$$@) | $$(@D)/
 	$(Q){ printf '\0'; cat $<; } > $@
 
 # Its files are made as those of the unit tests.
-$(SANITIZED)/tests/fuzz/fuzz_unwind.o: private HOST_CPPFLAGS += -Itests/lib
+$(SANITIZED)/tests/fuzz/fuzz_unwind.o $(SANITIZED)/tests/fuzz/fuzz_reader.o: private HOST_CPPFLAGS += -Itests/lib
 $(BUILD)/fuzz/unwind: $(SANITIZED)/tests/lib/cfi_file.o
 
 # $(call as_seed,CHOICES,SECTION): what follows a byte of choices is a section of $@.so.

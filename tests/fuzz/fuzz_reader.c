@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "reader/call.h"
 #include "symbol/symbol_table.h"
+#include "unwind_find.h"
 
 enum { OFFSETS = 5 };
 

@@ -7,7 +7,7 @@
 
 #include "bytes.h"
 #include "cfi_file.h"
-#include "unwind/unwind_table.h"
+#include "unwind_find.h"
 
 enum { IS_DEBUG = 1, IS_BOTH = 2, IS_LIMITED = 4 };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cfi_file.h"
-#include "unwind/unwind_table.h"
+#include "unwind_find.h"
 
 /* A table's rows must be in order, with rules that it has, and be those that are found. */
 void unwind_check(const struct unwind_table *table);

@@ -444,17 +444,3 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->rules);
 	*table = (struct unwind_table){ 0 };
 }
-
-const struct unwind_rule *unwind_find(const struct unwind_table *table, uint64_t offset)
-{
-	static const struct unwind_rule none = { .cfa = UNWIND_NONE };
-	uint64_t granule = unwind_granule(offset) - table->first_granule;
-	size_t first, before;
-
-	if (granule >= table->granule_count)
-		return &none;
-	first = table->index[granule];
-	before = BISECT(i, table->index[granule + 1] - first,
-			unwind_row_begins(table->rows[first + i], offset));
-	return &table->rules[unwind_row_rule(table->rows[first + before - 1])];
-}

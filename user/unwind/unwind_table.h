@@ -64,7 +64,4 @@ int unwind_table_read(const struct elf_image *image, uint64_t bytes_max, const s
 		      struct unwind_table *result, struct error *err);
 void unwind_table_free(struct unwind_table *table);
 
-/* Never NULL: the rule of an unknown place is UNWIND_NONE. */
-const struct unwind_rule *unwind_find(const struct unwind_table *table, uint64_t offset);
-
 #endif
