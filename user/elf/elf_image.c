@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/util.h"
 #include "elf/elf_check.h"
 
 /* Linkers write 20 bytes or fewer. A longer note is hostile, not a build id. */
@@ -236,24 +237,15 @@ Elf_Data *elf_section_entries(Elf_Scn *section)
 	return section_data(section, elf_getdata);
 }
 
-const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most)
+const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length)
 {
 	Elf_Data *data = elf_section_bytes(elf_getscn(elf, section));
-	size_t rest;
+	const char *string;
 
 	if (!data || at >= data->d_size)
 		return NULL;
-	rest = data->d_size - at;
-	*most = rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX;
-	return (const char *)data->d_buf + at;
-}
-
-const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length)
-{
-	const char *string = elf_image_bytes(elf, section, at, length);
-
-	if (string)
-		*length = strnlen(string, *length);
+	string = (const char *)data->d_buf + at;
+	*length = strnlen(string, min_size(data->d_size - at, ELF_NAME_MAX));
 	return string;
 }
 

@@ -45,9 +45,6 @@ bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t 
  */
 const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length);
 
-/* Does the same without searching the end: the string has *most bytes, or ends at a NUL before. */
-const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most);
-
 /* The first section of that name, or NULL. */
 Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf_Shdr *header);
 
