@@ -41,7 +41,7 @@ Test(file, old_file_stays_until_the_end)
 
 	folder_put("a", "old");
 	cr_assert_eq(chmod("a", 0640), 0);
-	cr_assert_eq(output_open("a", &out, &err), 0);
+	cr_assert_eq(output_open("a", 0, &out, &err), 0);
 	fputs("new", output_stream(out));
 	fflush(output_stream(out));
 	folder_assert_holds("a", "old");
@@ -57,10 +57,10 @@ Test(file, abort_leaves_nothing)
 	struct error err;
 
 	folder_put("a", "old");
-	cr_assert_eq(output_open("a", &out, &err), 0);
+	cr_assert_eq(output_open("a", 0, &out, &err), 0);
 	fputs("new", output_stream(out));
 	output_abort(out);
-	cr_assert_eq(output_open("b.gz", &out, &err), 0);
+	cr_assert_eq(output_open("b.gz", 0, &out, &err), 0);
 	fputs("new", output_stream(out));
 	output_abort(out);
 	output_abort(NULL);
@@ -203,7 +203,7 @@ Test(file, full_device_fails_by_name)
 	cr_assert_eq(folder_write("full.gz", "x", &err), -ENOSPC);
 	cr_assert_str_eq(err.text, "full.gz: No space left on device");
 
-	cr_assert_eq(output_open("/dev/full", &out, &err), 0);
+	cr_assert_eq(output_open("/dev/full", 0, &out, &err), 0);
 	fputs(large, output_stream(out));
 	cr_assert(ferror(output_stream(out)));
 	error_set(&err, -EIO, "the writer's own words");
@@ -216,12 +216,12 @@ Test(file, finish_keeps_the_writers_words)
 	struct output *out;
 	struct error err;
 
-	cr_assert_eq(output_open("a", &out, &err), 0);
+	cr_assert_eq(output_open("a", 0, &out, &err), 0);
 	error_set(&err, -EINVAL, "the writer's own words");
 	cr_assert_eq(output_finish(out, -EINVAL, &err), -EINVAL);
 	cr_assert_str_eq(err.text, "the writer's own words");
 	cr_assert_eq(folder_entries("."), 0);
-	cr_assert_eq(output_open("a", &out, &err), 0);
+	cr_assert_eq(output_open("a", 0, &out, &err), 0);
 	cr_assert_eq(output_finish(out, 0, &err), 0);
 	folder_assert_holds("a", "");
 }
@@ -242,7 +242,7 @@ static void fill_disk(const char *path)
 	uint32_t noise = 1;
 	int i;
 
-	cr_assert_eq(output_open(path, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open(path, 0, &out, &err), 0, "%s", err.text);
 	for (i = 0; i < 200000; i++) {
 		noise = noise * 1664525 + 1013904223;
 		fputc((int)(noise >> 24), output_stream(out));
@@ -258,7 +258,7 @@ static void be_killed_writing(const char *path)
 	struct error err;
 
 	if (!child) {
-		cr_assert_eq(output_open(path, &out, &err), 0);
+		cr_assert_eq(output_open(path, 0, &out, &err), 0);
 		fputs("half", output_stream(out));
 		fflush(output_stream(out));
 		raise(SIGKILL);
@@ -289,7 +289,7 @@ Test(file, killed_writer_of_a_file_with_a_name)
 	be_killed_writing("a");
 	be_killed_writing("b");
 	cr_assert_eq(folder_entries("."), 3);
-	cr_assert_eq(output_open("a", &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open("a", 0, &out, &err), 0, "%s", err.text);
 	fputs("first", output_stream(out));
 	cr_assert_eq(folder_entries("."), 3);
 	cr_assert_eq(folder_write("a", "second", &err), 0, "%s", err.text);

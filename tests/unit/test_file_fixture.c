@@ -82,7 +82,7 @@ void folder_assert_owner(const char *path, uid_t uid, gid_t gid)
 int folder_write(const char *path, const char *text, struct error *err)
 {
 	struct output *out;
-	int ret = output_open(path, &out, err);
+	int ret = output_open(path, 0, &out, err);
 
 	if (ret)
 		return ret;

@@ -80,7 +80,7 @@ Test(file_input, compressed)
 	struct error err;
 	int i;
 
-	cr_assert_eq(output_open("a.gz", &out, &err), 0);
+	cr_assert_eq(output_open("a.gz", 0, &out, &err), 0);
 	for (i = 0; i < 20000; i++)
 		fprintf(output_stream(out), "%08d\n", i);
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
@@ -103,11 +103,11 @@ Test(file_input, compressed_whatever_its_name)
 	struct output *out;
 	struct error err;
 
-	cr_assert_eq(output_open_as("file.pb", OUTPUT_GZ, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open("file.pb", OUTPUT_GZ, &out, &err), 0, "%s", err.text);
 	fputs("text", output_stream(out));
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
 	cr_assert_eq(system("test \"$(gzip -dc <file.pb)\" = text"), 0);
-	cr_assert_eq(output_open_as("file.gz", OUTPUT_GZ, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open("file.gz", OUTPUT_GZ, &out, &err), 0, "%s", err.text);
 	fputs("text", output_stream(out));
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
 	cr_assert_eq(system("test \"$(gzip -dc file.gz)\" = text"), 0);
@@ -123,7 +123,7 @@ Test(file_input, abort_does_not_end_what_is_compressed)
 
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
 	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
-	cr_assert_eq(output_open_as(path, OUTPUT_GZ, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open(path, OUTPUT_GZ, &out, &err), 0, "%s", err.text);
 	fputs("text", output_stream(out));
 	fflush(output_stream(out));
 	output_abort(out);

@@ -69,7 +69,7 @@ static mode_t written_as(const char *path, unsigned int flags)
 	struct output *out;
 	struct error err;
 
-	cr_assert_eq(output_open_as(path, flags, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_open(path, flags, &out, &err), 0, "%s", err.text);
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
 	return folder_mode_of(path);
 }

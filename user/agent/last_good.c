@@ -35,7 +35,7 @@ int last_good_keep(const char *path, const struct stat *read_as, const char *cop
 	if (!file || !folder)
 		return 0;
 	mkdir(dirname(folder), 0700);
-	ret = output_open_as(copy, OUTPUT_CONFIDENTIAL, &out, err);
+	ret = output_open(copy, OUTPUT_CONFIDENTIAL, &out, err);
 	if (ret)
 		return ret;
 	if (copy_stream(file, output_stream(out)) || stat(path, &now) ||

@@ -29,9 +29,7 @@ enum output_flags {
 	OUTPUT_KEEP_OLD = 4, /* keep a replaced file of ours as FILE.old */
 };
 
-int output_open_as(const char *path, unsigned int flags, struct output **result, struct error *err);
-
-int output_open(const char *path, struct output **result, struct error *err);
+int output_open(const char *path, unsigned int flags, struct output **result, struct error *err);
 
 /* Whether a file of that name would be compressed. */
 bool output_is_compressed(const char *path);

@@ -585,7 +585,7 @@ static void survive_limit(void)
 		sigaction(SIGXFSZ, &ours, NULL);
 }
 
-int output_open_as(const char *path, unsigned int flags, struct output **result, struct error *err)
+int output_open(const char *path, unsigned int flags, struct output **result, struct error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct output *out;
@@ -618,11 +618,6 @@ int output_open_as(const char *path, unsigned int flags, struct output **result,
 fail:
 	output_abort(out);
 	return ret;
-}
-
-int output_open(const char *path, struct output **result, struct error *err)
-{
-	return output_open_as(path, 0, result, err);
 }
 
 FILE *output_stream(struct output *out)
@@ -826,7 +821,7 @@ static int try_to_create(const char *path, const struct file_place *place, struc
 
 	if (is_stuck(place))
 		return error_errno(err, -EPERM, "%s", path);
-	ret = output_open(path, &out, err);
+	ret = output_open(path, 0, &out, err);
 	output_abort(out);
 	return ret;
 }

@@ -132,7 +132,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	if (profile && profile_is_confidential(profile))
 		flags |= OUTPUT_CONFIDENTIAL;
 	stdout_begin();
-	ret = output_open_as(path, flags, &out, &err);
+	ret = output_open(path, flags, &out, &err);
 	if (!ret) {
 		if (profile)
 			ret = export_write(arguments->format, profile, options, output_stream(out),
@@ -210,8 +210,8 @@ static int write_file(struct export_files *files, uint32_t object, struct error 
 
 	files->options.file_object = object;
 	name_file(files, object, path, sizeof(path));
-	ret = output_open_as(
-		path, profile_is_confidential(files->profile) ? OUTPUT_CONFIDENTIAL : 0, &out, err);
+	ret = output_open(path, profile_is_confidential(files->profile) ? OUTPUT_CONFIDENTIAL : 0,
+			  &out, err);
 	if (ret)
 		return ret;
 	ret = export_write(files->format, files->profile, &files->options, output_stream(out), err);

@@ -227,7 +227,7 @@ int write_page(const struct page_arguments *arguments, bool confidential,
 	stdout_begin();
 	ret = arguments->open ? check_desktop(file, &err) : 0;
 	if (!ret)
-		ret = output_open_as(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);
+		ret = output_open(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);
 	if (!ret)
 		ret = output_finish(out, put(of, output_stream(out), &err), &err);
 	if (!ret && arguments->open)

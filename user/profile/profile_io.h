@@ -23,7 +23,7 @@ extern const char profile_schema[];
 int profile_write(const struct profile *profile, FILE *stream, struct error *err);
 
 /*
- * profile_write() into a file; flags as for output_open_as(). OUTPUT_CONFIDENTIAL is added if the
+ * profile_write() into a file; flags as for output_open(). OUTPUT_CONFIDENTIAL is added if the
  * profile is confidential.
  */
 int profile_save(const struct profile *profile, const char *path, unsigned int flags,

@@ -282,7 +282,7 @@ int profile_save(const struct profile *profile, const char *path, unsigned int f
 
 	if (profile_is_confidential(profile))
 		flags |= OUTPUT_CONFIDENTIAL;
-	ret = output_open_as(path, flags, &out, err);
+	ret = output_open(path, flags, &out, err);
 	if (ret)
 		return ret;
 	ret = profile_write(profile, output_stream(out), err);
