@@ -173,25 +173,20 @@ struct timespec session_time(const struct session *session, uint64_t at_ns);
 struct wall_clock session_clock(const struct session *session);
 void session_set_clock(struct session *session, const struct wall_clock *clock);
 
-/*
- * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map
- * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
- * the prefix of its debug files.
- */
-int session_open_object(const struct session *session, uint32_t object, char *root,
-			size_t root_size);
+/* The file of an object, as it was when first seen, or the perf map of a jit object. */
+struct session_source {
+	int fd; /* -errno: none */
+	bool far; /* fd only pins it: opener_open() must open it, as that may need a user's program */
+	uint64_t owner; /* for opener_open() */
+	int places_fd; /* for a jit object: a map of the places of replaced code; -errno: none */
+	uint64_t limit; /* bytes of the perf map when the profile was made */
+	char *root; /* the prefix of its debug files */
+};
 
-/*
- * Whether that descriptor only pins the file, and opener_open() must open it, because that may need
- * a user's program.
- */
-bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner);
-
-/*
- * For a jit object: opens a map of the places of replaced code. limit gets the size of the perf map
- * when the profile was made.
- */
-int session_open_places(const struct session *session, uint32_t object, uint64_t *limit);
+/* Opens an object by its id in the last profile. -ENOMEM; close the source in any case. */
+int session_open_source(const struct session *session, uint32_t object,
+			struct session_source *result);
+void session_close_source(struct session_source *source);
 
 /* Figures that are cheap to get while the session runs. */
 struct session_live {

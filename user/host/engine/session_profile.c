@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -383,15 +384,19 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	return ret;
 }
 
+static int duplicate(int fd)
+{
+	const int copy = dup(fd);
+
+	return copy < 0 ? -errno : copy;
+}
+
 /* Opens the map that was followed, because the file may have been removed since. */
 static int open_perf_map(const struct space_info *info)
 {
-	int fd;
-
 	if (!info->jit || !info->jit->map)
 		return info->far ? -ENOENT : space_open_perf_map(info);
-	fd = dup(jit_map_fd(info->jit->map));
-	return fd < 0 ? -errno : fd;
+	return duplicate(jit_map_fd(info->jit->map));
 }
 
 /* NULL: the last profile has no such object, or it was never announced. */
@@ -402,56 +407,47 @@ static const struct space_info *source_of(const struct session *session, uint32_
 	return &session->spaces.list[session->sources[object]];
 }
 
-int session_open_places(const struct session *session, uint32_t object, uint64_t *limit)
+/* The root below which its debug files are; NULL: out of memory. */
+static char *find_root(const struct space_info *info)
 {
-	const struct space_info *info = source_of(session, object);
+	char dir[FD_PATH] = "", root[PATH_MAX];
 
-	if (!info || !info->jit)
-		return -ENOENT;
-	*limit = info->jit->limit;
-	return jit_text_open_places(info->jit);
-}
-
-bool session_is_far(const struct session *session, uint32_t object, uint64_t *owner)
-{
-	const struct space_info *info = source_of(session, object);
-
-	if (!info)
-		return false;
-	*owner = info->owner;
-	return info->far && info->space.kind == SPACE_FILE;
-}
-
-/* The root below which its debug files are. */
-static void find_root(const struct space_info *info, char *root, size_t root_size)
-{
-	char dir[FD_PATH] = "";
-
-	if (info->root_fd >= 0)
+	if (info->space.kind == SPACE_FILE && info->root_fd >= 0)
 		fd_path(info->root_fd, dir);
-	if (info->far)
-		opener_root(info->owner, *dir ? dir : "/", root, root_size);
-	else
-		snprintf(root, root_size, "%s", dir);
+	if (info->space.kind != SPACE_FILE || !info->far)
+		return strdup(dir);
+	opener_root(info->owner, *dir ? dir : "/", root, sizeof(root));
+	return strdup(root);
 }
 
-int session_open_object(const struct session *session, uint32_t object, char *root,
-			size_t root_size)
+int session_open_source(const struct session *session, uint32_t object,
+			struct session_source *result)
 {
 	const struct space_info *info = source_of(session, object);
-	int fd;
 
-	if (root_size)
-		root[0] = '\0';
+	*result =
+		(struct session_source){ .fd = -ENOENT, .places_fd = -ENOENT, .limit = UINT64_MAX };
 	if (!info)
-		return -ENOENT;
+		return 0;
+	if (info->jit) {
+		result->limit = info->jit->limit;
+		result->places_fd = jit_text_open_places(info->jit);
+	}
+	result->owner = info->owner;
+	result->far = info->far && info->space.kind == SPACE_FILE;
 	if (info->space.kind != SPACE_FILE)
-		return open_perf_map(info);
-	if (info->fd < 0)
-		return -ENOENT;
-	find_root(info, root, root_size);
-	fd = dup(info->fd);
-	return fd < 0 ? -errno : fd;
+		result->fd = open_perf_map(info);
+	else if (info->fd >= 0)
+		result->fd = duplicate(info->fd);
+	result->root = find_root(info);
+	return result->root ? 0 : -ENOMEM;
+}
+
+void session_close_source(struct session_source *source)
+{
+	close_fd(&source->fd);
+	close_fd(&source->places_fd);
+	free(source->root);
 }
 
 void session_live(struct session *session, struct session_live *result)

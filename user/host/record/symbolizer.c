@@ -26,16 +26,6 @@
 #define NAMES_SIGNAL_NS (2 * SECOND_NS)
 enum { LOOK_MS = 100 };
 
-/* An object's file, opened by the session's thread. */
-struct symbolizer_source {
-	int fd; /* -errno: none */
-	bool far; /* fd only pins it: see session_is_far() */
-	uint64_t owner;
-	int places_fd; /* -errno: none */
-	uint64_t limit; /* bytes of a perf map to read */
-	char *root;
-};
-
 static int begin_symbolizer(struct symbolizer *symbolizer, struct session *session,
 			    const struct sampling_options *options, struct error *err)
 {
@@ -59,11 +49,8 @@ static void close_sources(struct symbolized *named)
 {
 	size_t i;
 
-	for (i = 0; named->sources && i < named->profile->nr_objects; i++) {
-		close_fd(&named->sources[i].fd);
-		close_fd(&named->sources[i].places_fd);
-		free(named->sources[i].root);
-	}
+	for (i = 0; named->sources && i < named->profile->nr_objects; i++)
+		session_close_source(&named->sources[i]);
 	free(named->sources);
 	named->sources = NULL;
 }
@@ -99,36 +86,22 @@ void symbolizer_free(struct symbolizer *symbolizer)
 
 static int open_sources(struct session *session, struct symbolized *named)
 {
-	struct symbolizer_source *source;
-	char root[PATH_MAX];
 	uint32_t i;
+	int ret = 0;
 
 	named->sources = calloc(named->profile->nr_objects + 1, sizeof(*named->sources));
 	if (!named->sources)
 		return -ENOMEM;
 	for (i = 0; i < named->profile->nr_objects; i++)
-		named->sources[i] = (struct symbolizer_source){ .fd = -ENOENT,
-								.places_fd = -ENOENT,
-								.limit = UINT64_MAX };
-	for (i = 0; i < named->profile->nr_objects; i++) {
-		source = &named->sources[i];
-		if (named->profile->objects[i].kind == PROFILE_JIT)
-			source->places_fd = session_open_places(session, i, &source->limit);
-		source->far = session_is_far(session, i, &source->owner);
-		source->fd = session_open_object(session, i, root, sizeof(root));
-		if (source->fd < 0)
-			continue;
-		source->root = strdup(root);
-		if (!source->root)
-			return -ENOMEM;
-	}
-	return 0;
+		if (session_open_source(session, i, &named->sources[i]))
+			ret = -ENOMEM;
+	return ret;
 }
 
 static int open_object_source(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	const struct symbolized *named = ctx;
-	const struct symbolizer_source *source = &named->sources[object];
+	const struct session_source *source = &named->sources[object];
 	int fd;
 
 	if (source->fd < 0)
@@ -145,7 +118,7 @@ static int open_object_source(void *ctx, uint32_t object, char *root, size_t roo
 static bool is_trusted(void *ctx, uint32_t object)
 {
 	const struct symbolized *named = ctx;
-	const struct symbolizer_source *source = &named->sources[object];
+	const struct session_source *source = &named->sources[object];
 	struct stat stat;
 
 	return source->fd < 0 || (!source->far && regular_file_stat(source->fd, &stat) &&

@@ -20,7 +20,7 @@ struct symbol_cache;
  */
 struct symbolized {
 	struct profile *profile; /* NULL: none */
-	struct symbolizer_source *sources; /* by object */
+	struct session_source *sources; /* by object; opened by the session's thread */
 	_Atomic uint64_t until_ns; /* gives up on names at this time; 0: no limit */
 	bool is_limited; /* by a signal */
 };
