@@ -83,10 +83,8 @@ static struct top_columns top_columns_fit(const struct top_choice *choice, bool 
 	return columns;
 }
 
-/* The heading of figures is right-aligned. */
-static void figure_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
+static void heading(struct top_line *line, const char *name, bool sorted)
 {
-	line_blank(line, line->used + columns - strlen(name) - sorted);
 	if (sorted)
 		line_style(line, TOP_SORTED);
 	line_text(line, name);
@@ -95,16 +93,18 @@ static void figure_heading(struct top_line *line, const char *name, size_t colum
 	line_style(line, TOP_HEADING);
 }
 
+/* The heading of figures is right-aligned. */
+static void figure_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
+{
+	line_blank(line, line->used + columns - strlen(name) - sorted);
+	heading(line, name, sorted);
+}
+
 static void name_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
 {
 	size_t end = line->used + columns;
 
-	if (sorted)
-		line_style(line, TOP_SORTED);
-	line_text(line, name);
-	if (sorted)
-		line_text(line, text_glyph("▼"));
-	line_style(line, TOP_HEADING);
+	heading(line, name, sorted);
 	line_blank(line, end);
 }
 
@@ -208,27 +208,18 @@ static void put_if_room(struct top_line *line, const char *format, double figure
 		line_text(line, text);
 }
 
-static void put_ticks(struct top_line *line, const struct top_model *model,
-		      const struct profile_account *account, uint64_t ns, double cpu_ns)
+/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost": for the last interval, or for all. */
+static void put_ticks(struct top_line *line, const struct top_model *model, bool whole)
 {
-	double busy = top_busy_cpus(cpu_ns, ns);
+	const struct profile_account *account = whole ? &model->overall : &model->interval;
+	uint64_t ns = whole ? model->overall_ns : model->interval_ns;
+	double busy = top_busy_cpus(whole ? model->overall_cpu_ns : model->interval_cpu_ns, ns);
 
 	line_print(line, "%" PRIu64 " ticks in %.3f s, %.2f of %" PRIu32 " CPUs", account->total,
 		   (double)ns / 1e9, busy, model->cpus);
 	if (model->cpus)
 		put_if_room(line, " (%.1f %%)", 100 * busy / model->cpus);
 	put_if_room(line, ", %.0f lost", (double)profile_account_lost(account));
-}
-
-/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost": for the last interval, and for all. */
-static void top_put_interval(struct top_line *line, const struct top_model *model)
-{
-	put_ticks(line, model, &model->interval, model->interval_ns, model->interval_cpu_ns);
-}
-
-static void top_put_overall(struct top_line *line, const struct top_model *model)
-{
-	put_ticks(line, model, &model->overall, model->overall_ns, model->overall_cpu_ns);
 }
 
 /*
@@ -296,12 +287,12 @@ static void put_title(struct top_line *line, const struct top_screen *screen,
 }
 
 static void put_account(struct top_line *line, const char *label, const struct top_model *model,
-			void (*put)(struct top_line *line, const struct top_model *model))
+			bool whole)
 {
 	line_style(line, TOP_DIM);
 	line_text(line, label);
 	line_style(line, TOP_PLAIN);
-	put(line, model);
+	put_ticks(line, model, whole);
 	line_end(line);
 }
 
@@ -377,8 +368,8 @@ static void put_header(struct top_line *line, const struct top_screen *screen,
 		       const struct top_model *model, const struct top_ui *ui)
 {
 	put_title(line, screen, ui);
-	put_account(line, "now  ", model, top_put_interval);
-	put_account(line, "all  ", model, top_put_overall);
+	put_account(line, "now  ", model, false);
+	put_account(line, "all  ", model, true);
 	put_identity(line, &model->overall);
 	put_views(line, ui);
 }
@@ -605,7 +596,7 @@ int top_plain_interval(struct top_plain *plain, const struct top_model *model, t
 	if (localtime_r(&at, &parts))
 		strftime(stamp, sizeof(stamp), "%FT%T%z", &parts);
 	line_print(&line, "%s  ", stamp);
-	top_put_interval(&line, model);
+	put_ticks(&line, model, false);
 	line_end(&line);
 	if (model->note) {
 		line_text(&line, "note: ");
@@ -623,7 +614,7 @@ int top_plain_overall(struct top_plain *plain, const struct top_model *model, FI
 	struct top_line line = { .out = out };
 
 	line_print(&line, "overall  ");
-	top_put_overall(&line, model);
+	put_ticks(&line, model, true);
 	line_end(&line);
 	render_identity(&model->overall, isatty(fileno(out)) == 1, out);
 	return model->overall.total ? put_plain_table(plain, model, true, out) : 0;
