@@ -361,7 +361,6 @@ int session_follow_targets(struct session *session, struct error *err);
  * The numbers of texts. Each text gets one when it is announced, and with --callers also its table
  * of rules. session_age_texts() runs in each swap, while the closed half is mapped.
  */
-uint32_t session_max_texts(const struct session *session);
 void session_size_texts(struct session *session);
 int session_bind_texts(struct session *session, struct error *err);
 void session_free_texts(struct session *session);

@@ -38,7 +38,7 @@ enum { UNLINKED_SWAPS = 2 };
 /* A process whose code moves may have 1/FORMER_SHARE of them. */
 enum { FORMER_SHARE = 64 };
 
-uint32_t session_max_texts(const struct session *session)
+static uint32_t max_texts_of(const struct session *session)
 {
 	uint64_t nr = session->options.memory /
 		      (session->options.callers ? TEXT_SHARE_CALLERS : TEXT_SHARE);
@@ -67,7 +67,7 @@ static void set_subordinates(struct host_bpf *skel)
 
 void session_size_texts(struct session *session)
 {
-	const uint32_t texts = session_max_texts(session);
+	const uint32_t texts = max_texts_of(session);
 	struct host_bpf *skel = session->skel;
 
 	set_subordinates(skel);
@@ -94,7 +94,7 @@ int session_bind_texts(struct session *session, struct error *err)
 						.owners = texts->owners.at,
 						.state = &skel->bss->table_state,
 						.free_fd = bpf_map__fd(skel->maps.free_texts),
-						.nr = session_max_texts(session) };
+						.nr = max_texts_of(session) };
 	texts->numbers.state->next_text = TEXT_FIRST;
 	texts->numbers.state->next_owner = OWNER_FIRST;
 	return 0;
@@ -271,7 +271,7 @@ static bool may_renumber(const struct session *session, const struct space *spac
 	for (i = TEXT_FIRST; i < texts->nr; i++)
 		formers += texts->states[i].unlinked &&
 			   !memcmp(&texts->list[i].space, space, sizeof(*space));
-	return formers < session_max_texts(session) / FORMER_SHARE;
+	return formers < max_texts_of(session) / FORMER_SHARE;
 }
 
 /* From the next swap on, no tick has the text's old number. */
@@ -322,7 +322,7 @@ bool session_texts_are_short(const struct session *session)
 	const struct table_state *state = &session->skel->bss->table_state;
 
 	return __atomic_load_n(&state->texts, __ATOMIC_RELAXED) >
-		       session_max_texts(session) / SHORT_SHARE ||
+		       max_texts_of(session) / SHORT_SHARE ||
 	       (session->options.callers && callers_rules_are_short(session->callers.rules));
 }
 
