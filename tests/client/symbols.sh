@@ -29,8 +29,9 @@ mapped() {
 	sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_]*\);$/\1/p' "$1" | sort
 }
 
+# On arm64 the loader has the stack protector's guard.
 needed() {
-	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vx 'ld-linux-aarch64.*'
 }
 
 # Declared, with a C function's parenthesis, on a line that begins in the first column.
@@ -47,15 +48,16 @@ same needed libc.so.6 "$(needed "$so")"
 same preload_needed libc.so.6 "$(needed "$build/libbpfprofil-preload.so")"
 same soname libbpfprofil.so.0 "$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
 
-# It uses neither stdio nor memory functions nor anything else that a signal handler must not call.
+# It uses neither stdio nor memory functions nor anything else that a signal handler must not call. The compiler adds
+# calls for its stack protector and, on arm64, to look for atomic instructions.
 same calls_of_libc "__errno_location getauxval getenv memcpy memset strcmp strlen strncmp syscall" \
 	"$(nm -D -u --format=posix "$so" | awk '$2 == "U" { sub(/@.*/, "", $1); print $1 }' | sort |
-		grep -vx __stack_chk_fail | tr '\n' ' ' | sed 's/ $//')"
+		grep -vxE '__stack_chk_(fail|guard)|__getauxval' | tr '\n' ' ' | sed 's/ $//')"
 # What is writable: the dialect, whether a call counts, the environment as it was, and the private
 # server.
 same writable "chosen_dialect counting current settings starting" \
 	"$(nm --format=posix "$so" | awk '$2 ~ /^[bBdD]$/ { print $1 }' |
-		grep -v '^_\|^completed' | sort | tr '\n' ' ' | sed 's/ $//')"
+		grep -v '^_\|^\$\|^completed' | sort | tr '\n' ' ' | sed 's/ $//')"
 # A statically linked program gets no other global names of ours.
 same archive "__wrap___profil $(echo "$names" | tr '\n' ' ' | sed 's/ $//')" \
 	"$(nm --defined-only --format=posix "$build/libbpfprofil.a" | awk '$2 ~ /^[TDBR]$/ { print $1 }' |
