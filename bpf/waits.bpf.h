@@ -175,19 +175,15 @@ static __always_inline void add_time(struct thread_waits *thread, u32 state, u64
 }
 
 /*
- * Adds the time of a state whose end had no event. The thread was on the CPU for as long as the
- * scheduler's runtime shows. If it was runnable before, it was runnable for the rest of the time,
- * else the rest is unaccounted.
+ * Adds the time since a thread got a CPU, if no event has shown since then that it left it. It ran
+ * for as long as the scheduler's runtime shows. The rest is unaccounted.
  */
-static __always_inline void add_unseen(struct thread_waits *thread, u32 state, u64 ns, u64 ran)
+static __always_inline void add_unseen(struct thread_waits *thread, u64 ns, u64 ran)
 {
 	if (ran > ns)
 		ran = ns;
 	__sync_fetch_and_add(&thread->on_cpu_ns, ran);
-	if (state == WAIT_RUNNABLE)
-		add_time(thread, state, ns - ran);
-	else
-		__sync_fetch_and_add(&thread->unaccounted_ns, ns - ran);
+	__sync_fetch_and_add(&thread->unaccounted_ns, ns - ran);
 }
 
 static __always_inline void count_wait(const struct thread_waits *thread)
@@ -385,6 +381,26 @@ static __always_inline void settle_base(struct thread_waits *thread, u64 ran, u6
 	thread->unsettled = false;
 }
 
+/*
+ * Counts the wait of a thread that got its CPU without an event: the kernel skips a BPF program
+ * that is already running on this CPU, and some kernels hide a task of their own from all programs.
+ * The thread has run since then for as long as the scheduler's runtime shows, and it was blocked,
+ * or runnable, for the rest.
+ */
+static __always_inline void enter_unseen(struct thread_waits *thread, struct task_struct *task,
+					 u64 now)
+{
+	u64 state_word = *(volatile u64 *)&thread->state_word, ns, ran;
+	u32 state = wait_word_state(state_word);
+
+	if (state != WAIT_RUNNABLE && state < WAIT_BLOCKED)
+		return;
+	ns = wait_word_distance(state_word, wait_word(0, now));
+	ran = task->se.sum_exec_runtime - thread->runtime_seen;
+	change_state(thread, WAIT_RUNNING, now - (ran < ns ? ran : ns), &ns);
+	add_time(thread, state, ns);
+}
+
 static __always_inline void leave_cpu(struct task_struct *task, bool preempted, u64 now)
 {
 	struct thread_waits *thread = waits_of(task);
@@ -393,18 +409,17 @@ static __always_inline void leave_cpu(struct task_struct *task, bool preempted, 
 
 	if (!thread)
 		return;
+	enter_unseen(thread, task, now);
 	if (!preempted && task->__state && has_left_queue(task))
 		state = blocked_state(task, thread);
 	if (state != WAIT_ENDED)
 		begin_wait(thread, state);
 	before = wait_word_state(change_state(thread, state, now, &ns));
 	ran = ran_since(thread, task);
-	if (before == WAIT_RUNNING) {
-		settle_base(thread, ran, ns);
-		add_time(thread, before, ns);
-	} else if (before != WAIT_OFF) {
-		add_unseen(thread, before, ns, ran);
-	}
+	if (before != WAIT_RUNNING)
+		return;
+	settle_base(thread, ran, ns);
+	add_time(thread, before, ns);
 }
 
 static __always_inline void enter_cpu(struct task_struct *task, u64 now)
@@ -417,14 +432,11 @@ static __always_inline void enter_cpu(struct task_struct *task, u64 now)
 		return;
 	before = wait_word_state(change_state(thread, WAIT_RUNNING, now, &ns));
 	ran = ran_since(thread, task);
-	/*
-	 * The kernel skips a BPF program that is already running on this CPU. Therefore the event of
-	 * a wakeup can be missed. The thread was blocked for nearly all of that time.
-	 */
+	/* If the event of a wakeup was missed, the thread was blocked for nearly all of that time. */
 	if (before == WAIT_RUNNABLE || before >= WAIT_BLOCKED)
 		add_time(thread, before, ns);
 	else if (before != WAIT_OFF)
-		add_unseen(thread, before, ns, ran);
+		add_unseen(thread, ns, ran);
 }
 
 /* A thread may also be woken before it has left the CPU; then it has not waited. */
