@@ -336,6 +336,8 @@ static __noinline int walk_sleeper(struct task_struct *task, struct thread_waits
 	if (!piece || !owner || *(volatile u64 *)&thread->state_word != sleeper->state_word ||
 	    (!piece->size && sleeper->nr == 1)) {
 		thread->sleeper = 0;
+		/* The helper may not have come to it, because another stack held it up. */
+		look_again_in(0);
 		return 0;
 	}
 	walk->missing = 0;

@@ -184,6 +184,8 @@ Test(hostile_stacks, helper_is_replaced)
 		     "while cp \"$1\" \"$2/new.so\"; do \"$0\" \"$2/new.so\"; rm \"$2/new.so\"; done",
 		     WORKLOAD("asleep"), WORKLOAD("asleep.so"), live.dir));
 	cr_expect(eventually(has_other_helper, &reading));
+	/* Time to read the stack of the first process, if the stopped helper did not come to it. */
+	usleep(500000);
 	kill_child(&second);
 	attach_end(&live, &reading.attach, SIGTERM);
 	cr_expect(has_wait(live.profile, "begin;wait_for_byte;read;[read]"));
