@@ -247,7 +247,7 @@ __noinline u32 child_node(u32 parent, u64 site, u32 owner_number)
 /* Notes that a count went past 32 bits. At 997 Hz this takes 64 CPUs in one place 18 hours. */
 static __noinline int carry(u32 ref)
 {
-	u64 key = CARRY_OF_NODE | node_number(ref), one = 1, *times;
+	u64 key = node_number(ref), one = 1, *times;
 
 	times = bpf_map_lookup_elem(&carries, &key);
 	if (times)

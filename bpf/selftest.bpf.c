@@ -53,7 +53,6 @@ static __always_inline struct tick the_tick(void)
 
 static __always_inline void set_mapping(struct mapping *mapping)
 {
-	mapping->pc = in_pc;
 	mapping->start = in_start;
 	mapping->end = in_stop;
 	mapping->offset = in_offset;

@@ -19,7 +19,6 @@ enum { MAPPING_EXEC = 4 /* VM_EXEC */, MAPPING_ANNOUNCED = 1 << 16 };
 
 /* The mapping around a pc. `offset` is the place of `start` in the space. */
 struct mapping {
-	u64 pc;
 	u64 start;
 	u64 end;
 	u64 offset;
@@ -253,7 +252,6 @@ __noinline int find_mapping(struct mapping *mapping, u64 pc)
 
 	if (!mapping)
 		return -ENOENT;
-	mapping->pc = pc;
 	if (!mm)
 		return -ENOENT;
 	vma = (u64)maple_find_vma(mm, pc);

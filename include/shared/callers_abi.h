@@ -211,9 +211,6 @@ static inline __u32 half_of(__u32 parent)
 	return parent & NODE_IS_ROOT ? parent & 1 : !!(node_number(parent) & NODE_IN_SECOND);
 }
 
-/* Is set in each key of `carries`, beside the node's number. */
-#define CARRY_OF_NODE (1ULL << 63)
-
 struct table_root_key {
 	__u64 split; /* id of the process, thread or cgroup; 0: no split, or no memory for it */
 	__u32 target;

@@ -214,8 +214,8 @@ Test(count, full_table_gets_coarser_then_forgets_places)
 	bench_close(&bench);
 }
 
-/* Before a half is full user space is asked, once, to turn; it is asked again when it has. */
-Test(count, asks_to_turn_at_a_quarter)
+/* User space is asked once for a swap before a half is full, and again after the swap. */
+Test(count, requests_a_swap_at_a_quarter)
 {
 	struct table_state *state;
 	struct bench bench;
@@ -286,7 +286,7 @@ Test(count, wrapped_count_is_carried)
 		cr_assert(count_site(&bench, site_of(TEXT_FIRST, 10)));
 	for (i = NODES; !bench.nodes[i].site; i++)
 		cr_assert_lt(i, 2 * NODES);
-	key = CARRY_OF_NODE | NODE_IN_SECOND | (i - NODES);
+	key = NODE_IN_SECOND | (i - NODES);
 	cr_assert_eq(bpf_map_lookup_elem(bpf_map__fd(bench.skel->maps.carries), &key, &times), 0);
 	cr_assert_eq((times << 32) + bench.nodes[i].count, 3 * 0xc0000000ULL);
 	bench_close(&bench);

@@ -128,7 +128,7 @@ uint32_t put_place(uint32_t parent, uint64_t site, uint32_t count)
 void put_wraps(uint32_t node, uint64_t times)
 {
 	struct carries *carries = &fixture.carries;
-	const uint64_t key = CARRY_OF_NODE | (node - 1);
+	const uint64_t key = node - 1;
 	size_t i = 0;
 
 	while (i < carries->nr && carries->list[i].key != key)

@@ -207,7 +207,7 @@ int call_engine_open(const struct call_engine_options *options,
 	engine->nr_owners = OWNERS;
 	engine->nr_lines = options->memory / LINES_SHARE / sizeof(struct call_line);
 	chunked_array_plan(&engine->pages, pages, sizeof(struct counter_page), BASE_PAGES,
-			   CHUNK_PAGES, 0);
+			   CHUNK_PAGES);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		ret = sampler_init(&engine->clocks[i], options->period_ns[i], cpus, err);
 	if (!ret && extents_init(&engine->free_lines, engine->nr_lines))

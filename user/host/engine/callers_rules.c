@@ -75,7 +75,7 @@ struct callers_rules {
 
 void callers_rules_plan(struct chunked_array *lines, uint64_t bytes)
 {
-	chunked_array_plan(lines, bytes, sizeof(struct unwind_line), CHUNK_LINES, CHUNK_LINES, 0);
+	chunked_array_plan(lines, bytes, sizeof(struct unwind_line), CHUNK_LINES, CHUNK_LINES);
 }
 
 static void put_word(struct callers_rules *rules, uint64_t at, uint32_t word)

@@ -39,31 +39,18 @@ void mapped_array_close(struct mapped_array *array)
 	array->at = NULL;
 }
 
-/* At most this part of the limit is kept ready. */
-#define AHEAD_SHARE 4
-
 void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
-			uint32_t chunk, double ahead)
+			uint32_t chunk)
 {
 	uint64_t elements = bytes / size, whole;
 
-	if (ahead > (double)elements / AHEAD_SHARE)
-		ahead = (double)elements / AHEAD_SHARE;
 	array->element_size = size;
 	array->chunk = chunk;
-	array->ahead = ahead > chunk / 2 ? ahead : chunk / 2;
-	array->base = base < ahead ? ahead : base;
-	if (elements < array->base)
-		array->base = elements;
+	array->base = elements < base ? elements : base;
 	whole = (elements - array->base) / chunk * chunk;
 	if (whole > UINT32_MAX - 2 * chunk - array->base)
 		whole = (UINT32_MAX - 2 * chunk - array->base) / chunk * chunk;
 	array->limit = array->base + whole;
-	/*
-	 * Chunks that would be added at once, each after a grace period, are in the base instead.
-	 */
-	while (array->base <= array->ahead && array->base < array->limit)
-		array->base += chunk;
 }
 
 static size_t array_bytes(const struct chunked_array *array, uint32_t elements)
@@ -128,7 +115,7 @@ uint32_t chunked_array_low(const struct chunked_array *array)
 {
 	if (array->present >= array->limit)
 		return UINT32_MAX;
-	return array->present > array->ahead ? array->present - array->ahead : 0;
+	return array->present > array->chunk / 2 ? array->present - array->chunk / 2 : 0;
 }
 
 int chunked_array_grow(struct chunked_array *array, uint32_t next, struct error *err)
@@ -186,7 +173,7 @@ static int make(struct grace_period *grace)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 
-	grace->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bpfprofil_turn", 4, 4, 1, NULL);
+	grace->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bpfprofil_inner", 4, 4, 1, NULL);
 	if (grace->inner_fd < 0)
 		return grace->inner_fd;
 	opts.inner_map_fd = grace->inner_fd;

@@ -37,16 +37,15 @@ struct chunked_array {
 	uint32_t chunk; /* elements in a chunk */
 	uint32_t limit; /* hard limit of elements; base + a whole number of chunks */
 	uint32_t present; /* elements that exist now */
-	uint32_t ahead; /* chunks are added when fewer elements are free */
 	int outer_fd; /* array of maps, which belongs to the session */
 	void **maps; /* [0] the base, then each chunk */
 	int *fds; /* of chunks; [0] unused */
 	size_t nr_maps;
 };
 
-/* Divides bytes, before load. The next `ahead` elements shall always exist. */
+/* Divides bytes, before load. A chunk is added when less than half of one is free. */
 void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
-			uint32_t chunk, double ahead);
+			uint32_t chunk);
 
 /* Maps a map of elements; for the base, fd stays the caller's. */
 int chunked_array_map(struct chunked_array *array, int fd, uint32_t elements, struct error *err);

@@ -42,7 +42,6 @@ struct session_options {
 	enum split split;
 	bool callers; /* count the chain of callers of each tick too */
 	bool waits; /* count wall time too: where threads wait, and for how long */
-	bool series; /* profiles are made again and again */
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
 	uint64_t memory; /* hard limit for what was counted, in bytes */
 	/*

@@ -280,8 +280,8 @@ static uint32_t wrapped_index(const struct closed_half *half, const struct carry
 {
 	const uint32_t number = (uint32_t)carry->key, at = number & ~NODE_IN_SECOND;
 
-	if (!(carry->key & CARRY_OF_NODE) || !(number & NODE_IN_SECOND) != !half->half ||
-	    at >= half->nr_nodes || carry->times == carry->added)
+	if (!(number & NODE_IN_SECOND) != !half->half || at >= half->nr_nodes ||
+	    carry->times == carry->added)
 		return NO_INDEX;
 	return at;
 }

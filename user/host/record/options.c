@@ -54,7 +54,6 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.split = (enum split)options->split,
 		.callers = options->callers,
 		.waits = options->waits,
-		.series = options->interval_ns > 0,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
 		.measure = options->budget_percent > 0,
