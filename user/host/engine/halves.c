@@ -96,6 +96,15 @@ uint32_t halves_in_use(const struct halves *halves)
 	return halves->state->generation & 1;
 }
 
+bool halves_need_room(const struct halves *halves)
+{
+	const struct table_state *state = halves->state;
+	const uint32_t half = halves_in_use(halves);
+
+	return __atomic_load_n(&state->nodes_used[half], __ATOMIC_RELAXED) >
+	       state->node_mask[half] / SWAP_PART;
+}
+
 void halves_flip(struct halves *halves)
 {
 	struct table_state *state = halves->state;

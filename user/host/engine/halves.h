@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_HALVES_H
 #define BPFPROFIL_HALVES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -37,6 +38,9 @@ void halves_open(struct halves *halves);
 
 /* The half that programs add to: 0 or 1. */
 uint32_t halves_in_use(const struct halves *halves);
+
+/* Whether more than 1/SWAP_PART of that half is in use. */
+bool halves_need_room(const struct halves *halves);
 
 /* Makes programs add to the other half. A program that runs now may still add to this one. */
 void halves_flip(struct halves *halves);

@@ -30,10 +30,10 @@ enum {
 enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
 /*
- * Programs request a swap when 1/FULL_SHARE of the nodes or roots is in use, or 1/SPLITS_LEFT of
- * the splits is left.
+ * Programs request a swap when 1/SWAP_PART of the nodes or roots is in use, or 1/SPLITS_LEFT of the
+ * splits is left.
  */
-enum { FULL_SHARE = 4, SPLITS_LEFT = 3 };
+enum { SPLITS_LEFT = 3 };
 
 /* In a busy second this many frames of a tick are new: the whole chain. */
 enum { NEW_FRAMES = 32 };
@@ -80,10 +80,14 @@ static uint32_t roots_for_good(const struct session *session)
 	return session->nr_targets * roots_of_split(session);
 }
 
+/* More roots than there are nodes before a swap would mostly stay empty: each needs a node. */
 static uint32_t max_roots(const struct session *session)
 {
 	const uint64_t splits = session->options.split == SPLIT_NONE ? 0 : session->nr_splits;
-	const uint64_t most = roots_for_good(session) + splits * roots_of_split(session);
+	const uint64_t nodes = session->halves.most / SWAP_PART;
+	const uint64_t roots = splits * roots_of_split(session);
+	const uint64_t limit = nodes < splits ? splits : nodes;
+	const uint64_t most = roots_for_good(session) + (roots < limit ? roots : limit);
 
 	return most < ROOTS_MAX / 2 ? (uint32_t)most : ROOTS_MAX / 2;
 }
@@ -95,7 +99,7 @@ void session_size_halves(struct session *session)
 
 	skel->rodata->base_nodes = session->halves.base;
 	skel->rodata->max_roots = most;
-	skel->rodata->roots_low = good + (most - good) / FULL_SHARE + 1;
+	skel->rodata->roots_low = good + (most - good) / SWAP_PART + 1;
 	map_set_entries(skel->maps.nodes, 2 * session->halves.base / NODES_OF_LINE);
 	map_set_entries(skel->maps.table_roots, 2 * most);
 	if (session->options.split != SPLIT_NONE)
@@ -312,7 +316,7 @@ int session_swap(struct session *session, struct error *err)
 {
 	const uint64_t filled_ns = monotonic_ns() - session->halves.opened_ns;
 	const uint32_t half = halves_in_use(&session->halves);
-	const bool was_full = session->is_full;
+	const bool was_full = halves_need_room(&session->halves);
 	int ret = session_cut_waits(session, err);
 
 	if (ret)

@@ -266,16 +266,12 @@ static void walk_sleepers(struct session *session, uint64_t now)
 /* Programs on the scheduler's events cannot request room. Therefore it is checked here. */
 void session_poll_waits(struct session *session)
 {
-	const struct table_state *callers = session->halves.state;
 	const uint64_t now = monotonic_ns();
 	struct session_waits *waits = &session->waits;
-	uint32_t half;
 
 	if (!session->options.waits || !session->times.start_ns || session->times.stop_ns)
 		return;
-	half = halves_in_use(&session->halves);
-	if (__atomic_load_n(&callers->nodes_used[half], __ATOMIC_RELAXED) >
-	    callers->node_mask[half] / SWAP_PART)
+	if (halves_need_room(&session->halves))
 		session->is_full = true;
 	if (stack_copies_wait(&waits->copies)) {
 		stack_copies_receive(&waits->copies);
