@@ -295,9 +295,7 @@ static void check_time(struct live *live, const char *name, uint64_t ticks, size
 		ticks -= doc_number(row, "ticks");
 		cr_expect_str_eq(json_object_get_string(doc_get(row, "caller")), "main");
 	}
-	/* At a cut a sample, of up to 64 ticks, may be in the histogram of one file and in the tree of the next. */
-	cr_expect_leq(labs((long)ticks), 64 * (long)nr, "%ld more than in the rows: %s",
-		      (long)ticks, end.out);
+	cr_expect_eq(ticks, 0, "%ld more than in the rows: %s", (long)ticks, end.out);
 	json_object_put(doc);
 	child_end_free(&end);
 }

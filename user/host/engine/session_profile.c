@@ -231,30 +231,48 @@ static const char *more_memory(const struct session *session, char *text)
 }
 
 /* Coarse bins are of two widths, unless the finer of them is the widest that there is. */
-static int note_short_memory(const struct session *session, const struct tally *sum,
-			     struct profile *profile)
+static int note_coarse(const struct session *session, const struct tally *sum,
+		       struct profile *profile)
 {
 	unsigned int coarser = 1U << bin_coarser(session->options.bin_shift);
-	char widest[80] = "", unknown[80] = "", more[MEMORY_TEXT];
+	char widest[80] = "", more[MEMORY_TEXT];
+	uint64_t finer = sum->coarse - sum->widest;
 
-	if (sum->widest && coarser < 1U << BIN_SHIFT_MAX)
+	if (!finer)
+		coarser = 1U << BIN_SHIFT_MAX;
+	if (coarser == 1U << BIN_SHIFT_MAX)
+		finer = sum->coarse;
+	else if (sum->widest)
 		snprintf(widest, sizeof(widest), " and %llu in bins of %u bytes",
 			 (unsigned long long)sum->widest, 1U << BIN_SHIFT_MAX);
-	if (sum->unknown)
-		snprintf(unknown, sizeof(unknown), "; of %llu it is not known whose they are",
-			 (unsigned long long)sum->unknown);
 	return profile_note(profile,
-			    "%llu ticks are in bins of %u bytes%s, because the %llu KiB of "
-			    "--memory were in use%s; --memory %s has room for more",
-			    (unsigned long long)(sum->coarse - (*widest ? sum->widest : 0)),
-			    coarser, widest, (unsigned long long)session->options.memory / 1024,
-			    unknown, more_memory(session, more));
+			    "%llu ticks are in bins of %u bytes%s, because --memory %lluK had no "
+			    "room for their places; --memory %s has room for more",
+			    (unsigned long long)finer, coarser, widest,
+			    (unsigned long long)session->options.memory / 1024,
+			    more_memory(session, more));
 }
 
-/* A full tree gets a note if at least this share of the ticks with callers is affected. */
+static int note_unknown(const struct session *session, const struct tally *sum,
+			struct profile *profile)
+{
+	static const char *const names[] = { [SPLIT_PROCESS] = "process",
+					     [SPLIT_THREAD] = "thread",
+					     [SPLIT_CGROUP] = "cgroup" };
+	char more[MEMORY_TEXT];
+
+	return profile_note(profile,
+			    "the %s of %llu ticks is unknown, because --memory %lluK had no room "
+			    "for more of them; --memory %s has room for more",
+			    names[session->options.split], (unsigned long long)sum->unknown,
+			    (unsigned long long)session->options.memory / 1024,
+			    more_memory(session, more));
+}
+
+/* Chains that found no room get a note if at least this share of the ticks with callers is affected. */
 enum { FULL_PERCENT = 1 };
 
-static int note_full_tree(const struct session *session, struct profile *profile)
+static int note_full_chains(const struct session *session, struct profile *profile)
 {
 	struct callers_account walks;
 	char more[MEMORY_TEXT];
@@ -281,15 +299,17 @@ static int fill_notes(const struct session *session, const struct counted *count
 
 	for (i = 0; i < session->nr_targets; i++)
 		tally_add(&sum, &counted->tallies[i]);
-	if (((sum.coarse || sum.unknown) && note_short_memory(session, &sum, profile)) ||
-	    note_full_tree(session, profile))
+	if ((sum.coarse && note_coarse(session, &sum, profile)) ||
+	    (sum.unknown && note_unknown(session, &sum, profile)) ||
+	    note_full_chains(session, profile))
 		return -ENOMEM;
 	if (session->added_up &&
-	    profile_note(profile,
-			 "%zu %s that had ended are told apart by name alone: there were more than "
-			 "--memory has room for",
-			 session->added_up,
-			 session->options.split == SPLIT_THREAD ? "threads" : "processes"))
+	    profile_note(
+		    profile,
+		    "%zu %s that had ended are distinguished by name only: there were more than "
+		    "--memory has room for",
+		    session->added_up,
+		    session->options.split == SPLIT_THREAD ? "threads" : "processes"))
 		return -ENOMEM;
 	if (sum.forks_missed &&
 	    profile_note(profile, "%llu children could not be followed: out of memory",
