@@ -12,7 +12,7 @@
 /* enum tick_mode. */
 const volatile __u32 mode = MODE_AT_USER_PC;
 
-/* enum split. With SPLIT_NONE roots belong to a target, and ticks do not read the task. */
+/* enum split. With SPLIT_NONE roots belong to a target. */
 const volatile __u32 split = SPLIT_NONE;
 
 /*

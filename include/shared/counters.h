@@ -11,7 +11,7 @@
 #define LOST_CAUSES(X)                                                                             \
 	X(MAPPING_BUSY, "mapping_busy",                                                            \
 	  "the address space was locked, and the process ended before the tick could be filed")    \
-	X(NO_MEMORY, "no_memory", "no room in the kernel for one more object")                     \
+	X(NO_MEMORY, "no_memory", "the kernel's table of ticks was full")                          \
 	X(EXEC, "exec", "an exec that failed after it had given up the old image")                 \
 	X(EXIT, "exit", "a process was ending and its address space already gone")                 \
 	X(THROTTLED, "throttled", "the kernel withheld ticks: the rate was above its limit")

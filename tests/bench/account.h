@@ -24,7 +24,7 @@ struct prog_cost prog_cost(uint32_t id);
 int prog_open(uint32_t id);
 struct prog_cost prog_fd_cost(int fd);
 
-/* How often bpfprofil's translation cache missed, or was still valid after a check; by program. */
+/* How often bpfprofil's cache of mappings missed, or was still valid after a check; by program. */
 struct prog_misses {
 	uint64_t misses;
 	uint64_t renewed;

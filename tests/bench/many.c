@@ -109,7 +109,7 @@ static stub_fn *entry_at(void *text)
 }
 
 /*
- * Maps text as far apart as small libraries are, so that translation caches do not find it harder
+ * Maps text as far apart as small libraries are, so that caches of mappings do not find it harder
  * than usual.
  */
 static void *map_text(int fd, size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* What a CPU keeps of chains and of rules, against a climb up the tree and a linear search. */
+/* What a CPU keeps of chains and of rules, against a climb up the table and a linear search. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <criterion/criterion.h>
@@ -121,7 +121,7 @@ static void expect_chain(struct bench *bench)
 }
 
 /* The half is changed for the other one, which is emptied first, as user space does. */
-static void turn(struct bench *bench)
+static void swap(struct bench *bench)
 {
 	uint32_t generation = ++bench->skel->bss->table_state.generation, i;
 
@@ -141,7 +141,7 @@ static uint32_t used(const struct bench *bench)
 }
 
 /* Chains of which no two have a frame in common: the first owner gets what is lent and no more. */
-Test(bpf_callers, one_owner_cannot_fill_the_tree)
+Test(bpf_callers, one_owner_cannot_fill_the_table)
 {
 	struct bench bench;
 	struct selftest_bpf__bss *bss;
@@ -183,12 +183,12 @@ Test(bpf_callers, chains_begin_where_others_did)
 
 	bench_open(&bench);
 	for (round = 0; round < ROUNDS; round++) {
-		/* At times this CPU has no chain between two turns: the tree is the same again, and empty. */
+		/* At times this CPU has no chain between two swaps: the half is the same again, and empty. */
 		if (!below(20))
-			turn(&bench);
+			swap(&bench);
 		if (!below(40)) {
-			turn(&bench);
-			turn(&bench);
+			swap(&bench);
+			swap(&bench);
 		}
 		change_chain(bench.skel->bss);
 		bench.skel->bss->in_target = below(2);

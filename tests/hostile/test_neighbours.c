@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Root profiles, with callers, a host on which a user uses up as much as can be had of what all programs'
- * callers share: rules, lines, numbers of texts, and elements of the tree. Those of others stay complete.
+ * callers share: rules, lines, numbers of texts, and nodes of the table. Those of others stay complete.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -250,7 +250,7 @@ NEIGHBOUR_TEST(numbers_by_interval)
 
 /*
  * Files that were executed and have no tick, as most of a build's, give their numbers back while one profile is
- * made, to others of the same owner too. Some have a tick, and the tree keeps these until it ends.
+ * made, to others of the same owner too. Some have a tick, and the table keeps these until it ends.
  */
 NEIGHBOUR_TEST(numbers_without_a_tick)
 {

@@ -322,7 +322,7 @@ static void remove_folder(const char *folder)
 }
 
 /*
- * An endless number of new programs: with 4 MiB for counters, some 800 pages, all would get wide
+ * An endless number of new programs: with 4 MiB for counters all would get wide
  * bins after the first few hundred if the memory of ended programs were not reused. How many come
  * between two cuts depends on the host, so a few may find too little. Nothing else may grow either.
  */
@@ -364,9 +364,6 @@ Test(live_session, new_text_for_ever)
 
 Test(live_session, new_text_and_processes_for_ever)
 {
-	/*
-	 * Each process has its own pages, even for shared text: between two takes on a quiet host
-	 * there were enough to fill 8 MiB.
-	 */
+	/* Each process has its own places, even in shared text. */
 	check_new_text(SPLIT_PROCESS, 16 << 20);
 }

@@ -20,7 +20,7 @@ const char *const split_words[] = { [SPLIT_NONE] = "none",
 				    [SPLIT_THREAD] = "thread",
 				    NULL };
 
-/* Whether translations are cached by thread, because a process alone does not determine them. */
+/* Whether mappings are cached by thread, because a process alone does not determine them. */
 static bool by_thread(const struct session *session)
 {
 	return session->by_cgroup || session->options.split == SPLIT_THREAD;

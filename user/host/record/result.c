@@ -76,7 +76,7 @@ static void print_live(struct session *session)
 
 	session_live(session, &live);
 	fprintf(stderr,
-		"translations: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " renewed; %" PRIu64
+		"mappings: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " renewed; %" PRIu64
 		" KiB of counters\n",
 		live.hits, live.misses, live.renewed, live.memory / 1024);
 }
