@@ -318,10 +318,8 @@ __noinline int count_below(u32 root, u64 site, u32 owner, u32 n)
 /* Does the same below the root of a target and an end of walks, or else calls count_unplaced(). */
 __noinline int count_site(u32 target, u32 end, u64 site, u32 n)
 {
-	u32 owner = owner_of_current(), root = root_parent(target, end);
+	u32 owner = owner_of_current(), root = owned_root(root_parent(target, end), owner);
 
-	if (end != END_FLAT)
-		root = owned_root(root, owner);
 	return count_below(root, site, owner, n) || count_unplaced(target, n);
 }
 

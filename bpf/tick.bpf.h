@@ -288,7 +288,8 @@ static __always_inline bool count_miss(struct tick *tick, struct follow *follow,
 	range.owner = NO_OWNER;
 	tick->site = range_place(&range, tick->pc);
 	if (!with_callers) {
-		range.root = root_parent(follow->target, END_FLAT);
+		range.owner = owner_of_current();
+		range.root = owned_root(root_parent(follow->target, END_FLAT), range.owner);
 		counted = count_at(&range, tick->site, tick->n);
 	}
 	if (!tick->unclassified && is_in_cgroup_of(tick, bpf_get_current_task_btf())) {

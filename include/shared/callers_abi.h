@@ -187,7 +187,7 @@ struct node_line {
 /*
  * The parent of a chain's first frame: the number of its root, and of the owner of its process. Two
  * owners therefore share no node, and user space knows how many nodes each has, although nodes have
- * no owner.
+ * no owner. The nodes of ticks without a place belong to no owner.
  */
 enum { ROOT_OWNER_SHIFT = 20, ROOTS_MAX = 1 << ROOT_OWNER_SHIFT };
 

@@ -93,6 +93,12 @@ static void run(struct bpf_program *program)
 	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(program), &opts), 0);
 }
 
+/* A root as the parent of what this process has below it. */
+static uint32_t parent_of(uint32_t root)
+{
+	return owned_root(NODE_IS_ROOT | root, OWNER_FIRST);
+}
+
 /* Where the next tick falls, in a mapping of a file. */
 static void make_range(struct bench *bench, uint64_t inode, uint64_t start, uint64_t stop,
 		       uint64_t offset, uint64_t pc)
@@ -148,7 +154,7 @@ static void check_one(struct bench *bench, uint64_t inode)
 	uint64_t pages = 1 + random() % 100000, base = random64() % (1ULL << 34);
 	uint64_t start = (random64() % (1ULL << 35)) << 12, offset = base << 12;
 	uint64_t pc = start + random64() % (pages << 12), bin, before, site;
-	const uint32_t root = NODE_IS_ROOT | fixed_root(0, END_FLAT, 0);
+	const uint32_t root = parent_of(fixed_root(0, END_FLAT, 0));
 
 	make_range(bench, inode, start, start + (pages << 12), offset, pc);
 	cr_assert(bench->skel->bss->out_found);
@@ -242,7 +248,7 @@ Test(count, requests_a_swap_at_a_quarter)
 Test(count, large_half_is_a_map_of_its_own)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	const uint32_t root = NODE_IS_ROOT | fixed_root(1, END_FLAT, 1), large = 4 * NODES;
+	const uint32_t root = parent_of(fixed_root(1, END_FLAT, 1)), large = 4 * NODES;
 	const uint32_t many = NODES + NODES / 4;
 	uint32_t slot = 1, i, found = 0;
 	struct table_node *nodes;
@@ -295,7 +301,7 @@ Test(count, wrapped_count_is_carried)
 /* Each process has a root of its own as long as there is room; the ticks of others are the target's. */
 Test(count, root_of_a_split_or_of_its_target)
 {
-	const uint32_t none = NODE_IS_ROOT | fixed_root(0, END_FLAT, 0);
+	const uint32_t none = parent_of(fixed_root(0, END_FLAT, 0));
 	const uint64_t site = site_of(TEXT_FIRST, 10);
 	struct bench bench;
 	uint32_t i, own = 0;
@@ -311,7 +317,7 @@ Test(count, root_of_a_split_or_of_its_target)
 	cr_assert(count_site(&bench, site));
 	cr_assert_eq(sum(bench.nodes, NODES, site, none), 0);
 	for (i = 0; i < NODES; i++)
-		own += bench.nodes[i].count * (bench.nodes[i].parent == (NODE_IS_ROOT | 2));
+		own += bench.nodes[i].count * (bench.nodes[i].parent == parent_of(2));
 	cr_assert_eq(own, 2, "the first number that is free");
 	bench.skel->bss->table_state.generation = 1;
 	cr_assert(count_site(&bench, site));

@@ -56,12 +56,12 @@ uint64_t doc_number(struct json_object *doc, const char *path)
 	return json_object_get_uint64(number);
 }
 
-static struct json_object *doc_item(struct json_object *doc, const char *array, size_t i)
+struct json_object *doc_item(struct json_object *doc, const char *array, size_t i)
 {
 	return json_object_array_get_idx(doc_get(doc, array), i);
 }
 
-static size_t doc_length(struct json_object *doc, const char *array)
+size_t doc_length(struct json_object *doc, const char *array)
 {
 	struct json_object *list = doc_get(doc, array);
 

@@ -18,6 +18,10 @@ struct json_object *doc_load(const char *path);
 struct json_object *doc_get(struct json_object *doc, const char *path);
 uint64_t doc_number(struct json_object *doc, const char *path);
 
+/* An element, and the number of elements, of an array. */
+struct json_object *doc_item(struct json_object *doc, const char *array, size_t i);
+size_t doc_length(struct json_object *doc, const char *array);
+
 /* Ticks lost for a cause, 0 if the document does not have it; NULL: for all causes. */
 uint64_t doc_lost(struct json_object *doc, const char *cause);
 
