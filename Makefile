@@ -26,8 +26,8 @@ ifeq ($(origin AR),default)
 AR := $(CROSS)ar
 endif
 OBJCOPY ?= $(CROSS)objcopy
-# Before a compiler is installed, which may be done by this very make, it is the machine's own.
-MACHINE := $(shell command -v $(CC) >/dev/null && $(CC) -dumpmachine || echo "$$(uname -m)-linux-gnu")
+# Before a compiler is installed, which may be done by this very make, it is that of CROSS or the machine's own.
+MACHINE := $(shell command -v $(CC) >/dev/null && $(CC) -dumpmachine || echo $(or $(CROSS:%-=%),"$$(uname -m)-linux-gnu"))
 PROCESSOR := $(firstword $(subst -, ,$(MACHINE)))
 CLANG ?= clang
 # Ubuntu's bpftool is a wrapper that wants the tools of the running kernel; those of another do as well.
@@ -105,6 +105,7 @@ all: $(BIN) $(MAN_PAGES)
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev libseccomp-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
+PKGS_CROSS := $(if $(CROSS),$(addsuffix -$(subst _,-,$(CROSS:%-=%)),gcc g++))
 PKGS_STATIC := libbz2-dev liblzma-dev libzstd-dev
 PKGS_CHECK := g++ binutils-x86-64-linux-gnu libcriterion-dev libjson-c-dev libclang-rt-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux curl procps chromium llvm \
@@ -119,7 +120,7 @@ PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
 PKGS_PEERS := bpftrace bpfcc-tools linux-headers-amd64 linux-perf g++ redis-server redis-tools postgresql \
 	nodejs $(if $(wildcard /usr/bin/npm),,npm) python3-venv
-PKGS := $(PKGS_BUILD) \
+PKGS := $(PKGS_BUILD) $(PKGS_CROSS) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
 	$(if $(filter check check-cli check-vm static deps,$(GOALS)),$(PKGS_STATIC)) \
 	$(if $(filter check deb check-deb image check-image check-kubernetes deps,$(GOALS)),$(PKGS_DEB)) \
