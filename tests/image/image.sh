@@ -3,7 +3,8 @@
 #
 # image.sh BUILD: the container image that `make image` left, under runc with what the DaemonSet of
 # user/kubernetes gives it: it names what a stranger's program in a closed folder does, and the
-# kernel's functions, and without any one of its capabilities it does not.
+# kernel's functions, and without any one of its capabilities it does not. An image of another processor does not
+# run here. build/image/bpfprofil.tar has it too.
 set -uo pipefail
 
 build=$(readlink -f "$1")
@@ -104,6 +105,41 @@ names_kernel() {
 	named "$1" '[kernel]' ' (read_zero|iov_iter_zero|__?clear_user|rep_stos_alternative|vfs_read|ksys_read)[ .]'
 }
 
+# The archive has whole images of the processors that values.yaml names: those that were made of the same sources.
+archive() {
+	local one same=()
+
+	for one in build/image build/*-linux-*/image; do
+		! cmp -s "$one/sources" "$build/image/sources" || same+=("$(cat "$one/architecture")")
+	done
+	python3 - build/image/bpfprofil.tar build/image/values.yaml "${same[@]}" <<'end'
+import hashlib
+import json
+import sys
+import tarfile
+path, values, *same = sys.argv[1:]
+with tarfile.open(path) as tar:
+    def blob(entry):
+        content = tar.extractfile("./blobs/" + entry["digest"].replace(":", "/")).read()
+        assert "sha256:" + hashlib.sha256(content).hexdigest() == entry["digest"], entry
+        assert len(content) == entry["size"], entry
+        return content
+    outer, = json.load(tar.extractfile("./index.json"))["manifests"]
+    assert outer["annotations"]["org.opencontainers.image.ref.name"].startswith("localhost/bpfprofil:"), outer
+    found = []
+    for entry in json.loads(blob(outer))["manifests"]:
+        manifest = json.loads(blob(entry))
+        config = json.loads(blob(manifest["config"]))
+        assert config["architecture"] == entry["platform"]["architecture"], entry
+        assert all(blob(layer) for layer in manifest["layers"])
+        found.append(config["architecture"])
+print("  architectures: " + ", ".join(found))
+with open(values) as file:
+    assert file.read() == f"image:\n  architectures: [{','.join(found)}]\n"
+assert sorted(found) == sorted(same), same
+end
+}
+
 [ -d "$build/image/rootfs" ] || { echo "FAIL image::built: make image has not been run"; exit 1; }
 port=$(tests/lib/free_port)
 mkdir -p "$work/conf"
@@ -121,6 +157,13 @@ dpkg-deb -x "$build"/deb/bpfprofil_*.deb "$work/deb"
 [ "$(build_id "$build/image/rootfs/usr/bin/bpfprofil")" = "$(build_id "$work/deb/usr/bin/bpfprofil")" ] &&
 	readelf -sW "$build/image/rootfs/usr/bin/bpfprofil" | grep 'FUNC .* result_finish$' >/dev/null
 verdict $? names_itself
+archive
+verdict $? archive
+arch=$(cat "$build/image/architecture")
+if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+	echo "SKIP image::runs: the image is for $arch"
+	exit $status
+fi
 load
 asked "$work/all" "${capabilities[@]}"
 names_program "$work/all"
