@@ -3,7 +3,7 @@
 #
 # packages.sh BUILD: the packages that `make deb` made can be installed, run, and purged without a
 # trace, and lintian finds nothing. All of it happens in a root whose changes go to a temporary
-# overlay.
+# overlay. Packages of another processor are only read by lintian.
 set -uo pipefail
 
 build=$1
@@ -110,6 +110,11 @@ outside) outside "$3" ;;
 *)
 	lintian --allow-root --fail-on error,warning "${packages[@]}"
 	verdict $? lintian
+	arch=$(dpkg-deb -f "${packages[0]}" Architecture)
+	if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+		echo "SKIP deb::install: the packages are for $arch"
+		exit $status
+	fi
 	root=$(mktemp -d)
 	trap 'rmdir "$root"' EXIT
 	unshare -m --propagation private "$0" "$build" outside "$root"

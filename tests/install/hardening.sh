@@ -45,9 +45,11 @@ for library in "$build"/libbpfprofil.so.0 "$build"/libbpfprofil-preload.so; do
 	readelf -dW "$library" | grep -q 'NOW' && [ "$(imports "$library" ' __stack_chk_fail')" -eq 1 ]
 	verdict $? "$(basename "$library")"
 done
-if [ "$(uname -m)" = x86_64 ]; then
-	readelf -nW "$build/obj/user/cli/main.o" | grep -q 'IBT, SHSTK'
-	verdict $? control_flow
-fi
+case $(readelf -hW "$program") in
+*X86-64*) marks='IBT, SHSTK' ;;
+*AArch64*) marks='BTI, PAC' ;;
+esac
+readelf -nW "$build/obj/user/cli/main.o" | grep "$marks" >/dev/null
+verdict $? control_flow
 
 exit $status
