@@ -401,6 +401,45 @@ static __always_inline void enter_unseen(struct thread_waits *thread, struct tas
 	add_time(thread, state, ns);
 }
 
+/*
+ * The runtime of a thread at this moment. The scheduler's figure for a running thread is up to a
+ * tick old. If this estimate is too high, the next call adds less, because cpu_billed is
+ * subtracted.
+ */
+static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
+{
+	u64 state_word = *(volatile u64 *)&thread->state_word, runtime = task->se.sum_exec_runtime,
+	    lag;
+
+	if (wait_word_state(state_word) != WAIT_RUNNING)
+		return runtime;
+	lag = wait_word_distance(state_word, wait_word(0, bpf_ktime_get_ns()));
+	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
+}
+
+/* Adds the growth of a thread's sums to those of its root in a half, if there is one. */
+static __noinline int bill_root(struct thread_waits *thread, struct task_struct *task, u32 half)
+{
+	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
+	u64 ran_ns = runtime_now(thread, task) - thread->cpu_base;
+	struct table_root *root;
+
+	key.half = half;
+	key.split = thread->split;
+	root = bpf_map_lookup_elem(&table_roots, &key);
+	if (!root) {
+		key.split = 0;
+		root = bpf_map_lookup_elem(&table_roots, &key);
+	}
+	if (!root)
+		return 0;
+	__sync_fetch_and_add(&root->on_cpu_ns, bill(&thread->on_cpu_billed, thread->on_cpu_ns));
+	__sync_fetch_and_add(&root->unaccounted_ns,
+			     bill(&thread->unaccounted_billed, thread->unaccounted_ns));
+	__sync_fetch_and_add(&root->cpu_ns, bill(&thread->cpu_billed, ran_ns));
+	return 0;
+}
+
 static __always_inline void leave_cpu(struct task_struct *task, bool preempted, u64 now)
 {
 	struct thread_waits *thread = waits_of(task);
@@ -416,10 +455,13 @@ static __always_inline void leave_cpu(struct task_struct *task, bool preempted, 
 		begin_wait(thread, state);
 	before = wait_word_state(change_state(thread, state, now, &ns));
 	ran = ran_since(thread, task);
-	if (before != WAIT_RUNNING)
-		return;
-	settle_base(thread, ran, ns);
-	add_time(thread, before, ns);
+	if (before == WAIT_RUNNING) {
+		settle_base(thread, ran, ns);
+		add_time(thread, before, ns);
+	}
+	/* Some kernels hide the thread's last event, which comes while another task runs. */
+	if (state == WAIT_ENDED)
+		bill_root(thread, task, thread->root & 1);
 }
 
 static __always_inline void enter_cpu(struct task_struct *task, u64 now)
@@ -492,47 +534,13 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 	return 0;
 }
 
-/*
- * The runtime of a thread at this moment. The scheduler's figure for a running thread is up to a
- * tick old. If this estimate is too high, the next call adds less, because cpu_billed is
- * subtracted.
- */
-static __always_inline u64 runtime_now(struct thread_waits *thread, struct task_struct *task)
-{
-	u64 state_word = *(volatile u64 *)&thread->state_word, runtime = task->se.sum_exec_runtime,
-	    lag;
-
-	if (wait_word_state(state_word) != WAIT_RUNNING)
-		return runtime;
-	lag = wait_word_distance(state_word, wait_word(0, bpf_ktime_get_ns()));
-	return runtime + (lag < runtime_lag / 2 ? lag : runtime_lag / 2);
-}
-
-/* Adds the growth of a thread's sums to those of its root in a half. There may be no root yet. */
+/* Adds the growth of a thread's sums to those of its root in a half, which is made if needed. */
 static __noinline int bill_waits(struct thread_waits *thread, struct task_struct *task, u32 half)
 {
-	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
-	struct table_root *root;
-	u64 ran_ns = runtime_now(thread, task) - thread->cpu_base;
-
-	key.half = half;
-	key.split = thread->split;
 	if (!thread->root)
 		return 0;
-	/* Makes the root if there is none. */
 	root_of_waits(thread->target, thread->split, task, half);
-	root = bpf_map_lookup_elem(&table_roots, &key);
-	if (!root) {
-		key.split = 0;
-		root = bpf_map_lookup_elem(&table_roots, &key);
-	}
-	if (!root)
-		return 0;
-	__sync_fetch_and_add(&root->on_cpu_ns, bill(&thread->on_cpu_billed, thread->on_cpu_ns));
-	__sync_fetch_and_add(&root->unaccounted_ns,
-			     bill(&thread->unaccounted_billed, thread->unaccounted_ns));
-	__sync_fetch_and_add(&root->cpu_ns, bill(&thread->cpu_billed, ran_ns));
-	return 0;
+	return bill_root(thread, task, half);
 }
 
 /* Makes a thread's record if it has none. */
