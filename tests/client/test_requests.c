@@ -239,7 +239,7 @@ CLIENT_TEST(client_requests, status_sizes)
 
 CLIENT_TEST(client_requests, bad_pointers)
 {
-	const size_t page = 4096;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *pages =
 		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct prof *torn = (struct prof *)(void *)(pages + page) - 1;

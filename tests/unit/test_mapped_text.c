@@ -13,7 +13,10 @@
 
 #include "elf/elf_image.h"
 
-enum { PAGE = 4096 };
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 /* This process, as the server has a caller. */
 static struct mapped_text *read_own(void)
@@ -33,18 +36,19 @@ static struct mapped_text *read_own(void)
 static char *map_file(const void *head, size_t size)
 {
 	char path[] = "/tmp/bpfprofil-mapped-XXXXXX";
+	const size_t page = page_size();
 	int fd = mkstemp(path);
 	char *at;
 
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(ftruncate(fd, 2 * PAGE), 0);
+	cr_assert_eq(ftruncate(fd, (off_t)(2 * page)), 0);
 	cr_assert_eq(pwrite(fd, head, size, 0), (ssize_t)size);
-	at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	at = mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE, fd, 0);
 	cr_assert_neq(at, MAP_FAILED);
-	cr_assert_eq(mprotect(at + PAGE, PAGE, PROT_READ | PROT_EXEC), 0);
+	cr_assert_eq(mprotect(at + page, page, PROT_READ | PROT_EXEC), 0);
 	close(fd);
 	unlink(path);
-	return at + PAGE;
+	return at + page;
 }
 
 static uint64_t address_of(const void *pointer)
@@ -99,20 +103,20 @@ Test(mapped_text, hostile_heads)
 			    .e_phnum = 1,
 			    .e_shoff = UINT64_MAX,
 			    .e_shnum = 3 };
-	unsigned char page[PAGE];
+	unsigned char bytes[sizeof(head) + sizeof(segment)];
 	const struct text_mapping *found;
 	struct mapped_text *text;
 	char *at[4];
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
-		memset(page, i == 3 ? 0xff : 0, sizeof(page));
-		segment.p_offset = i == 1 ? UINT64_MAX : PAGE;
-		segment.p_vaddr = i == 2 ? UINT64_MAX : PAGE;
-		memcpy(page, &head, sizeof(head));
+		memset(bytes, i == 3 ? 0xff : 0, sizeof(bytes));
+		segment.p_offset = i == 1 ? UINT64_MAX : page_size();
+		segment.p_vaddr = i == 2 ? UINT64_MAX : page_size();
+		memcpy(bytes, &head, sizeof(head));
 		if (i < 3)
-			memcpy(page + sizeof(head), &segment, sizeof(segment));
-		at[i] = map_file(page, sizeof(page));
+			memcpy(bytes + sizeof(head), &segment, sizeof(segment));
+		at[i] = map_file(bytes, sizeof(bytes));
 	}
 	text = read_own();
 	for (i = 0; i < 4; i++) {

@@ -266,21 +266,22 @@ Test(hostile, line_folders)
 Test(hostile, changes)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
+	const off_t page = sysconf(_SC_PAGESIZE);
 	struct mapped_file file;
 
-	cr_assert_eq(ftruncate(fd, 5 * 4096), 0);
+	cr_assert_eq(ftruncate(fd, 5 * page), 0);
 	cr_assert_eq(pwrite(fd, "checked", 7, 0), 7);
-	cr_assert_eq(pwrite(fd, "unchecked", 9, 3 * 4096), 9);
+	cr_assert_eq(pwrite(fd, "unchecked", 9, 3 * page), 9);
 	cr_assert_eq(mapped_file_open(fd, &file), 0);
 	cr_assert_eq(mapped_file_own(&file, 2, 3), 0);
-	cr_assert_eq(file.bytes[5 * 4096], 0);
+	cr_assert_eq(file.bytes[5 * page], 0);
 	cr_assert_eq(pwrite(fd, "changed", 7, 0), 7);
 	cr_assert(!memcmp(file.bytes, "checked", 7));
-	cr_assert(!memcmp(file.bytes + 3 * 4096, "unchecked", 9));
+	cr_assert(!memcmp(file.bytes + 3 * page, "unchecked", 9));
 	cr_assert_eq(ftruncate(fd, 0), 0);
 	cr_assert(!memcmp(file.bytes, "checked", 7));
-	cr_assert_eq(file.bytes[3 * 4096], 0);
-	cr_assert_eq(mapped_file_own(&file, 4096, 3 * 4096), 0);
+	cr_assert_eq(file.bytes[3 * page], 0);
+	cr_assert_eq(mapped_file_own(&file, page, 3 * page), 0);
 	mapped_file_close(&file);
 	mapped_file_close(&file);
 	close(fd);

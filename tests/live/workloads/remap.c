@@ -8,15 +8,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "spin.h"
 
-#define PAGE 4096
+#define PAGE_MAX 65536
 
-/* Each begins a page. */
+/* Each begins a page, however large pages are. */
 #define PAGE_FUNCTION(name)                                                                        \
 	void name(unsigned long units);                                                            \
-	__attribute__((noinline, aligned(PAGE))) void name(unsigned long units)                    \
+	__attribute__((noinline, aligned(PAGE_MAX))) void name(unsigned long units)                \
 	{                                                                                          \
 		__asm__ volatile("/* " #name " */");                                               \
 		spin(units);                                                                       \
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
 		void (*call)(unsigned long units);
 		void *at;
 	} page = { .call = beta };
+	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	long offset = offset_of((unsigned long)page.at);
 	int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int copy = argc > 3 ? open(argv[3], O_RDONLY | O_CLOEXEC) : -1;
@@ -58,11 +60,11 @@ int main(int argc, char **argv)
 		return 2;
 	for (i = 0; i < rounds; i++) {
 		alpha(5 * units);
-		if (mmap(page.at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, copy,
+		if (mmap(page.at, page_size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, copy,
 			 offset) != page.at)
 			return 1;
 		beta(3 * units);
-		if (mmap(page.at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, own,
+		if (mmap(page.at, page_size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, own,
 			 offset) != page.at)
 			return 1;
 		beta(2 * units);
