@@ -88,7 +88,14 @@ int caller_fork(void (*body)(void *argument), void *argument);
 /* Waits, and ENSUREs that it ended well. */
 void caller_join(int pid);
 
-enum { PAGE = 4096, TEXT_SPAN = 4 * PAGE };
+/* The largest page of the processor's kernels, so that it may be unmapped or protected in each of them. */
+#ifdef __aarch64__
+enum { PAGE = 65536 };
+#else
+enum { PAGE = 4096 };
+#endif
+
+enum { TEXT_SPAN = 4 * PAGE };
 
 /* Uses CPU time of the calling thread, nearly all of it in the function itself. */
 void burn_low(double seconds);

@@ -171,12 +171,15 @@ CALLER_TEST(calls_apart, absent_and_idle)
 	end_call();
 }
 
-/* A counter covers 4 KiB of text; those of burn_high() are at the start of a page that is wiped. */
+enum { TEXT_OF_COUNTER = 4096 };
+
+/* The counters of burn_high() are at the start of a page that is wiped. */
 static uint16_t *two_halves(void)
 {
 	char *pages = fresh_pages(2 * PAGE);
-	size_t before = high_at() / PAGE * sizeof(uint16_t);
-	struct prof region = { pages + PAGE - before, PAGE, text_start(), 0x20 };
+	size_t before = high_at() / TEXT_OF_COUNTER * sizeof(uint16_t);
+	struct prof region = { pages + PAGE - before, PAGE, text_start(),
+			       sizeof(uint16_t) * 0x10000 / TEXT_OF_COUNTER };
 
 	ENSURE(madvise(pages + PAGE, PAGE, MADV_WIPEONFORK) == 0);
 	ENSURE(sprofil(&region, 1, NULL, PROF_FAST | PROF_USHORT) == 0);
@@ -190,7 +193,7 @@ static void look_at_halves(void *argument)
 	(void)argument;
 	burn_high(0.01);
 	tell->binned = end_call();
-	tell[0].found = halves[high_at() / PAGE];
+	tell[0].found = halves[high_at() / TEXT_OF_COUNTER];
 	tell[1].found = halves[0];
 }
 

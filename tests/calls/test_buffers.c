@@ -82,21 +82,21 @@ CALLER_TEST(calls_buffers, stack_of_a_thread)
 	pthread_join(thread, NULL);
 	burn_low(0.1);
 	ENSURE(told().binned == sum_of(stack, FRAME));
-	munmap(stack, 4 * FRAME);
+	ENSURE(munmap(stack, 4 * FRAME) == 0);
 	burn_low(0.15);
 	assert_fault();
 }
 
 static int is_mapped(uintptr_t at)
 {
-	return msync((void *)(at & ~(uintptr_t)(PAGE - 1)), PAGE, MS_ASYNC) == 0;
+	return msync((void *)(at & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, MS_ASYNC) == 0;
 }
 
 /* So large that free() returns it to the kernel, unless a sanitizer keeps it for a while. */
 CALLER_TEST(calls_buffers, freed)
 {
 	char *buffer = calloc(1, 1 << 20);
-	uintptr_t at = (uintptr_t)buffer;
+	volatile uintptr_t at = (uintptr_t)buffer; /* else gcc warns that it is used after free() */
 
 	ENSURE(buffer && on(buffer, 1 << 20) == 0);
 	free(buffer);
@@ -122,7 +122,7 @@ static void unmap_while(int (*start)(void *, size_t), double seconds)
 	ENSURE(bpfprofil_sync() == 0);
 	low = sum_of(buffer, PAGE);
 	ENSURE_NUMBER(low, >, 0);
-	munmap(buffer + high_at(), PAGE);
+	ENSURE(munmap(buffer + high_at(), PAGE) == 0);
 	burn_high(seconds);
 	status = assert_fault();
 	ENSURE_NUMBER(sum_of(buffer, PAGE), >=, low);
@@ -211,23 +211,24 @@ CALLER_TEST(calls_buffers, file_cut_off)
 /* Untouched pages cause no fault, and pages without counts stay untouched. */
 CALLER_TEST(calls_buffers, never_touched)
 {
-	enum { SIZE = 1 << 20 };
-	unsigned char there[SIZE / PAGE];
-	char *buffer = fresh_pages(SIZE);
+	enum { PAGES = 256 };
+	const size_t size = PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char there[PAGES];
+	char *buffer = fresh_pages(size);
 	size_t i, touched = 0;
 
-	madvise(buffer, SIZE, MADV_NOHUGEPAGE);
-	ENSURE(on_fast(buffer, SIZE) == 0);
+	madvise(buffer, size, MADV_NOHUGEPAGE);
+	ENSURE(on_fast(buffer, size) == 0);
 	burn_low(0.1);
 	burn_high(0.1);
 	ENSURE(bpfprofil_sync() == 0);
-	ENSURE(mincore(buffer, SIZE, there) == 0);
-	for (i = 0; i < sizeof(there); i++)
+	ENSURE(mincore(buffer, size, there) == 0);
+	for (i = 0; i < PAGES; i++)
 		touched += there[i] & 1;
 	/* The pages of its two functions, and those of some lines of the helpers. */
 	ENSURE_NUMBER(touched, >=, 2);
 	ENSURE_NUMBER(touched, <, 32);
-	ENSURE_NUMBER(off_and_account(buffer, SIZE).binned, >, 40);
+	ENSURE_NUMBER(off_and_account(buffer, size).binned, >, 40);
 }
 
 /* Pages given back with MADV_DONTNEED start from zero and cause no fault. */
@@ -282,7 +283,7 @@ static void neighbour_of_a_hole(int low_stays)
 	kill(serve.pid, SIGSTOP);
 	burn_low(0.02);
 	burn_high(0.02);
-	munmap(pages + (low_stays ? PAGE : 0), PAGE);
+	ENSURE(munmap(pages + (low_stays ? PAGE : 0), PAGE) == 0);
 	kill(serve.pid, SIGCONT);
 	ENSURE(bpfprofil_sync() == 0);
 	status = told();

@@ -232,9 +232,9 @@ CALLER_TEST(calls_dialects, bsd44_refuses)
 	ENSURE(bpfprofil_dialect("bsd44") == 0);
 	ENSURE(refused(profil((unsigned short *)buffer, PAGE, text_start(), 0x10001), EINVAL));
 	ENSURE(on(buffer, 2 * PAGE) == 0 && off() == 0);
-	mprotect(buffer + PAGE, PAGE, PROT_READ);
+	ENSURE(mprotect(buffer + PAGE, PAGE, PROT_READ) == 0);
 	ENSURE(refused(on(buffer, 2 * PAGE), EFAULT));
-	munmap(buffer + PAGE, PAGE);
+	ENSURE(munmap(buffer + PAGE, PAGE) == 0);
 	ENSURE(refused(on(buffer, 2 * PAGE), EFAULT));
 	ENSURE(refused(on(buffer, SIZE_MAX), EFAULT));
 	ENSURE(refused(on((void *)16, 32), EFAULT));

@@ -221,7 +221,7 @@ CALLER_TEST(calls_regions, one_bad_region)
 	burn_high(0.1);
 	ENSURE(bpfprofil_sync() == 0);
 	ENSURE(sum_of(low, PAGE) > 20 && sum_of(high, PAGE) > 20);
-	mprotect(low, PAGE, PROT_READ);
+	ENSURE(mprotect(low, PAGE, PROT_READ) == 0);
 	before = sum_of(low, PAGE);
 	burn_low(0.15);
 	status = told();

@@ -189,7 +189,7 @@ CALLER_TEST(calls_samples, fault)
 	uintptr_t *pages = fresh_pages(2 * PAGE), *at = pages + PAGE / sizeof(*pages) - 10;
 	struct bpfprofil_status status;
 
-	munmap((char *)pages + PAGE, PAGE);
+	ENSURE(munmap((char *)pages + PAGE, PAGE) == 0);
 	ENSURE(pcsample(at, 100) == 0);
 	burn_low(0.35);
 	ENSURE(bpfprofil_sync() == 0);
