@@ -283,6 +283,11 @@ double doc_emulated_part(void)
 	return getenv("SPIN_SLOWNESS") ? 0.01 : 0;
 }
 
+const char *doc_walk_hz(void)
+{
+	return doc_emulated_part() > 0 ? "250" : "4595";
+}
+
 void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks)
 {
 	double weights = 0, total = 0;

@@ -35,20 +35,16 @@ static void run_callers(struct live *live, const char *const options[], const ch
 		      ticks, doc_ended(live->doc, "complete"));
 }
 
-/*
- * Asserts the shares of the functions that call, at whatever distance, the one that burns. An emulated CPU
- * walks so slowly that at 4,595 Hz the walks, which are longer in one function than in the other, take two
- * thirds of the time.
- */
+/* Asserts the shares of the functions that call, at whatever distance, the one that burns. */
 static void shares_of(const char *program, const char *what, size_t n, const struct share *wanted)
 {
-	const char *hz = doc_emulated_part() > 0 ? "250" : "4595";
 	uint64_t ticks[4];
 	struct live live;
 	size_t i;
 
 	live_begin(&live);
-	run_callers(&live, ARGS("-F", hz, "--force", "--callers"), ARGS(program, what, "10000"));
+	run_callers(&live, ARGS("-F", doc_walk_hz(), "--force", "--callers"),
+		    ARGS(program, what, "10000"));
 	for (i = 0; i < n; i++)
 		ticks[i] = doc_called(live.doc, "leaf", wanted[i].name);
 	assert_ratio(n, wanted, ticks);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* Frames of which little is described: their callers and names, or that these are not known. */
+#include <unistd.h>
+
 #include <criterion/criterion.h>
 
 #include "doc_callers.h"
@@ -63,13 +65,25 @@ LIVE_TEST(live_frames, code_between_functions)
 	cr_expect_geq(doc_ended(live->doc, "no rule"), ticks / 20 * 19);
 }
 
-/* Debian's Go comes first: a newer one takes five times as long for its own library. */
-#define BUILD_GO                                                                                   \
-	"export PATH=/usr/bin:$PATH GOENV=off GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off "         \
-	"CGO_ENABLED=1 GOCACHE=$0/cache GOPATH=$0/path && "                                        \
-	"CGO_LDFLAGS=-Wl,--unresolved-symbols=ignore-all CGO_LDFLAGS_ALLOW=.* "                    \
-	"go build -buildmode=c-archive -o $0/go.a $1/archive.go && "                               \
-	"gcc -O2 -fomit-frame-pointer -o $0/program $1/main.c $0/go.a -pthread"
+/* Where Go is not in PATH, its programs are not built. */
+#define NEED_GO_PROGRAM(path) NEED(!access(path, X_OK), "no go in PATH when it was built")
+
+/* A goroutine begins with what the compiler makes of the go statement. */
+LIVE_TEST(live_frames, go)
+{
+	uint64_t ticks, in_main, in_routine;
+
+	NEED_GO_PROGRAM(WORKLOAD("goroutines"));
+	expect_backtrace(live, ARGS(WORKLOAD("goroutines")),
+			 ARGS("main.middle", "main.main", "runtime.main", "runtime.goexit*"));
+	ticks = doc_inclusive(live->doc, "main.leaf");
+	in_main = doc_called(live->doc, "main.leaf", "main.middle");
+	in_routine = doc_backtraces(live->doc, ARGS("main.other", "main.routine", "main.main.*",
+						    "runtime.goexit*"));
+	cr_expect_gt(in_routine, 100);
+	cr_expect_geq((double)(in_main + in_routine), 0.95 * (double)ticks, "%lu and %lu of %lu",
+		      in_main, in_routine, ticks);
+}
 
 /*
  * Both languages' rules in one file, and three changes of the stack. Go before 1.21 leaves no trace of the
@@ -79,9 +93,8 @@ LIVE_TEST(live_frames, go_between_c)
 {
 	uint64_t ticks;
 
-	NEED_TOOL("go");
-	child_do(ARGS("sh", "-c", BUILD_GO, live->dir, WORKLOAD_SOURCES "/goarchive"));
-	expect_backtrace(live, ARGS(live_path(live, "program"), "1000"),
+	NEED_GO_PROGRAM(WORKLOAD("goarchive"));
+	expect_backtrace(live, ARGS(WORKLOAD("goarchive"), "1000"),
 			 ARGS("main.goLeaf", "main.goMiddle", "_cgoexp_*_GoOuter",
 			      "runtime.cgocallbackg1", "runtime.cgocallbackg",
 			      "runtime.cgocallbackg.abi0", "runtime.cgocallback.abi0", "crosscall2",

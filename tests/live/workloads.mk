@@ -10,6 +10,8 @@ WL_SRC := tests/live/workloads
 WL_OUT := $(TREE)/tests/live/workloads
 WL_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	     -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
+WL_CXXFLAGS := -std=gnu++17 -O2 -g -Wall -Wextra -Wshadow -Wmissing-declarations -Wformat-signedness -Wvla \
+	       $(if $(WERROR),-Werror)
 define WL_CC
 $(call msg,WORKLOAD,$@)
 $(Q)mkdir -p $(@D) && $(CC) $(WL_CFLAGS) -MMD -MP -MF $@.d -MT $@
@@ -25,7 +27,8 @@ WL_PIE := three one forever threads named forktree vforker swarm resters nothing
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
-	    plugin_a.so plugin_b.so asleep.so nothing_static frames_static gostack shim narrow $(if $(filter aarch64,$(PROCESSOR)),callers_signed)
+	    plugin_a.so plugin_b.so asleep.so nothing_static frames_static gostack shim narrow exceptions \
+	    goroutines goarchive $(if $(filter aarch64,$(PROCESSOR)),callers_signed)
 
 LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
 
@@ -83,5 +86,26 @@ $(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
 
 $(WL_OUT)/asleep.so: $(WL_SRC)/asleep.c | $(DEPS_FIRST)
 	$(WL_CC) -DIS_PLUGIN -fPIC -shared -o $@ $<
+
+$(WL_OUT)/exceptions: $(WL_SRC)/exceptions.cc | $(DEPS_FIRST)
+	$(call msg,WORKLOAD,$@)
+	$(Q)mkdir -p $(@D) && $(CXX) $(WL_CXXFLAGS) -MMD -MP -MF $@.d -MT $@ -fPIE -pie -o $@ $<
+
+# Without Go in PATH its programs are not made, and their tests are skipped. Debian's comes first: a newer one takes
+# five times as long for its own library. The cache is for the next build.
+WL_GO := PATH="/usr/bin:$$PATH" GOENV=off GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off GOOS=linux \
+	 GOARCH=$(patsubst aarch64,arm64,$(PROCESSOR:x86_64=amd64)) \
+	 GOCACHE='$(CURDIR)/$(WL_OUT)/gocache' GOPATH='$(CURDIR)/$(WL_OUT)/gopath' \
+	 CC='$(CC)' CGO_LDFLAGS=-Wl,--unresolved-symbols=ignore-all CGO_LDFLAGS_ALLOW='.*'
+
+$(WL_OUT)/goroutines: $(WL_SRC)/goroutines.go | $(DEPS_FIRST)
+	$(call msg,WORKLOAD,$@)
+	$(Q)! command -v go >/dev/null || { mkdir -p $(@D) && $(WL_GO) CGO_ENABLED=0 go build -o $@ $<; }
+
+$(WL_OUT)/goarchive: $(WL_SRC)/goarchive/main.c $(WL_SRC)/goarchive/archive.go | $(DEPS_FIRST)
+	$(call msg,WORKLOAD,$@)
+	$(Q)! command -v go >/dev/null || { mkdir -p $(@D) && \
+		$(WL_GO) CGO_ENABLED=1 go build -buildmode=c-archive -o $@.a $(filter %.go,$^) && \
+		$(CC) -O2 -fomit-frame-pointer -o $@ $(filter %.c,$^) $@.a -pthread; }
 
 DEP_FILES += $(LIVE_WORKLOADS:%=%.d)
