@@ -9,6 +9,7 @@
 # by cr_skip_test(), or by printing "SKIP name: reason" and returning.
 #
 # SUITES_LAYER=PATTERN: of a layer's program only these suites, of which none has the machine to itself.
+# SCRIPTS_LAYER=PATTERN: of a layer's scripts only these.
 #
 # All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
 # sample or load BPF run as root, with sudo if necessary. V=1 also shows tests that pass.
@@ -182,12 +183,12 @@ start_program() {
 
 # start_scripts LAYER PATTERN: runs those whose LAYER/NAME matches.
 start_scripts() {
-	local layer=$1 script name
+	local layer=$1 only=SCRIPTS_$1 script name
 
 	for script in tests/"$layer"/*.sh; do
 		name=$layer/$(basename "$script" .sh)
-		# shellcheck disable=SC2053 # a pattern
-		if [ -x "$script" ] && [[ $name == $2 ]]; then
+		# shellcheck disable=SC2053 # patterns
+		if [ -x "$script" ] && [[ $name == $2 && ${name#*/} == ${!only:-*} ]]; then
 			start "$layer" "${name/\//-}" script_counts "$script" "$build"
 		fi
 	done

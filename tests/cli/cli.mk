@@ -5,7 +5,7 @@
 
 CLI_CLOCK := $(BUILD)/tests/cli/libclock.so
 
-LAYER_NEEDS_cli = $(CLI_CLOCK) $(MAN_PAGES) $(HOSTILE_BIN) $(if $(SANITIZE),,$(STATIC_FILES))
+LAYER_NEEDS_cli = $(CLI_CLOCK) $(MAN_PAGES) $(HOSTILE_BIN) $(if $(SANITIZE),,$(STATIC_FILES) $(CALLS_LINKED))
 
 $(CLI_CLOCK): tests/cli/clock/clock.c tests/cli/cli.mk | $$(@D)/
 	$(call msg,CC,$@)

@@ -15,14 +15,18 @@ fi
 
 root=$work/root
 mkdir -p "$root"/{proc,sys,tmp,profiles}
-cp "$static/bpfprofil" build/tests/live/workloads/three_static "$root"
+cp "$static/bpfprofil" "$BUILD_DIR"/tests/live/workloads/three_static "$BUILD_DIR"/tests/calls/own "$root"
 strip -o "$root/stripped" "$root/three_static"
 
-# inside COMMAND...: in the root, with nothing that the host's environment says
+# become COMMAND...: this shell becomes COMMAND in the root, with nothing that the host's environment says
 # shellcheck disable=SC2016 # they are expanded there
+become() {
+	exec unshare --mount --propagation private bash -c 'mount --rbind /proc "$0/proc" && mount --rbind /sys "$0/sys" &&
+		exec env -i PATH="$PATH" "$1" chroot "$0" "${@:2}"' "$root" "${variable:-LC_ALL=C}" "$@"
+}
+
 inside() {
-	unshare --mount --propagation private bash -c 'mount --rbind /proc "$0/proc" && mount --rbind /sys "$0/sys" &&
-		exec env -i PATH="$PATH" "$1" chroot "$0" "${@:2}"' "$root" "${variable:-LC_ALL=C}" "$@" </dev/null
+	(become "$@") </dev/null
 }
 
 one_file() {
@@ -63,6 +67,62 @@ listen=127.0.0.1:0 --listen
 EOF
 }
 
+has_profiles() {
+	compgen -G "$root/profiles/*.json*" >"$work/found"
+}
+
+# It writes the first profile after a second, and the last one at the signal.
+agent_writes() {
+	local agent
+
+	become /bpfprofil agent --dir /profiles --interval 1 </dev/null 2>"$work/err" &
+	agent=$!
+	until_true has_profiles && kill -TERM "$agent" && wait "$agent" &&
+		inside /bpfprofil report /profiles >"$work/out" 2>>"$work/err" && grep -q '^sampled .* ticks' "$work/out"
+}
+
+# own asserts its counts.
+serve_counts() {
+	local server
+
+	become /bpfprofil serve --socket /tmp/socket </dev/null 2>"$work/err" &
+	server=$!
+	until_true grep -q ' ready at /tmp/socket$' "$work/err" && variable=BPFPROFIL_SOCKET=/tmp/socket inside /own 200 &&
+		kill -TERM "$server" && wait "$server"
+}
+
+# A terminal: writes its name to a file; answers the screen that shows alpha by q, and ends when the first one is back.
+cat >"$work/terminal.py" <<'end'
+import fcntl, os, pty, struct, sys, termios
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+with open(sys.argv[1], "w", encoding="ascii") as file:
+    print(os.ttyname(slave), file=file)
+seen = b""
+while b"alpha" not in seen:
+    seen += os.read(master, 4096)
+os.write(master, b"q")
+while b"\x1b[?1049l" not in seen:
+    seen += os.read(master, 4096)
+end
+
+# Of a terminal's description the root has the host's.
+top_draws() {
+	local terminal target tty status
+
+	mkdir -p "$root/usr/share/terminfo/x" && cp "$1" "$root/usr/share/terminfo/x/xterm" || return
+	timeout 120 python3 "$work/terminal.py" "$work/tty" &
+	terminal=$!
+	until_true [ -s "$work/tty" ] && tty=$(cat "$work/tty") || return
+	"$root/three_static" 100000000 &
+	target=$!
+	variable=TERM=xterm become /bpfprofil top --pid "$target" -d 0.3 <>"$tty" >&0 2>"$work/err" &
+	wait "$terminal" && wait "$!"
+	status=$?
+	kill "$target"
+	return "$status"
+}
+
 if can_sample static_runs; then
 	inside /bpfprofil doctor >"$work/out" 2>&1 && grep -q '^ok  *reader ' "$work/out"
 	verdict $? static_doctor
@@ -81,6 +141,17 @@ if can_sample static_runs; then
 	inside /bpfprofil merge -o /tmp/both.json /tmp/run.json /tmp/run.json && inside /bpfprofil diff /tmp/run.json \
 		/tmp/both.json >"$work/out" && grep -qw alpha "$work/out"
 	verdict $? static_merge_diff
+	agent_writes
+	verdict $? static_agent
+	serve_counts
+	verdict $? static_serve
+	entry=$(find /lib/terminfo /usr/share/terminfo -name xterm -print -quit 2>/dev/null)
+	if [ -n "$entry" ]; then
+		top_draws "$entry"
+		verdict $? static_top
+	else
+		echo "SKIP cli::static_top: no description of the terminal xterm"
+	fi
 	refusals
 	verdict $? static_refusals
 	inside /bpfprofil run -q -o /tmp/stripped.json -- /stripped &&
