@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
 
@@ -38,15 +37,6 @@ size_t kernel_modules_find(const struct kernel_modules *modules, uint64_t addres
 	const struct kernel_module *module = behind ? &modules->list[behind - 1] : NULL;
 
 	return module && address - module->start < module->size ? behind - 1 : modules->nr;
-}
-
-size_t kernel_modules_named(const struct kernel_modules *modules, const char *name)
-{
-	size_t i = 0;
-
-	while (i < modules->nr && strcmp(modules->list[i].name, name) != 0)
-		i++;
-	return i;
 }
 
 void kernel_modules_free(struct kernel_modules *modules)

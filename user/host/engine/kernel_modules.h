@@ -27,9 +27,6 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 /* The number of the module that an address is in; nr: none. */
 size_t kernel_modules_find(const struct kernel_modules *modules, uint64_t address);
 
-/* The number of the module with this name, in brackets; nr: none, as of the kernel itself. */
-size_t kernel_modules_named(const struct kernel_modules *modules, const char *name);
-
 void kernel_modules_free(struct kernel_modules *modules);
 
 #endif

@@ -42,8 +42,7 @@ static void note_uses(struct session *session)
 		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
 	for (i = 0; i < session->splits.nr; i++)
 		session->splits.list[i].used = false;
-	if (!store_each_use(session->store, note_use, session) &&
-	    (!session->waits.store || !store_each_use(session->waits.store, note_use, session)))
+	if (!store_each_use(session->store, note_use, session))
 		return;
 	/* Without memory, assume that all were used. */
 	for (i = 0; i < session->spaces.nr; i++)
@@ -149,13 +148,9 @@ static void drop_formers(struct session *session, struct space_info *info)
 {
 	const struct session_texts *texts = &session->texts;
 	uint32_t i, first = store_first_version(session->store, &info->space);
-	uint32_t of_waits = session->waits.store ?
-				    store_first_version(session->waits.store, &info->space) :
-				    UINT32_MAX;
 
 	if (!info->jit->formers.nr)
 		return;
-	first = of_waits < first ? of_waits : first;
 	for (i = TEXT_FIRST; i < texts->nr; i++)
 		if (texts->list[i].version < first &&
 		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
@@ -175,9 +170,7 @@ void session_forget_texts(struct session *session)
 		if (info->jit)
 			drop_formers(session, info);
 		if (info->dropped && !info->numbered &&
-		    !store_names_text(session->store, &info->space) &&
-		    !(session->waits.store &&
-		      store_names_text(session->waits.store, &info->space))) {
+		    !store_names_text(session->store, &info->space)) {
 			session_free_text(session, info);
 			space_info_free(info);
 		} else {

@@ -94,7 +94,6 @@ struct session_callers {
 
 /* With --waits: see session_waits.c. */
 struct session_waits {
-	struct store *store;
 	struct waits_accounts accounts; /* since the last profile */
 	struct mapped_array unplaced; /* struct node_waits by target */
 	struct mapped_array pieces; /* struct stack_piece */
@@ -242,28 +241,28 @@ int session_end_waits(struct session *session, struct error *err);
 
 /*
  * In a swap: before the halves change, threads begin to count in the other half. After it, the last
- * waits move there. The rest is added to the session's own waits.
+ * waits move there.
  */
 int session_cut_waits(struct session *session, struct error *err);
 int session_move_waits(struct session *session, struct error *err);
-int session_add_waits(struct session *session, const struct closed_half *ticks, struct error *err);
+
+/* Adds a closed half's accounts to the session's, which must have room for all of its roots. */
+void session_add_accounts(struct session *session, const struct closed_half *half);
 
 void session_poll_waits(struct session *session);
 
-/*
- * The memory of the session's own waits. The next ones join them like store_sum_splits(), and make
- * them smaller than a limit.
- */
-uint64_t session_waits_bytes(const struct session *session);
-int session_sum_waits(struct session *session,
-		      uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split));
+/* Joins the accounts like store_sum_splits(), and limits them and the waits in the store. */
+void session_sum_accounts(struct session *session,
+			  uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split));
 void session_limit_waits(struct session *session, uint64_t limit);
 
-/* Fills in a profile's waits, after its ticks, and removes those that were filled in. */
-int session_fill_waits(struct session *session, struct seen_names *names,
-		       const struct kernel_modules *modules, struct profile *profile,
-		       struct error *err);
+/* Removes the accounts that a profile has. */
 void session_clear_waits(struct session *session);
+
+static inline uint64_t session_accounts_bytes(const struct session *session)
+{
+	return session->waits.accounts.nr * sizeof(struct waits_account);
+}
 
 /* --- session_splits.c ------------------------------------------------------------------------- */
 

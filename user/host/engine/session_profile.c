@@ -385,6 +385,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 		.tallies = counted->tallies,
 		.modules = &modules,
 		.callers = session->options.callers,
+		.waits = session->options.waits ? &session->waits.accounts : NULL,
 	};
 	int ret;
 
@@ -393,9 +394,11 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	ret = read_modules(session, &modules, err);
 	if (!ret)
 		ret = store_fill(session->store, &request, profile, err);
-	if (!ret)
-		ret = session_fill_waits(session, &names, &modules, profile, err);
 	kernel_modules_free(&modules);
+	if (!ret && session->waits.dropped &&
+	    profile_note(profile, "where threads waited is not known for a part of the time: "
+				  "--memory had no room for it"))
+		ret = error_no_memory(err, "profile");
 	if (!ret && fill_all(session, counted, &names, profile))
 		ret = error_no_memory(err, "profile");
 	free(names.split_ids);

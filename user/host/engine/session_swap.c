@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Swaps the halves of the kernel's table, and moves the ticks of the closed half to the session's
- * own table. Divides --memory among both tables.
+ * Swaps the halves of the kernel's table, and moves the ticks and waits of the closed half to the
+ * session's own table. Divides --memory among both tables.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -191,7 +191,7 @@ static void empty_roots(struct session *session, uint32_t half, const struct ker
 		root.number = roots[i].sums.number;
 		if (roots[i].key.split)
 			bpf_map_delete_elem(roots_fd(session), &roots[i].key);
-		else if (roots[i].sums.ticks)
+		else if (roots[i].sums.ticks || roots[i].key.end == END_WAIT)
 			bpf_map_update_elem(roots_fd(session), &roots[i].key, &root, BPF_EXIST);
 	}
 	session->skel->bss->table_state.next_root[half] = roots_for_good(session);
@@ -209,35 +209,49 @@ static void empty_half(struct session *session, uint32_t half, struct mapped_arr
 	carries_mark_added(&session->carries, half);
 }
 
-/* Moves the ticks of a half to the store. If it fails, they stay in the half. */
+/* Maps what a half has, and makes room for its accounts. */
+static int map_half(struct session *session, struct closed_half *half, struct mapped_array *nodes,
+		    struct mapped_array *waits, struct node_waits **ret_waits)
+{
+	struct waits_accounts *accounts = &session->waits.accounts;
+	int ret = halves_map(&session->halves, half->half, nodes);
+
+	half->nodes = nodes->at;
+	half->nr_nodes = session->halves.nr_nodes[half->half];
+	if (ret || !session->options.waits)
+		return ret;
+	ret = halves_map_waits(&session->halves, half->half, waits, ret_waits);
+	half->waits = *ret_waits;
+	return ret ?: GROW(accounts->list, accounts->capacity, accounts->nr + half->nr_roots);
+}
+
+/* Moves the ticks and waits of a half to the store. If it fails, they stay in the half. */
 static int move_half(struct session *session, uint32_t half, struct error *err)
 {
-	struct mapped_array nodes = { 0 };
+	struct mapped_array nodes = { 0 }, waits = { 0 };
 	struct closed_half closed = { .half = half,
 				      .texts = session->texts.list,
 				      .nr_texts = session->texts.nr,
 				      .carries = &session->carries };
 	cleanup_free struct kernel_root *roots = NULL;
+	struct node_waits *of_nodes = NULL;
 	int ret = read_roots(session, half, &roots, &closed.nr_roots);
 
-	if (!ret)
-		ret = halves_map(&session->halves, half, &nodes);
-	if (ret)
-		return error_errno(err, ret, "reading the counters");
-	closed.nodes = nodes.at;
-	closed.nr_nodes = session->halves.nr_nodes[half];
 	closed.roots = roots;
-	ret = session_add_waits(session, &closed, err);
-	if (!ret && store_add(session->store, &closed))
-		ret = error_no_memory(err, "counters");
+	ret = ret ?: map_half(session, &closed, &nodes, &waits, &of_nodes);
+	ret = ret ?: store_add(session->store, &closed);
 	if (!ret) {
 		session->swaps++;
+		session_add_accounts(session, &closed);
 		session_age_texts(session, nodes.at, closed.nr_nodes);
 		empty_roots(session, half, roots, closed.nr_roots);
 		empty_half(session, half, &nodes);
+		if (of_nodes)
+			memset(of_nodes, 0, closed.nr_nodes * sizeof(*of_nodes));
 	}
 	mapped_array_close(&nodes);
-	return ret;
+	mapped_array_close(&waits);
+	return ret ? error_errno(err, ret, "reading the counters") : 0;
 }
 
 /* --- the session's own table ------------------------------------------------------------------ */
@@ -280,7 +294,7 @@ static bool has_ended(void *ctx, uint32_t target, uint64_t split)
 /* The session's own table, with the CPU time of processes and cgroups. */
 static uint64_t own_bytes(const struct session *session)
 {
-	return store_bytes(session->store) + session_waits_bytes(session) +
+	return store_bytes(session->store) + session_accounts_bytes(session) +
 	       session->runtime.nr * sizeof(*session->runtime.list);
 }
 
@@ -299,12 +313,14 @@ static void limit_store(struct session *session)
 	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
 		move_ended_runtime(session);
 		runtime_find_sums(&session->runtime);
-		if (!session_sum_waits(session, sum_of) &&
-		    !store_sum_splits(session->store, sum_of, session))
+		if (!store_sum_splits(session->store, sum_of, session)) {
+			session_sum_accounts(session, sum_of);
 			session->added_up += runtime_add_up(&session->runtime);
+		}
 	}
 	session_limit_waits(session, limit / 2);
-	bytes = own_bytes(session) - store_bytes(session->store);
+	bytes = own_bytes(session) - store_bytes(session->store) +
+		store_waits_bytes(session->store);
 	if (own_bytes(session) > limit)
 		store_fold(session->store, bytes < limit ? (limit - bytes) / 8 * FOLD_EIGHTHS : 0,
 			   has_ended, session);

@@ -307,8 +307,6 @@ void session_replace_code(struct session *session, struct space_info *info, stru
 		return;
 	note_counted(session, old, &replaced);
 	store_each_site(session->store, &text, note_former, &replaced);
-	if (session->waits.store)
-		store_each_site(session->waits.store, &text, note_former, &replaced);
 	if (replaced.noted && !session_read_texts(session))
 		renumber(session, info, old, fresh);
 	else

@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "host/engine/programs.h"
 #include "host/engine/session_impl.h"
-#include "host/engine/store_profile.h"
 
 /* How often to look for late waits: soon after a start, and later. */
 #define SOON_NS 20000000ULL
@@ -124,10 +123,9 @@ int session_bind_waits(struct session *session, struct error *err)
 		return 0;
 	session->halves.waits_base_fd = bpf_map__fd(skel->maps.node_waits);
 	session->halves.waits_outer_fd = bpf_map__fd(skel->maps.waits_halves);
-	waits->store = store_new_waits(session->options.bin_shift);
 	waits->accounts.unplaced = calloc(session->nr_targets + 1, sizeof(struct node_waits));
 	waits->accounts.nr_unplaced = session->nr_targets;
-	if (!waits->store || !waits->accounts.unplaced)
+	if (!waits->accounts.unplaced)
 		return error_no_memory(err, "waits");
 	ret = bind_sleepers(session, err);
 	if (ret)
@@ -144,7 +142,6 @@ void session_free_waits(struct session *session)
 		stack_copies_end(&waits->copies);
 	mapped_array_close(&waits->pieces);
 	mapped_array_close(&waits->unplaced);
-	store_free(waits->store);
 	free(waits->accounts.list);
 	free(waits->accounts.unplaced);
 }
@@ -287,21 +284,17 @@ void session_poll_waits(struct session *session)
 
 /* --- a closed half ---------------------------------------------------------------------------- */
 
-static int add_account(struct waits_accounts *accounts, const struct kernel_root *root)
+static void add_account(struct waits_accounts *accounts, const struct kernel_root *root)
 {
 	const struct table_root *sums = &root->sums;
 
-	if (!sums->on_cpu_ns && !sums->cpu_ns && !sums->unaccounted_ns)
-		return 0;
-	if (GROW(accounts->list, accounts->capacity, accounts->nr + 1))
-		return -ENOMEM;
-	accounts->list[accounts->nr++] = (struct waits_account){
-		.key = { .split = root->key.split, .target = root->key.target },
-		.on_cpu_ns = sums->on_cpu_ns,
-		.cpu_ns = sums->cpu_ns,
-		.unaccounted_ns = sums->unaccounted_ns,
-	};
-	return 0;
+	if (sums->on_cpu_ns || sums->cpu_ns || sums->unaccounted_ns)
+		accounts->list[accounts->nr++] = (struct waits_account){
+			.key = { .split = root->key.split, .target = root->key.target },
+			.on_cpu_ns = sums->on_cpu_ns,
+			.cpu_ns = sums->cpu_ns,
+			.unaccounted_ns = sums->unaccounted_ns,
+		};
 }
 
 DEFINE_COMPARE_2(compare_accounts, struct waits_account, key.target, key.split)
@@ -335,114 +328,43 @@ static void take_unplaced(struct session *session)
 	}
 }
 
-/* Ticks that were added must not be added again, even if the half's others cannot be added now. */
-static void empty_half(struct session *session, const struct closed_half *closed,
-		       struct node_waits *nodes)
-{
-	const int fd = bpf_map__fd(session->skel->maps.table_roots);
-	size_t i;
-
-	memset(nodes, 0, closed->nr_nodes * sizeof(*nodes));
-	for (i = 0; i < closed->nr_roots; i++) {
-		const struct table_root root = { .number = closed->roots[i].sums.number };
-
-		if (closed->roots[i].key.target != NO_TARGET &&
-		    closed->roots[i].key.end == END_WAIT)
-			bpf_map_update_elem(fd, &closed->roots[i].key, &root, BPF_EXIST);
-	}
-}
-
-int session_add_waits(struct session *session, const struct closed_half *ticks, struct error *err)
-{
-	struct session_waits *waits = &session->waits;
-	struct closed_half closed = *ticks;
-	const size_t before = waits->accounts.nr;
-	struct mapped_array map = { 0 };
-	struct node_waits *nodes;
-	size_t i;
-	int ret;
-
-	if (!session->options.waits)
-		return 0;
-	ret = halves_map_waits(&session->halves, closed.half, &map, &nodes);
-	if (ret)
-		return error_errno(err, ret, "reading the waits");
-	closed.waits = nodes;
-	for (i = 0; !ret && i < closed.nr_roots; i++)
-		if (closed.roots[i].key.target != NO_TARGET && closed.roots[i].key.end == END_WAIT)
-			ret = add_account(&waits->accounts, &closed.roots[i]);
-	if (!ret)
-		ret = store_add(waits->store, &closed);
-	if (ret)
-		waits->accounts.nr = before;
-	else
-		empty_half(session, &closed, nodes);
-	mapped_array_close(&map);
-	if (ret)
-		return error_no_memory(err, "waits");
-	join_accounts(&waits->accounts);
-	take_unplaced(session);
-	return 0;
-}
-
-uint64_t session_waits_bytes(const struct session *session)
-{
-	const struct session_waits *waits = &session->waits;
-
-	if (!session->options.waits)
-		return 0;
-	return store_bytes(waits->store) + waits->accounts.nr * sizeof(*waits->accounts.list);
-}
-
-int session_sum_waits(struct session *session,
-		      uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split))
+void session_add_accounts(struct session *session, const struct closed_half *half)
 {
 	struct waits_accounts *accounts = &session->waits.accounts;
 	size_t i;
 
 	if (!session->options.waits)
-		return 0;
-	if (store_sum_splits(session->waits.store, sum_of, session))
-		return -ENOMEM;
+		return;
+	for (i = 0; i < half->nr_roots; i++)
+		if (half->roots[i].key.target != NO_TARGET && half->roots[i].key.end == END_WAIT)
+			add_account(accounts, &half->roots[i]);
+	join_accounts(accounts);
+	take_unplaced(session);
+}
+
+void session_sum_accounts(struct session *session,
+			  uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split))
+{
+	struct waits_accounts *accounts = &session->waits.accounts;
+	size_t i;
+
 	for (i = 0; i < accounts->nr; i++) {
 		struct spent_key *key = &accounts->list[i].key;
 
 		key->split = sum_of(session, key->target, key->split) ?: key->split;
 	}
 	join_accounts(accounts);
-	return 0;
 }
 
 /* Makes room for some time. Accounts have their part of the limit, and stay. */
 void session_limit_waits(struct session *session, uint64_t limit)
 {
-	const uint64_t bytes = session_waits_bytes(session), room = limit / 4 * 3;
-	uint64_t accounts;
+	const uint64_t accounts = session_accounts_bytes(session), room = limit / 4 * 3;
 
-	if (bytes <= limit)
+	if (!session->options.waits || store_waits_bytes(session->store) + accounts <= limit)
 		return;
-	accounts = bytes - store_bytes(session->waits.store);
-	if (!store_drop_places(session->waits.store, accounts < room ? room - accounts : 0))
+	if (!store_drop_places(session->store, accounts < room ? room - accounts : 0))
 		session->waits.dropped = true;
-}
-
-/* --- a profile -------------------------------------------------------------------------------- */
-
-int session_fill_waits(struct session *session, struct seen_names *names,
-		       const struct kernel_modules *modules, struct profile *profile,
-		       struct error *err)
-{
-	struct session_waits *waits = &session->waits;
-	int ret;
-
-	if (!session->options.waits)
-		return 0;
-	ret = store_fill_waits(waits->store, &waits->accounts, names, modules, profile, err);
-	if (!ret && waits->dropped &&
-	    profile_note(profile, "where threads waited is not known for a part of the time: "
-				  "--memory had no room for it"))
-		ret = error_no_memory(err, "profile");
-	return ret;
 }
 
 void session_clear_waits(struct session *session)
@@ -451,7 +373,6 @@ void session_clear_waits(struct session *session)
 
 	if (!session->options.waits)
 		return;
-	store_clear(session->waits.store);
 	accounts->nr = 0;
 	memset(accounts->unplaced, 0, accounts->nr_unplaced * sizeof(*accounts->unplaced));
 	session->waits.dropped = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The session's own table of ticks. A profile is made from it alone.
+ * The session's own table of ticks and waits. A profile is made from it alone.
  *
  * The programs count in one half of the kernel's table at a time. When no program uses a half any
  * more, store_add() adds its ticks here, and they stay until a profile is made. The table is a
@@ -12,12 +12,17 @@
  *         find+0x44          12      12 ticks in find
  *           the kernel        3      3 ticks in the kernel: histograms count them at find+0x44
  *
- * A tick without callers is a node below a root of END_FLAT. Nodes, roots and texts are lists, each
- * with a hash. The kernel reuses its numbers of texts and roots. Here a text is identified by its
- * space, and a root by its key.
+ * A tick without callers is a node below a root of END_FLAT. A root of waits also has their class,
+ * and its nodes count nanoseconds. The time from the end of a wait until the thread got a CPU is
+ * below a root of WAIT_RUNNABLE. Waits without a place are in a node of SITE_IN_KERNEL below the
+ * root.
+ *
+ * Nodes, roots and texts are lists, each with a hash. The kernel reuses its numbers of texts and
+ * roots. Here a text is identified by its space, and a root by its key.
  *
  * If the table exceeds its part of --memory, store_fold.c makes it smaller. store_profile.c makes
- * objects of texts, store_bins.c histograms, and store_callers.c the tree of callers.
+ * objects of texts, store_bins.c histograms, store_callers.c trees, and store_waits.c the accounts
+ * of waits.
  */
 #include "host/engine/store.h"
 
@@ -35,9 +40,12 @@ static uint64_t hash_node(const struct store_node *node)
 	return hash_mix(hash_mix(node->parent, node->place), node->text);
 }
 
-static uint64_t hash_root(const struct table_root_key *key, uint32_t owner)
+static uint64_t hash_root(const struct store_root *root)
 {
-	return hash_mix(hash_mix(hash_mix(key->split, key->target), key->end), owner);
+	const struct table_root_key *key = &root->key;
+
+	return hash_mix(hash_mix(hash_mix(key->split, key->target), key->end),
+			(uint64_t)root->class << 32 | root->owner);
 }
 
 static uint64_t hash_text(const struct store_text *text)
@@ -55,14 +63,16 @@ static uint32_t *slot_of_node(const struct store *store, const struct store_node
 				 nodes[i].text == node->text);
 }
 
-static uint32_t *slot_of_root(const struct store *store, const struct table_root_key *key,
-			      uint32_t owner)
+static bool is_same_root(const struct store_root *a, const struct store_root *b)
 {
-	const struct store_root *roots = store->roots;
+	return a->key.split == b->key.split && a->key.target == b->key.target &&
+	       a->key.end == b->key.end && a->owner == b->owner && a->class == b->class;
+}
 
-	return HASH_SLOT(&store->root_index, hash_root(key, owner), i,
-			 roots[i].key.split == key->split && roots[i].key.target == key->target &&
-				 roots[i].key.end == key->end && roots[i].owner == owner);
+static uint32_t *slot_of_root(const struct store *store, const struct store_root *root)
+{
+	return HASH_SLOT(&store->root_index, hash_root(root), i,
+			 is_same_root(&store->roots[i], root));
 }
 
 static bool is_same_text(const struct store_text *a, const struct store_text *b)
@@ -100,7 +110,7 @@ static int reserve_roots(struct store *store, size_t more)
 	if (!ret)
 		ret = hash_index_reserve(&store->root_index, need);
 	for (i = 0; ret > 0 && i < store->nr_roots; i++)
-		*slot_of_root(store, &store->roots[i].key, store->roots[i].owner) = (uint32_t)i + 1;
+		*slot_of_root(store, &store->roots[i]) = (uint32_t)i + 1;
 	return ret < 0 ? -ENOMEM : 0;
 }
 
@@ -125,16 +135,26 @@ int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 	return 0;
 }
 
-uint32_t store_put_root(struct store *store, const struct table_root_key *key, uint32_t owner)
+uint32_t store_put_root(struct store *store, const struct store_root *root)
 {
-	uint32_t *slot = slot_of_root(store, key, owner);
+	uint32_t *slot = slot_of_root(store, root);
 
 	if (!*slot) {
-		store->roots[store->nr_roots] = (struct store_root){ .key = *key, .owner = owner };
+		store->roots[store->nr_roots] = *root;
 		store->roots[store->nr_roots].key.half = 0;
 		*slot = (uint32_t)++store->nr_roots;
+	} else {
+		store->roots[*slot - 1].ticks += root->ticks;
 	}
 	return *slot - 1;
+}
+
+uint32_t store_put_parent(struct store *store, struct store_root root, bool full)
+{
+	root.ticks = 0;
+	if (full && root.key.end != END_FLAT)
+		root.key.end = END_FULL;
+	return NODE_IS_ROOT | store_put_root(store, &root);
 }
 
 uint32_t store_put_text(struct store *store, const struct store_text *text)
@@ -148,55 +168,61 @@ uint32_t store_put_text(struct store *store, const struct store_text *text)
 	return *slot - 1;
 }
 
-uint32_t store_put_node(struct store *store, const struct store_node *node)
+uint32_t store_put_node(struct store *store, const struct store_node *node, uint64_t waits)
 {
 	uint32_t *slot = slot_of_node(store, node);
 
 	if (!*slot) {
 		store->nodes[store->nr_nodes] = *node;
 		if (store->has_waits)
-			store->waits[store->nr_nodes] = (struct node_waits){ 0 };
+			store->waits[store->nr_nodes] = 0;
 		*slot = (uint32_t)++store->nr_nodes;
 	} else {
 		store->nodes[*slot - 1].count += node->count;
 	}
+	if (store->has_waits)
+		store->waits[*slot - 1] += waits;
 	return *slot - 1;
 }
 
-void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits)
-{
-	store->waits[node].ns += waits->ns;
-	store->waits[node].runnable_ns += waits->runnable_ns;
-	store->waits[node].count += waits->count;
-}
-
 /* --- a closed half ---------------------------------------------------------------------------- */
+
+/* Marks of an entry: below a root of END_FULL, and of WAIT_RUNNABLE. They are above all indices. */
+#define IN_FULL (1U << 31)
+#define IN_RUNNABLE (1U << 30)
+enum { NR_COPIES = 4 };
 
 /*
  * The state of store_add(). Each node with ticks, and each one above it, is copied once, parents
  * first. A chain with a gap (SITE_AFTER_GAP) is copied below a root of END_FULL. A node above the
  * gap that is also in complete chains is then copied twice. Its own ticks count in one copy only:
- * in that below END_FULL if its own chain has a gap.
+ * in that below END_FULL if its own chain has a gap. A node with runnable time is copied below a
+ * root of it, too.
  */
 struct adding {
 	struct store *store;
 	const struct closed_half *half;
-	uint32_t *order; /* indices in the half, parents first; IN_FULL: below a root of END_FULL */
+	uint32_t *order; /* entries: indices in the half with IN_FULL and IN_RUNNABLE; parents first */
 	size_t nr;
-	uint32_t *copies; /* by index: NO_NODE, IN_ORDER, or the children's parent in the store */
-	uint32_t *copies_in_full; /* the same below END_FULL */
+	size_t nr_classes; /* entries that become roots */
+	/* By entry: NO_NODE, IN_ORDER, or the children's parent in the store. */
+	uint32_t *copies[NR_COPIES];
 	uint32_t *texts; /* by the kernel's number: the store's + 1; 0: not added yet */
 	uint8_t owners[OWNERS_MAX]; /* by number: the order has a chain of this owner */
 	size_t nr_owners;
 };
 
 #define IN_ORDER UINT32_MAX
-#define IN_FULL (1U << 31)
 #define NO_INDEX UINT32_MAX
 
-static uint32_t *copy_of(const struct adding *adding, uint32_t index, bool full)
+static uint32_t index_of(uint32_t entry)
 {
-	return full ? &adding->copies_in_full[index] : &adding->copies[index];
+	return entry & ~(IN_FULL | IN_RUNNABLE);
+}
+
+static uint32_t *copy_of(const struct adding *adding, uint32_t entry)
+{
+	return &adding->copies[entry / IN_RUNNABLE][index_of(entry)];
 }
 
 /* NO_INDEX: the parent is a root, or does not exist. */
@@ -211,12 +237,20 @@ static uint32_t parent_index(const struct closed_half *half, uint32_t index)
 	return at;
 }
 
+/* The first node of a chain of waits, which has their class. */
+static bool is_class(const struct closed_half *half, uint32_t index)
+{
+	return half->nodes[index].parent & NODE_IS_ROOT &&
+	       site_text(half->nodes[index].site) == TEXT_WAIT;
+}
+
 static bool hangs_from_root(const struct closed_half *half, uint32_t index)
 {
 	const uint32_t parent = half->nodes[index].parent, root = root_number(parent);
 
 	return parent & NODE_IS_ROOT && root < half->nr_roots &&
-	       half->roots[root].key.target != NO_TARGET && root_owner(parent) < OWNERS_MAX;
+	       half->roots[root].key.target != NO_TARGET && root_owner(parent) < OWNERS_MAX &&
+	       is_class(half, index) == (half->roots[root].key.end == END_WAIT);
 }
 
 static void note_owner(struct adding *adding, uint32_t index)
@@ -228,7 +262,7 @@ static void note_owner(struct adding *adding, uint32_t index)
 }
 
 struct chain {
-	uint32_t list[CHAIN_MAX]; /* indices, from a node up */
+	uint32_t list[CHAIN_MAX]; /* entries, from a node up */
 	uint32_t nr;
 	bool full; /* it has a gap */
 };
@@ -236,42 +270,45 @@ struct chain {
 enum chain_end { CHAIN_TO_ROOT, CHAIN_TO_ORDER, CHAIN_DAMAGED };
 
 /* Collects a chain up to its root, or up to a node in the order, above which there is no gap. */
-static enum chain_end collect_chain(const struct adding *adding, uint32_t index,
+static enum chain_end collect_chain(const struct adding *adding, uint32_t entry,
 				    struct chain *chain)
 {
 	const struct closed_half *half = adding->half;
-	uint32_t at;
+	uint32_t above;
 
-	for (chain->nr = 0, chain->full = false;; index = at) {
-		if (!chain->full && adding->copies[index])
+	for (chain->nr = 0, chain->full = false;; entry = above | (entry & IN_RUNNABLE)) {
+		if (!chain->full && *copy_of(adding, entry))
 			return CHAIN_TO_ORDER;
 		if (chain->nr == CHAIN_MAX)
 			return CHAIN_DAMAGED;
-		chain->list[chain->nr++] = index;
-		chain->full |= (half->nodes[index].site & SITE_AFTER_GAP) != 0;
-		at = parent_index(half, index);
-		if (at == NO_INDEX)
-			return hangs_from_root(half, index) ? CHAIN_TO_ROOT : CHAIN_DAMAGED;
+		chain->list[chain->nr++] = entry;
+		chain->full |= (half->nodes[index_of(entry)].site & SITE_AFTER_GAP) != 0;
+		above = parent_index(half, index_of(entry));
+		if (above == NO_INDEX)
+			return hangs_from_root(half, index_of(entry)) ? CHAIN_TO_ROOT :
+									CHAIN_DAMAGED;
 	}
 }
 
-/* Adds a node to the order, after all above it. Chains of a damaged table are ignored. */
-static void schedule_chain(struct adding *adding, uint32_t index)
+/* Adds an entry to the order, after all above it. Chains of a damaged table are ignored. */
+static void schedule_chain(struct adding *adding, uint32_t entry)
 {
 	struct chain chain;
-	const enum chain_end end = collect_chain(adding, index, &chain);
+	const enum chain_end end = collect_chain(adding, entry, &chain);
 	uint32_t *copy;
 
 	if (end == CHAIN_DAMAGED)
 		return;
 	if (end == CHAIN_TO_ROOT)
-		note_owner(adding, chain.list[chain.nr - 1]);
+		note_owner(adding, index_of(chain.list[chain.nr - 1]));
 	while (chain.nr--) {
-		copy = copy_of(adding, chain.list[chain.nr], chain.full);
+		entry = chain.list[chain.nr] | (chain.full ? IN_FULL : 0);
+		copy = copy_of(adding, entry);
 		if (*copy)
 			continue;
 		*copy = IN_ORDER;
-		adding->order[adding->nr++] = chain.list[chain.nr] | (chain.full ? IN_FULL : 0);
+		adding->order[adding->nr++] = entry;
+		adding->nr_classes += is_class(adding->half, index_of(entry));
 	}
 }
 
@@ -301,23 +338,66 @@ static uint64_t node_ticks(const struct closed_half *half, uint32_t index)
 	return ticks;
 }
 
-static bool has_waits(const struct node_waits *waits)
+static bool has_waits(const struct closed_half *half, uint32_t index)
 {
-	return waits->ns || waits->runnable_ns || waits->count;
+	const struct node_waits *waits = half->waits ? &half->waits[index] : NULL;
+
+	return waits && (waits->ns || waits->runnable_ns || waits->count);
+}
+
+/* The state of the class above a node of waits. */
+static uint32_t state_of(const struct closed_half *half, uint32_t index)
+{
+	uint32_t nr, above;
+
+	for (nr = 0; nr < CHAIN_MAX; nr++, index = above) {
+		above = parent_index(half, index);
+		if (above == NO_INDEX)
+			break;
+	}
+	return wait_site_state(half->nodes[index].site);
+}
+
+/* Ticks, or nanoseconds and the number of waits. */
+struct amount {
+	uint64_t count;
+	uint64_t waits;
+};
+
+/* What an entry has of its own. A preempted thread did not wait: all of its time is runnable. */
+static struct amount own_amount(const struct closed_half *half, uint32_t entry)
+{
+	const uint32_t index = index_of(entry);
+	const struct node_waits *waits;
+	bool preempted;
+
+	if (!has_waits(half, index))
+		return (struct amount){ node_ticks(half, index), 0 };
+	waits = &half->waits[index];
+	preempted = state_of(half, index) == WAIT_RUNNABLE;
+	if (entry & IN_RUNNABLE)
+		return waits->runnable_ns || preempted ?
+			       (struct amount){ waits->runnable_ns, waits->count } :
+			       (struct amount){ 0 };
+	return preempted ? (struct amount){ 0 } : (struct amount){ waits->ns, waits->count };
+}
+
+static void schedule(struct adding *adding, uint32_t entry)
+{
+	const struct amount amount = own_amount(adding->half, entry);
+
+	if (amount.count || amount.waits)
+		schedule_chain(adding, entry);
 }
 
 static void schedule_half(struct adding *adding)
 {
-	const struct closed_half *half = adding->half;
-	uint32_t i, at;
+	uint32_t i;
 
-	for (i = 0; i < half->nr_nodes; i++)
-		if (half->waits ? has_waits(&half->waits[i]) : half->nodes[i].count)
-			schedule_chain(adding, i);
-	for (i = 0; !half->waits && half->carries && i < half->carries->nr; i++) {
-		at = wrapped_index(half, &half->carries->list[i]);
-		if (at != NO_INDEX)
-			schedule_chain(adding, at);
+	for (i = 0; i < adding->half->nr_nodes; i++) {
+		schedule(adding, i);
+		if (has_waits(adding->half, i))
+			schedule(adding, i | IN_RUNNABLE);
 	}
 }
 
@@ -330,8 +410,6 @@ static struct store_text text_numbered(const struct closed_half *half, uint32_t 
 		text.space.kind = SPACE_KERNEL;
 	else if (number == TEXT_VDSO || number == TEXT_VDSO32)
 		text.space = (struct space){ .kind = SPACE_VDSO, .a = number == TEXT_VDSO32 };
-	else if (number == TEXT_WAIT)
-		text.space.kind = SPACE_WAIT;
 	else if (number != TEXT_OTHER && number < half->nr_texts && half->texts[number].space.kind)
 		text = half->texts[number];
 	return text;
@@ -367,99 +445,82 @@ static void add_place(struct adding *adding, uint64_t site, struct store_node *n
 		node->place |= coarse;
 }
 
-/*
- * The parent for chains of a root that have lost frames. Ticks without callers have no such root.
- */
-static uint32_t full_root(struct store *store, uint32_t root)
+/* The root of a chain's first frame, as a parent. */
+static uint32_t add_root(struct adding *adding, uint32_t entry)
 {
-	struct table_root_key key = store->roots[root & ~NODE_IS_ROOT].key;
+	const struct table_node *first = &adding->half->nodes[index_of(entry)];
+	struct store_root root = { .key = adding->half->roots[root_number(first->parent)].key,
+				   .owner = root_owner(first->parent) };
 
-	if (key.end != END_FLAT)
-		key.end = END_FULL;
-	return NODE_IS_ROOT | store_put_root(store, &key, store->roots[root & ~NODE_IS_ROOT].owner);
+	if (is_class(adding->half, index_of(entry))) {
+		root.class = entry & IN_RUNNABLE ? WAIT_RUNNABLE : wait_site_state(first->site);
+		root.key.end = (uint16_t)wait_site_end(first->site);
+	}
+	return store_put_parent(adding->store, root, entry & IN_FULL);
 }
 
-/* A node's parent in the store, which has all nodes above it by now. */
-static uint32_t add_parent(struct adding *adding, uint32_t index, bool full)
+/* An entry's parent in the store, which has all nodes above it by now. */
+static uint32_t add_parent(struct adding *adding, uint32_t entry)
 {
-	const uint32_t parent = adding->half->nodes[index].parent;
-	uint32_t root;
+	const uint32_t above = parent_index(adding->half, index_of(entry));
 
-	if (!(parent & NODE_IS_ROOT))
-		return *copy_of(adding, parent_index(adding->half, index), full);
-	root = NODE_IS_ROOT |
-	       store_put_root(adding->store, &adding->half->roots[root_number(parent)].key,
-			      root_owner(parent));
-	return full ? full_root(adding->store, root) : root;
+	return above == NO_INDEX ? add_root(adding, entry) :
+				   *copy_of(adding, above | (entry & (IN_FULL | IN_RUNNABLE)));
 }
 
 /*
- * A coarse node has no callers: it goes directly below a root of END_FULL, and its children below
- * its parent.
+ * A coarse node has no callers: it goes directly below a root, and its children below its parent.
+ * The root of ticks is one of END_FULL.
  */
-static void add_coarse(struct store *store, struct store_node *node)
+static void lose_callers(struct store *store, struct store_node *node)
 {
+	const struct store_root *root;
+
 	while (!(node->parent & NODE_IS_ROOT))
 		node->parent = store->nodes[node_number(node->parent)].parent;
-	node->parent = full_root(store, node->parent);
-	if (node->count)
-		store_put_node(store, node);
+	root = &store->roots[node->parent & ~NODE_IS_ROOT];
+	if (!root->class)
+		node->parent = store_put_parent(store, *root, true);
 }
 
-/*
- * The node of the class above a parent, as a parent: a coarse wait loses its callers, but not its
- * class.
- */
-static uint32_t class_parent(const struct store *store, uint32_t parent)
+static void add_node(struct adding *adding, uint32_t entry)
 {
-	while (!(parent & NODE_IS_ROOT) &&
-	       !(store->nodes[node_number(parent)].parent & NODE_IS_ROOT))
-		parent = store->nodes[node_number(parent)].parent;
-	return parent;
-}
+	const struct closed_half *half = adding->half;
+	const uint32_t index = index_of(entry);
+	const bool counted = entry & IN_FULL && *copy_of(adding, entry & ~IN_FULL);
+	const struct amount own = counted ? (struct amount){ 0 } : own_amount(half, entry);
+	struct store_node node = { .parent = add_parent(adding, entry), .count = own.count };
+	uint32_t *children = copy_of(adding, entry);
+	bool alone = is_class(half, index);
 
-static void add_wait_node(struct adding *adding, uint32_t index, bool full, struct store_node *node)
-{
-	const bool coarse = place_shift(node->place);
-	uint32_t number, *children = copy_of(adding, index, full);
-
-	*children = node->parent;
-	if (coarse)
-		node->parent = class_parent(adding->store, node->parent);
-	number = store_put_node(adding->store, node);
-	if (!coarse)
-		*children = node_ref(number);
-	if (!full || !adding->copies[index])
-		store_add_waits(adding->store, number, &adding->half->waits[index]);
-}
-
-static void add_node(struct adding *adding, uint32_t index, bool full)
-{
-	struct store_node node = { .parent = add_parent(adding, index, full) };
-
-	if (!full || !adding->copies[index])
-		node.count = node_ticks(adding->half, index);
-	add_place(adding, adding->half->nodes[index].site, &node);
-	if (adding->half->waits) {
-		add_wait_node(adding, index, full, &node);
-	} else if (place_shift(node.place)) {
-		*copy_of(adding, index, full) = node.parent;
-		add_coarse(adding->store, &node);
+	*children = node.parent;
+	if (alone) {
+		node.place = SITE_IN_KERNEL;
 	} else {
-		*copy_of(adding, index, full) = node_ref(store_put_node(adding->store, &node));
+		add_place(adding, half->nodes[index].site, &node);
+		alone = place_shift(node.place);
+		if (alone)
+			lose_callers(adding->store, &node);
 	}
+	if (!alone)
+		*children = node_ref(store_put_node(adding->store, &node, own.waits));
+	else if (own.count || own.waits)
+		store_put_node(adding->store, &node, own.waits);
 }
 
 static void add_root_ticks(struct adding *adding)
 {
 	const struct closed_half *half = adding->half;
-	struct store *store = adding->store;
 	uint32_t i;
 
-	for (i = 0; i < half->nr_roots; i++)
-		if (half->roots[i].key.target != NO_TARGET && half->roots[i].sums.ticks)
-			store->roots[store_put_root(store, &half->roots[i].key, OWNER_ROOT)].ticks +=
-				half->roots[i].sums.ticks;
+	for (i = 0; i < half->nr_roots; i++) {
+		const struct store_root root = { .key = half->roots[i].key,
+						 .owner = OWNER_ROOT,
+						 .ticks = half->roots[i].sums.ticks };
+
+		if (root.key.target != NO_TARGET && root.ticks)
+			store_put_root(adding->store, &root);
+	}
 }
 
 static int add_half(struct adding *adding)
@@ -467,40 +528,42 @@ static int add_half(struct adding *adding)
 	const struct closed_half *half = adding->half;
 	size_t nr_roots = 0, i;
 
-	if (!adding->order || !adding->copies || !adding->copies_in_full || !adding->texts)
+	if (!adding->order || !adding->copies[0] || !adding->texts)
 		return -ENOMEM;
+	for (i = 1; i < NR_COPIES; i++)
+		adding->copies[i] = adding->copies[i - 1] + half->nr_nodes;
 	schedule_half(adding);
 	for (i = 0; i < half->nr_roots; i++)
 		nr_roots += half->roots[i].key.target != NO_TARGET;
 	/*
 	 * A root becomes up to two for each owner (its end, and END_FULL), and one for its own
-	 * ticks.
+	 * ticks. A class becomes one.
 	 */
-	nr_roots += 2 * min_size(adding->nr, nr_roots * adding->nr_owners);
+	nr_roots += 2 * min_size(adding->nr, nr_roots * adding->nr_owners) + adding->nr_classes;
 	if (store_reserve(adding->store, adding->nr, nr_roots, min_size(TEXTS_MAX, adding->nr)))
 		return -ENOMEM;
 	for (i = 0; i < adding->nr; i++)
-		add_node(adding, adding->order[i] & ~IN_FULL, adding->order[i] & IN_FULL);
-	if (!half->waits)
-		add_root_ticks(adding);
+		add_node(adding, adding->order[i]);
+	add_root_ticks(adding);
 	return 0;
 }
 
 int store_add(struct store *store, const struct closed_half *half)
 {
+	const size_t nr = half->nr_nodes + (size_t)1;
 	struct adding adding = {
 		.store = store,
 		.half = half,
-		.order = malloc((2 * (size_t)half->nr_nodes + 1) * sizeof(*adding.order)),
-		.copies = calloc(half->nr_nodes + 1, sizeof(*adding.copies)),
-		.copies_in_full = calloc(half->nr_nodes + 1, sizeof(*adding.copies_in_full)),
+		.order = malloc(NR_COPIES * nr * sizeof(*adding.order)),
+		.copies = { calloc(NR_COPIES * nr, sizeof(**adding.copies)) },
 		.texts = calloc(TEXTS_MAX, sizeof(*adding.texts)),
 	};
-	const int ret = add_half(&adding);
+	int ret;
 
+	store->has_waits |= half->waits != NULL;
+	ret = add_half(&adding);
 	free(adding.order);
-	free(adding.copies);
-	free(adding.copies_in_full);
+	free(adding.copies[0]);
 	free(adding.texts);
 	return ret;
 }
@@ -513,15 +576,6 @@ struct store *store_new(uint32_t bin_shift)
 
 	if (store)
 		store->bin_shift = bin_shift;
-	return store;
-}
-
-struct store *store_new_waits(uint32_t bin_shift)
-{
-	struct store *store = store_new(bin_shift);
-
-	if (store)
-		store->has_waits = true;
 	return store;
 }
 
@@ -556,7 +610,7 @@ void store_clear(struct store *store)
 	free(store->waits);
 	free(store->node_index.slots);
 	store_free_roots_and_texts(store);
-	*store = (struct store){ .bin_shift = store->bin_shift, .has_waits = store->has_waits };
+	*store = (struct store){ .bin_shift = store->bin_shift };
 }
 
 void store_free(struct store *store)
@@ -570,10 +624,21 @@ void store_free(struct store *store)
 uint64_t store_bytes(const struct store *store)
 {
 	return store->nr_nodes *
-		       (sizeof(*store->nodes) + (store->has_waits ? sizeof(*store->waits) : 0)) +
+		       (sizeof(*store->nodes) + (store->waits ? sizeof(*store->waits) : 0)) +
 	       store->nr_roots * sizeof(*store->roots) + store->nr_texts * sizeof(*store->texts) +
 	       (store->node_index.nr + store->root_index.nr + store->text_index.nr) *
 		       sizeof(uint32_t);
+}
+
+uint64_t store_waits_bytes(const struct store *store)
+{
+	cleanup_free uint32_t *roots = store_roots_of_nodes(store);
+	uint64_t nr = 0;
+	size_t i;
+
+	for (i = 0; roots && i < store->nr_nodes; i++)
+		nr += store->roots[roots[i]].class != 0;
+	return store_bytes(store) / (store->nr_nodes + 1) * nr;
 }
 
 uint32_t store_first_version(const struct store *store, const struct space *space)
@@ -623,7 +688,7 @@ int store_each_use(const struct store *store,
 	if (!roots || !last)
 		return -ENOMEM;
 	for (i = 0; i < store->nr_roots; i++)
-		if (store->roots[i].ticks)
+		if (store->roots[i].ticks || store->roots[i].class)
 			use(ctx, &none, store->roots[i].key.target, store->roots[i].key.split);
 	for (i = 0; i < store->nr_nodes; i++) {
 		const struct store_node *node = &store->nodes[i];

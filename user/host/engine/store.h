@@ -15,7 +15,7 @@
 #include "shared/abi.h"
 #include "shared/waits_abi.h"
 
-/* The session's own table of ticks: see store.c. */
+/* The session's own table of ticks and waits: see store.c. */
 struct store;
 
 /* The text of a number; kind 0: unknown. */
@@ -40,28 +40,23 @@ struct closed_half {
 	size_t nr_texts;
 	const struct carries *carries; /* NULL: none; store_add() does not mark them as added */
 	uint32_t half; /* 0 or 1 */
-	const struct node_waits *waits; /* by index; NULL: ticks are added, and no waits */
+	const struct node_waits *waits; /* by index; NULL: none in any half of the store */
 };
 
 /* bin_shift: log2 of --bytes-per-bin. NULL: out of memory. */
 struct store *store_new(uint32_t bin_shift);
 
-/*
- * A store of waits: it has the waits of nodes and no ticks. They are below roots of END_WAIT. NULL:
- * out of memory.
- */
-struct store *store_new_waits(uint32_t bin_shift);
-
 void store_free(struct store *store); /* NULL is fine */
 
-/* Adds all ticks of a half; -ENOMEM: it added none of them. */
+/* Adds all ticks and waits of a half; -ENOMEM: it added none of them. */
 int store_add(struct store *store, const struct closed_half *half);
 
-/* Removes all ticks, and frees their memory. */
+/* Removes all ticks and waits, and frees their memory. */
 void store_clear(struct store *store);
 
-/* The memory in use, in bytes. */
+/* The memory in use, in bytes, and the part of it that waits use. */
 uint64_t store_bytes(const struct store *store);
+uint64_t store_waits_bytes(const struct store *store);
 
 /* --- which texts are in it -------------------------------------------------------------------- */
 
@@ -72,7 +67,7 @@ uint32_t store_first_version(const struct store *store, const struct space *spac
 
 /*
  * Calls use() at least once for each pair of a text and a root with frames in it, and with a space
- * of kind 0 for each root with ticks of its own. -ENOMEM: it was not called at all.
+ * of kind 0 for each root with ticks or waits of its own. -ENOMEM: it was not called at all.
  */
 int store_each_use(const struct store *store,
 		   void (*use)(void *ctx, const struct space *space, uint32_t target,
@@ -93,7 +88,7 @@ int store_sum_splits(struct store *store,
 		     uint64_t (*sum_of)(void *ctx, uint32_t target, uint64_t split), void *ctx);
 
 /*
- * Reduces the table to `bytes`. The coldest places lose detail first, and those of processes that
+ * Reduces its ticks to `bytes`. The coldest places lose detail first, and those of processes that
  * have ended before all others. They lose their callers, and then are added up in bins of 1 KiB and
  * of 64 KiB. The last resort is to forget which process they belong to. Owners with fewer places
  * than the largest ones keep theirs as long as that saves enough. -ENOMEM: it stopped on the way.
@@ -102,9 +97,9 @@ int store_fold(struct store *store, uint64_t bytes,
 	       bool (*has_ended)(void *ctx, uint32_t target, uint64_t split), void *ctx);
 
 /*
- * Reduces a store of waits to about `bytes`. Places with the least time are dropped, first those of
- * the owners with the most places. The time stays with its class, below END_FULL. -ENOMEM: nothing
- * has changed.
+ * Reduces its waits to `bytes`. Places with the least time are dropped, first those of the owners
+ * with the most places. The time stays with its class, below END_FULL. -ENOMEM: it stopped on the
+ * way.
  */
 int store_drop_places(struct store *store, uint64_t bytes);
 

@@ -142,14 +142,15 @@ static int add_node(struct building *building, size_t i)
 
 static int add_nodes(struct building *building)
 {
-	const struct store *store = building->filling->store;
+	const struct filling *filling = building->filling;
+	const struct store *store = filling->store;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < store->nr_roots; i++)
 		building->tallies[store->roots[i].key.target].outside += store->roots[i].ticks;
 	for (i = 0; !ret && i < store->nr_nodes; i++)
-		if (store->nodes[i].count)
+		if (store->nodes[i].count && !store->roots[filling->roots[i]].class)
 			ret = add_node(building, i);
 	return ret;
 }

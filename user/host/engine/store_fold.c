@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Makes the store smaller. Each tick stays, but may lose its callers, its exact place or its
- * process. Waits are dropped and not folded: their time stays at the node of their class.
+ * process. Waits lose their place at once, and keep their class.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include "base/util.h"
 #include "host/engine/store_impl.h"
-#include "shared/waits_abi.h"
 
 /* The ways to fold places. Later ones lose more. */
 enum fold {
@@ -18,12 +17,13 @@ enum fold {
 	FOLD_COARSE, /* places become bins of 1 KiB, without callers */
 	FOLD_WIDEST, /* places become bins of 64 KiB */
 	FOLD_SPLITS, /* such bins lose their process, thread or cgroup too */
-	FOLD_WAITS, /* waits lose their places: see store_drop_places() */
+	FOLD_WAITS, /* waits lose their places; all others are ways of ticks */
 };
 
 /*
  * Nodes that can be folded are sorted by the highest bit of their ticks: places by their own ticks,
- * callers by those of all below them. Folding one place below a caller that stays saves nothing.
+ * callers and waits by those of all below them. Folding one place below a caller that stays saves
+ * nothing.
  */
 enum { HEATS = 64 };
 
@@ -39,6 +39,7 @@ struct store_change {
 	struct table_root_key *keys; /* by root: its new key */
 	uint8_t *folds; /* by root: enum fold */
 	struct owner_places *owners; /* by owner */
+	uint64_t nr_nodes; /* of all owners */
 	uint32_t *root_of; /* by node: its root before the change */
 	/*
 	 * By node, after the move: its node_ref(), or, if it does not stay, that of the last node
@@ -46,7 +47,8 @@ struct store_change {
 	 */
 	uint32_t *moved;
 	uint8_t *keep; /* by node: it stays as it is, with its chain */
-	uint64_t *called; /* by node: if it is a caller, the ticks of it and all below it; else 0 */
+	/* By node: if it is a caller or a wait, the ticks or time of it and all below it; else 0. */
+	uint64_t *called;
 	const struct store_root *roots; /* before the change */
 	const struct store_text *texts;
 	uint32_t *new_texts; /* by text: its new number, or NO_TEXT_YET */
@@ -62,25 +64,19 @@ static uint32_t bin_shift_of(const struct store *store, enum fold fold)
 /* Whether to widen a place can save its memory. */
 static bool can_widen(const struct store *store, const struct store_node *node, enum fold fold)
 {
-	if (node->parent & NODE_IS_ROOT && node->place & SITE_IN_KERNEL)
+	if (!has_place(node))
 		return false;
 	/* If bins are this wide already, only forgetting the process saves memory. */
 	return place_shift(node->place) < bin_shift_of(store, fold) &&
 	       (store->bin_shift < bin_shift_of(store, fold) || fold == FOLD_SPLITS);
 }
 
-/*
- * The time of a wait whose place can be dropped; 0: it cannot. The nodes below roots are classes, and
- * stay.
- */
-static uint64_t foldable_time(const struct store *store, size_t i)
+static uint64_t waits_of(const struct store *store, size_t i)
 {
-	const struct node_waits *waits = &store->waits[i];
-
-	return store->nodes[i].parent & NODE_IS_ROOT ? 0 : (waits->ns + waits->runnable_ns) | 1;
+	return store->waits ? store->waits[i] : 0;
 }
 
-/* The ticks of a node that can be folded; 0: it cannot. */
+/* The ticks, or the time of waits, of a node that can be folded; 0: it cannot. */
 static uint64_t foldable_ticks(const struct store_change *change, size_t i)
 {
 	const struct store_node *node = &change->store->nodes[i];
@@ -91,7 +87,7 @@ static uint64_t foldable_ticks(const struct store_change *change, size_t i)
 	if (fold == FOLD_CHAINS)
 		return change->called[i];
 	if (fold == FOLD_WAITS)
-		return foldable_time(change->store, i);
+		return has_place(node) ? change->called[i] ?: 1 : 0;
 	return can_widen(change->store, node, fold) ? node->count : 0;
 }
 
@@ -138,7 +134,7 @@ static void mark_hot_places(struct store_change *change)
 
 	for (i = 0; i < change->store->nr_nodes; i++)
 		change->keep[i] = choose_hot(change, i) &&
-				  (change->store->has_waits || change->store->nodes[i].count);
+				  (change->store->nodes[i].count || waits_of(change->store, i));
 }
 
 /* A node also stays if one below it does. */
@@ -173,11 +169,10 @@ static void move_kernel_ticks(struct store_change *change)
 /* A root's successor, as a parent. */
 static uint32_t new_root(struct store_change *change, uint32_t root, bool keep)
 {
-	struct table_root_key key = change->keys[root];
+	struct store_root new = change->roots[root];
 
-	if (!keep && key.end != END_FLAT)
-		key.end = END_FULL;
-	return store_put_root(change->store, &key, change->roots[root].owner) | NODE_IS_ROOT;
+	new.key = change->keys[root];
+	return store_put_parent(change->store, new, !keep);
 }
 
 static uint32_t new_text(struct store_change *change, uint32_t text)
@@ -204,6 +199,11 @@ static void widen(struct store_change *change, enum fold fold, struct store_node
 {
 	const uint32_t shift = bin_shift_of(change->store, fold);
 
+	if (fold == FOLD_WAITS) {
+		node->place = SITE_IN_KERNEL;
+		node->text = 0;
+		return;
+	}
 	node->place = (node->place & SITE_OFFSET_MASK) >> shift << shift |
 		      (uint64_t)shift << PLACE_SHIFT_BIT;
 }
@@ -238,19 +238,20 @@ static uint32_t copy_rest(struct store_change *change, size_t i, uint32_t root, 
 		node = store->nodes[chain[nr]];
 		node.parent = parent;
 		node.count = 0;
-		parent = node_ref(store_put_node(store, &node));
+		parent = node_ref(store_put_node(store, &node, 0));
 	}
 	return parent;
 }
 
-static uint32_t put_moved(struct store_change *change, enum fold fold, struct store_node *node)
+static uint32_t put_moved(struct store_change *change, enum fold fold, struct store_node *node,
+			  uint64_t waits)
 {
 	if (!(node->place & SITE_IN_KERNEL)) {
 		node->text = new_text(change, node->text);
 		if (fold == FOLD_SPLITS)
 			forget_process(change, node);
 	}
-	return node_ref(store_put_node(change->store, node));
+	return node_ref(store_put_node(change->store, node, waits));
 }
 
 static void move_kept(struct store_change *change, size_t i)
@@ -259,11 +260,13 @@ static void move_kept(struct store_change *change, size_t i)
 	struct store_node node = change->store->nodes[i];
 
 	node.parent = rest_above(change, node.parent) ?: new_root(change, root, true);
-	change->moved[i] = put_moved(change, change->folds[root], &node);
+	change->moved[i] =
+		put_moved(change, change->folds[root], &node, waits_of(change->store, i));
 }
 
 /*
- * The ticks go to the same place below the rest of the chain, or to a wider place without callers.
+ * Ticks go to the same place below the rest of the chain, or to a wider place without callers.
+ * Waits go to their root.
  */
 static void move_folded(struct store_change *change, size_t i)
 {
@@ -271,9 +274,10 @@ static void move_folded(struct store_change *change, size_t i)
 	const enum fold fold = change->folds[root];
 	struct store_node node = change->store->nodes[i];
 	const uint32_t rest = rest_above(change, node.parent);
+	const uint64_t waits = waits_of(change->store, i);
 
 	change->moved[i] = rest;
-	if (!node.count)
+	if (!node.count && !waits)
 		return;
 	if (fold == FOLD_CHAINS) {
 		node.parent = copy_rest(change, i, root, rest);
@@ -281,31 +285,7 @@ static void move_folded(struct store_change *change, size_t i)
 		node.parent = new_root(change, root, false);
 		widen(change, fold, &node);
 	}
-	put_moved(change, fold, &node);
-}
-
-/*
- * The time of a node that does not stay goes to the node of its class, the first above it that is
- * below a root.
- */
-static void move_wait(struct store_change *change, size_t i)
-{
-	struct store *store = change->store;
-	const struct node_waits waits = store->waits[i];
-	struct store_node class = store->nodes[i];
-	uint32_t at;
-
-	if (change->keep[i]) {
-		move_kept(change, i);
-		store_add_waits(store, node_number(change->moved[i]), &waits);
-		return;
-	}
-	at = change->moved[i] = rest_above(change, store->nodes[i].parent);
-	for (; !(at & NODE_IS_ROOT); at = class.parent)
-		class = store->nodes[node_number(at)];
-	if (wait_site_end(class.place) != END_FLAT)
-		class.place = wait_site(wait_site_state(class.place), END_FULL) & SITE_OFFSET_MASK;
-	store_add_waits(store, store_put_node(store, &class), &waits);
+	put_moved(change, fold, &node, waits);
 }
 
 /*
@@ -321,9 +301,7 @@ static void move_nodes(struct store_change *change)
 	memset(store->node_index.slots, 0, store->node_index.nr * sizeof(uint32_t));
 	store->nr_nodes = 0;
 	for (i = 0; i < nr; i++) {
-		if (store->has_waits)
-			move_wait(change, i);
-		else if (change->keep[i])
+		if (change->keep[i])
 			move_kept(change, i);
 		else
 			move_folded(change, i);
@@ -332,15 +310,14 @@ static void move_nodes(struct store_change *change)
 
 static void move_root_ticks(struct store_change *change, size_t nr)
 {
-	struct store *store = change->store;
-	uint32_t root;
+	struct store_root root;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		if (!change->roots[i].ticks)
-			continue;
-		root = store_put_root(store, &change->keys[i], change->roots[i].owner);
-		store->roots[root].ticks += change->roots[i].ticks;
+		root = change->roots[i];
+		root.key = change->keys[i];
+		if (root.ticks)
+			store_put_root(change->store, &root);
 	}
 }
 
@@ -381,8 +358,7 @@ static int move_all(struct store_change *change)
 	keep_above_kept(change);
 	if (begin_lists(change, &former))
 		return -ENOMEM;
-	if (!change->store->has_waits)
-		move_kernel_ticks(change);
+	move_kernel_ticks(change);
 	move_nodes(change);
 	move_root_ticks(change, former.nr_roots);
 	store_free_roots_and_texts(&former);
@@ -436,6 +412,12 @@ struct fold_step {
 	enum fold fold;
 };
 
+/* Each step folds either ticks or waits. */
+static bool is_of_step(const struct store_change *change, size_t root, const struct fold_step *step)
+{
+	return (change->roots[root].class != 0) == (step->fold == FOLD_WAITS);
+}
+
 static void choose_roots(struct store_change *change, const struct fold_step *step)
 {
 	size_t i;
@@ -443,8 +425,9 @@ static void choose_roots(struct store_change *change, const struct fold_step *st
 	for (i = 0; i < change->store->nr_roots; i++) {
 		struct table_root_key *key = &change->keys[i];
 
-		if (!step->also_running &&
-		    (!key->split || !step->has_ended(step->ctx, key->target, key->split)))
+		if (!is_of_step(change, i, step) ||
+		    (!step->also_running &&
+		     (!key->split || !step->has_ended(step->ctx, key->target, key->split))))
 			continue;
 		change->folds[i] = step->fold;
 		if (step->fold == FOLD_SPLITS)
@@ -459,6 +442,7 @@ static int sum_called(struct store_change *change)
 	const size_t nr = change->store->nr_nodes;
 	cleanup_free uint64_t *own = calloc(nr + 1, sizeof(*own));
 	uint64_t *called = calloc(nr + 1, sizeof(*called));
+	const struct store_root *root;
 	size_t i;
 
 	change->called = called;
@@ -470,20 +454,25 @@ static int sum_called(struct store_change *change)
 
 		if (!(nodes[i].parent & NODE_IS_ROOT))
 			of_parent[node_number(nodes[i].parent)] += all;
-		if (change->roots[change->root_of[i]].key.end == END_FLAT)
+		root = &change->roots[change->root_of[i]];
+		if (!root->class && root->key.end == END_FLAT)
 			called[i] = 0;
-		else if (called[i])
+		else if (root->class || called[i])
 			called[i] = all;
 	}
 	return 0;
 }
 
-static void count_places(struct store_change *change)
+static void count_places(struct store_change *change, const struct fold_step *step)
 {
 	size_t i;
 
-	for (i = 0; i < change->store->nr_nodes; i++)
+	for (i = 0; i < change->store->nr_nodes; i++) {
+		if (!is_of_step(change, change->root_of[i], step))
+			continue;
 		change->owners[change->roots[change->root_of[i]].owner].nr_nodes++;
+		change->nr_nodes++;
+	}
 }
 
 /* How many places owners have beyond a share. */
@@ -501,7 +490,7 @@ static uint64_t beyond(const struct store_change *change, uint64_t share)
 /* Finds the largest share such that cutting each owner to it removes at least `wanted` places. */
 static uint64_t fair_share(const struct store_change *change, uint64_t wanted)
 {
-	uint64_t low = 0, high = change->store->nr_nodes, middle;
+	uint64_t low = 0, high = change->nr_nodes, middle;
 
 	while (low < high) {
 		middle = high - (high - low) / 2;
@@ -553,7 +542,7 @@ static uint64_t part_of(const struct store_change *change, const struct owner_pl
 {
 	if (share)
 		return owner->nr_nodes > share ? owner->nr_nodes - share : 0;
-	return wanted * owner->nr_nodes / (change->store->nr_nodes + 1) + 1;
+	return wanted * owner->nr_nodes / (change->nr_nodes + 1) + 1;
 }
 
 enum { ALL_PLACES = 0 };
@@ -571,7 +560,7 @@ static int choose_places(struct store_change *change, const struct fold_step *st
 
 	if (!places)
 		return -ENOMEM;
-	count_places(change);
+	count_places(change, step);
 	share = step->spare_small_owners ? fair_share(change, wanted) : 0;
 	*nr_foldable = count_foldable(change, places);
 	for (i = 0; i < OWNERS_MAX; i++) {
@@ -593,7 +582,8 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 
 	if (!ret) {
 		choose_roots(&change, step);
-		ret = step->fold == FOLD_CHAINS ? sum_called(&change) : 0;
+		if (step->fold == FOLD_CHAINS || step->fold == FOLD_WAITS)
+			ret = sum_called(&change);
 	}
 	if (!ret)
 		ret = choose_places(&change, step, wanted, quarters, &nr_foldable);
@@ -613,7 +603,8 @@ static int fold_by(struct store *store, const struct fold_step *step)
 {
 	enum { TRIES = 7 };
 	static const uint64_t quarters[TRIES] = { 1, 2, 4, 8, 16, 64, ALL_PLACES };
-	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t);
+	const uint64_t node_bytes = sizeof(struct store_node) + sizeof(uint32_t) +
+				    (store->waits ? sizeof(*store->waits) : 0);
 	size_t try = step->fold == FOLD_SPLITS ? TRIES - 1 : 0;
 	uint64_t wanted;
 	bool all = false;
@@ -638,12 +629,12 @@ int store_fold(struct store *store, uint64_t bytes,
 		{ false, FOLD_SPLITS }, { true, FOLD_SPLITS },
 	};
 	const size_t nr = sizeof(steps) / sizeof(*steps);
-	struct fold_step step = { .bytes = bytes, .has_ended = has_ended, .ctx = ctx };
+	struct fold_step step = { .has_ended = has_ended, .ctx = ctx };
 	size_t i;
 	int ret = 0;
 
-	if (store_bytes(store) > bytes)
-		store_trim(store);
+	store_trim(store);
+	step.bytes = bytes + store_waits_bytes(store);
 	for (i = 0; !ret && i < 2 * nr; i++) {
 		step.spare_small_owners = i < nr;
 		step.also_running = steps[i % nr].also_running;
@@ -655,16 +646,14 @@ int store_fold(struct store *store, uint64_t bytes,
 
 int store_drop_places(struct store *store, uint64_t bytes)
 {
-	const struct fold_step step = { .spare_small_owners = true,
-					.also_running = true,
-					.fold = FOLD_WAITS };
-	const uint64_t node_bytes =
-		sizeof(struct store_node) + sizeof(struct node_waits) + sizeof(uint32_t);
-	bool all;
+	const struct fold_step step = {
+		.bytes = store_bytes(store) - store_waits_bytes(store) + bytes,
+		.spare_small_owners = true,
+		.also_running = true,
+		.fold = FOLD_WAITS,
+	};
 
-	if (store_bytes(store) <= bytes)
-		return 0;
-	return fold_places(store, &step, (store_bytes(store) - bytes) / node_bytes + 1, 4, &all);
+	return fold_by(store, &step);
 }
 
 /* --- splits ----------------------------------------------------------------------------------- */

@@ -17,12 +17,12 @@ enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
 /*
  * A node's place: the offset in its text, or SITE_IN_KERNEL without a text. Bits 48 to 52: log2 of
  * the bin if the place was reduced to one, else 0. A node of such a place is directly below a root,
- * or a class of waits, and has nothing below it.
+ * and has nothing below it.
  */
 enum { PLACE_SHIFT_BIT = 48, PLACE_SHIFT_BITS = 5 };
 
 struct store_node {
-	uint64_t count;
+	uint64_t count; /* ticks, or nanoseconds of waits */
 	uint64_t place;
 	uint32_t text;
 	uint32_t parent; /* another's node_ref(), or NODE_IS_ROOT and a root's number */
@@ -31,16 +31,17 @@ struct store_node {
 struct store_root {
 	struct table_root_key key; /* half is always 0 */
 	uint32_t owner; /* of the processes with ticks below it; the root's own ticks: OWNER_ROOT */
+	uint32_t class; /* of its waits: enum wait_state; 0: it has ticks */
 	uint64_t ticks;
 };
 
 struct store {
 	uint32_t bin_shift;
-	bool has_waits;
+	bool has_waits; /* beside ticks */
 	struct store_node *nodes;
 	size_t nr_nodes;
 	size_t node_room;
-	struct node_waits *waits; /* by node, in a store of waits */
+	uint64_t *waits; /* by node: the number of waits, if it has any */
 	size_t wait_room;
 	struct hash_index node_index;
 	struct store_root *roots;
@@ -67,18 +68,28 @@ static inline uint64_t place_offset(const struct store *store, const struct stor
 								     offset;
 }
 
+/* Others are outside of all text, or waits without a place. */
+static inline bool has_place(const struct store_node *node)
+{
+	return !(node->parent & NODE_IS_ROOT && node->place & SITE_IN_KERNEL);
+}
+
 /* Makes room for this many more of each. Adding these cannot fail afterwards. -ENOMEM. */
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts);
 
 /*
- * Returns the index of an equal element, and adds the element if there is none. The count of a node
- * is added to that of an equal one.
+ * Returns the index of an equal element, and adds the element if there is none. The ticks and waits
+ * of an element are added to those of an equal one.
  */
-uint32_t store_put_root(struct store *store, const struct table_root_key *key, uint32_t owner);
+uint32_t store_put_root(struct store *store, const struct store_root *root);
 uint32_t store_put_text(struct store *store, const struct store_text *text);
-uint32_t store_put_node(struct store *store, const struct store_node *node);
+uint32_t store_put_node(struct store *store, const struct store_node *node, uint64_t waits);
 
-void store_add_waits(struct store *store, uint32_t node, const struct node_waits *waits);
+/*
+ * The same for a root without its own ticks, as a parent. full: for chains that have lost frames.
+ * Ticks and waits without callers have no such root.
+ */
+uint32_t store_put_parent(struct store *store, struct store_root root, bool full);
 
 void store_free_roots_and_texts(struct store *store);
 
@@ -102,6 +113,7 @@ struct filling {
 	struct profile *profile;
 	struct error *err;
 	uint32_t *roots; /* by node: its root */
+	uint64_t *counts; /* by node: its count in the profile */
 	bool *left_out; /* by root: its ticks are filtered */
 	const struct space_info **infos; /* by text; NULL: it was never announced */
 	uint32_t *like; /* by text: the first text of the same object */
@@ -111,10 +123,6 @@ struct filling {
 	size_t source_room;
 };
 
-/* Finds the data that all nodes need; both for each store. -ENOMEM. */
-int filling_begin(struct filling *filling);
-void filling_end(struct filling *filling);
-
 /* The site of a node with a text. Replaced code has its own place: see jit_text.h. -ENOMEM. */
 int filling_site(struct filling *filling, const struct store_node *node,
 		 struct profile_site *result);
@@ -123,29 +131,13 @@ int filling_site(struct filling *filling, const struct store_node *node,
 int filling_name_split(const struct filling *filling, uint64_t split, int64_t *pid, char **process,
 		       char **cgroup);
 
-/* A tree of a profile in the making. Equal roots and nodes are folded at the end. */
-struct filling_tree {
-	struct filling *filling;
-	struct profile_callers *result;
-	struct hash_index sites; /* of the profile */
-	size_t root_room;
-};
-
-/* Makes room for so many nodes. Call filling_tree_end() in any case. -ENOMEM. */
-int filling_tree_begin(struct filling_tree *tree, size_t nr_nodes);
-void filling_tree_end(struct filling_tree *tree);
-
-/* Add a root with the target of the key, and a node. *result: as a parent. -ENOMEM. */
-int filling_add_root(struct filling_tree *tree, const struct table_root_key *key, uint64_t split,
-		     enum walk_end end, int32_t *result);
-int filling_add_node(struct filling_tree *tree, const struct store_node *node, int32_t parent,
-		     int32_t *result);
-
-/* Adds to the figures of a node, or of a root. */
-void filling_add_ticks(struct filling_tree *tree, int32_t at, uint64_t ticks, uint64_t waits);
-
-/* In store_bins.c and store_callers.c. -ENOMEM. */
+/*
+ * In store_bins.c, store_callers.c and store_waits.c. A tree has ticks or waits. Equal roots and
+ * nodes in it are not folded yet, and the class of a root is an enum wait_state. -ENOMEM.
+ */
 int filling_bins(struct filling *filling, struct tally *tallies);
-int filling_callers(struct filling *filling, struct profile_callers *result);
+int filling_tree(struct filling *filling, bool of_waits, struct profile_callers *result);
+int filling_waits(struct filling *filling, const struct waits_accounts *accounts,
+		  struct profile_waits *result);
 
 #endif

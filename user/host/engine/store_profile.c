@@ -132,8 +132,6 @@ int filling_site(struct filling *filling, const struct store_node *node,
 	return object_of_text(filling, node->text, &result->object);
 }
 
-/* --- trees ------------------------------------------------------------------------------------ */
-
 int filling_name_split(const struct filling *filling, uint64_t split, int64_t *pid, char **process,
 		       char **cgroup)
 {
@@ -143,132 +141,38 @@ int filling_name_split(const struct filling *filling, uint64_t split, int64_t *p
 	return split ? split_names_of(names->splits, names->split, split, pid, process, cgroup) : 0;
 }
 
-int filling_tree_begin(struct filling_tree *tree, size_t nr_nodes)
-{
-	struct profile_callers *result = tree->result;
-	const size_t nr_sites = tree->filling->store->nr_nodes;
-
-	result->sites = malloc((nr_sites + 1) * sizeof(*result->sites));
-	result->nodes = malloc((nr_nodes + 1) * sizeof(*result->nodes));
-	if (!result->sites || !result->nodes || hash_index_reserve(&tree->sites, nr_sites) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-void filling_tree_end(struct filling_tree *tree)
-{
-	free(tree->sites.slots);
-}
-
-int filling_add_root(struct filling_tree *tree, const struct table_root_key *key, uint64_t split,
-		     enum walk_end end, int32_t *result)
-{
-	struct profile_callers *to = tree->result;
-	struct profile_root *root;
-
-	if (GROW(to->roots, tree->root_room, to->nr_roots + 1))
-		return -ENOMEM;
-	root = &to->roots[to->nr_roots++];
-	*root = (struct profile_root){ .target = key->target, .end = end };
-	*result = -(int32_t)to->nr_roots;
-	return filling_name_split(tree->filling, split, &root->pid, &root->process, &root->cgroup);
-}
-
-/* The index of a site, which is added if it is new. */
-static uint32_t find_site(struct filling_tree *tree, const struct profile_site *site)
-{
-	struct profile_callers *result = tree->result;
-	const struct profile_site *sites = result->sites;
-	uint32_t *slot =
-		HASH_SLOT(&tree->sites, hash_mix((uint64_t)site->object << 48, site->offset), i,
-			  sites[i].offset == site->offset && sites[i].object == site->object);
-
-	if (!*slot) {
-		result->sites[result->nr_sites] = *site;
-		*slot = (uint32_t)++result->nr_sites;
-	}
-	return *slot - 1;
-}
-
-int filling_add_node(struct filling_tree *tree, const struct store_node *node, int32_t parent,
-		     int32_t *result)
-{
-	struct profile_node made = { .parent = parent, .site = PROFILE_SITE_KERNEL };
-	struct profile_site site;
-
-	if (!(node->place & SITE_IN_KERNEL)) {
-		if (filling_site(tree->filling, node, &site))
-			return -ENOMEM;
-		made.site = find_site(tree, &site);
-	}
-	*result = (int32_t)tree->result->nr_nodes;
-	tree->result->nodes[tree->result->nr_nodes++] = made;
-	return 0;
-}
-
-void filling_add_ticks(struct filling_tree *tree, int32_t at, uint64_t ticks, uint64_t waits)
-{
-	struct profile_callers *to = tree->result;
-
-	*(at < 0 ? &to->roots[-1 - at].ticks : &to->nodes[at].ticks) += ticks;
-	*(at < 0 ? &to->roots[-1 - at].waits : &to->nodes[at].waits) += waits;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Finds objects that another store of the same session has named in the profile already. */
-static int find_objects(struct filling *filling)
-{
-	const struct profile *profile = filling->profile;
-	const struct seen_names *names = filling->names;
-	const size_t nr = names->spaces->nr;
-	cleanup_free uint32_t *by_source = malloc((nr + 1) * sizeof(*by_source));
-	size_t i;
-
-	if (!by_source)
-		return -ENOMEM;
-	memset(by_source, 0xff, nr * sizeof(*by_source));
-	for (i = 0; i < profile->nr_objects; i++) {
-		if (names->sources[i] < nr)
-			by_source[names->sources[i]] = (uint32_t)i;
-		if (profile->objects[i].kind == PROFILE_KERNEL)
-			filling->kernel[kernel_modules_named(
-				filling->modules, profile->objects[i].path)] = (uint32_t)i;
-	}
-	for (i = 0; i < filling->store->nr_texts; i++)
-		if (filling->infos[i])
-			filling->objects[filling->like[i]] =
-				by_source[filling->infos[filling->like[i]] - names->spaces->list];
-	filling->object_room = filling->source_room = profile->nr_objects;
-	return 0;
-}
-
-int filling_begin(struct filling *filling)
+static int filling_begin(struct filling *filling)
 {
 	const struct store *store = filling->store;
 	const size_t parts = filling->modules->nr + 1;
 	size_t i;
 
 	filling->roots = store_roots_of_nodes(store);
+	filling->counts = malloc((store->nr_nodes + 1) * sizeof(*filling->counts));
 	filling->left_out = calloc(store->nr_roots + 1, sizeof(*filling->left_out));
 	filling->infos = calloc(store->nr_texts + 1, sizeof(*filling->infos));
 	filling->like = calloc(store->nr_texts + 1, sizeof(*filling->like));
 	filling->objects = malloc((store->nr_texts + 1) * sizeof(*filling->objects));
 	filling->kernel = malloc(parts * sizeof(*filling->kernel));
-	if (!filling->roots || !filling->left_out || !filling->infos || !filling->like ||
-	    !filling->objects || !filling->kernel)
+	if (!filling->roots || !filling->counts || !filling->left_out || !filling->infos ||
+	    !filling->like || !filling->objects || !filling->kernel)
 		return -ENOMEM;
 	memset(filling->objects, 0xff, store->nr_texts * sizeof(*filling->objects));
 	memset(filling->kernel, 0xff, parts * sizeof(*filling->kernel));
 	for (i = 0; i < store->nr_roots; i++)
 		filling->left_out[i] =
 			split_is_left_out(filling->names->splits, store->roots[i].key.split);
-	return find_likes(filling) ?: find_objects(filling);
+	for (i = 0; i < store->nr_nodes; i++)
+		filling->counts[i] = store->nodes[i].count;
+	return find_likes(filling);
 }
 
-void filling_end(struct filling *filling)
+static void filling_end(struct filling *filling)
 {
 	free(filling->roots);
+	free(filling->counts);
 	free(filling->left_out);
 	free(filling->infos);
 	free(filling->like);
@@ -290,7 +194,17 @@ int store_fill(const struct store *store, const struct store_fill_request *reque
 		ret = filling_bins(&filling, request->tallies);
 	if (!ret && request->callers) {
 		profile->callers = calloc(1, sizeof(*profile->callers));
-		ret = profile->callers ? filling_callers(&filling, profile->callers) : -ENOMEM;
+		ret = profile->callers ? filling_tree(&filling, false, profile->callers) : -ENOMEM;
+		/*
+		 * Splits may look equal, for instance if a pid was used twice, and so may nodes of
+		 * two texts of one object.
+		 */
+		ret = ret ?: profile_callers_fold(profile->callers);
+	}
+	if (!ret && request->waits) {
+		profile->waits = calloc(1, sizeof(*profile->waits));
+		ret = profile->waits ? filling_waits(&filling, request->waits, profile->waits) :
+				       -ENOMEM;
 	}
 	filling_end(&filling);
 	return ret ? error_no_memory(err, "profile") : 0;

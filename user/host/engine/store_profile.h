@@ -26,14 +26,8 @@ struct store_fill_request {
 	struct tally *tallies; /* by target */
 	const struct kernel_modules *modules; /* may be empty */
 	bool callers; /* fill in the profile's callers, too */
+	const struct waits_accounts *waits; /* fill in its waits with these accounts; NULL: none */
 };
-
-/*
- * Fills in the profile's histograms and objects. Adds to the tallies how many ticks are binned and
- * outside, and how many of these are coarse, widest, unknown or left out. -ENOMEM.
- */
-int store_fill(const struct store *store, const struct store_fill_request *request,
-	       struct profile *profile, struct error *err);
 
 /* The time of a target, or one of its splits, outside of waits. */
 struct waits_account {
@@ -53,11 +47,10 @@ struct waits_accounts {
 };
 
 /*
- * Fills in the profile's waits from a store of waits, after its ticks. profile->objects and
- * names->sources grow by those that only waits have. -ENOMEM.
+ * Fills in the profile's histograms and objects. Adds to the tallies how many ticks are binned and
+ * outside, and how many of these are coarse, widest, unknown or left out. -ENOMEM.
  */
-int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
-		     struct seen_names *names, const struct kernel_modules *modules,
-		     struct profile *profile, struct error *err);
+int store_fill(const struct store *store, const struct store_fill_request *request,
+	       struct profile *profile, struct error *err);
 
 #endif

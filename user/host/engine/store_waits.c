@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From a store of waits to the waits of a profile. */
+/* From the store to the waits of a profile: names of classes, and accounts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,7 @@
 #include "host/engine/wait_classes.h"
 #include "profile/waits.h"
 
-/*
- * In the store, the first node of a chain below a root is its class. In the profile the class and
- * the end are the root's, and nodes with runnable time are also in a tree below a root of the class
- * runnable. All lists are made in the order of arrival, and folded at the end.
- */
 enum { STATES = 1 << WAIT_STATE_BITS };
-
-enum kind { KIND_BLOCKED, KIND_RUNNABLE, KINDS };
 
 /*
  * If a wakeup preempts another thread, the scheduler switches with the time of the wakeup. The woken
@@ -30,38 +23,12 @@ struct excess {
 };
 
 struct wait_build {
-	struct filling_tree tree;
-	struct profile_waits *result;
+	struct filling *filling;
 	const struct waits_accounts *accounts;
+	struct profile_waits *result;
 	struct excess *excess; /* by account */
-	struct excess **excess_of; /* by root of the store; NULL: it has no account */
 	uint32_t classes[STATES]; /* by state: number + 1 */
-	uint8_t *needed; /* by node of the store: the kinds of time in it or below it, as bits */
-	int32_t *nodes[KINDS]; /* likewise: a parent in the profile */
-	size_t class_room;
 };
-
-/* --- names ------------------------------------------------------------------------------------ */
-
-/* -ENOMEM. */
-static int class_of(struct wait_build *build, uint32_t state, uint32_t *result)
-{
-	struct profile_waits *waits = build->result;
-	char name[WAIT_CLASS_BYTES];
-
-	if (!build->classes[state]) {
-		if (GROW(waits->classes, build->class_room, waits->nr_classes + 1))
-			return -ENOMEM;
-		wait_class_name(state & ~(uint32_t)WAIT_IO, name);
-		waits->classes[waits->nr_classes] =
-			(struct profile_wait_class){ strdup(name), state & WAIT_IO };
-		if (!waits->classes[waits->nr_classes].name)
-			return -ENOMEM;
-		build->classes[state] = (uint32_t)++waits->nr_classes;
-	}
-	*result = build->classes[state] - 1;
-	return 0;
-}
 
 /* --- runtime by the scheduler's clock --------------------------------------------------------- */
 
@@ -70,43 +37,16 @@ static int order_of(const struct spent_key *key, const struct table_root_key *ro
 	return compare_u64(key->target, root->target) ?: compare_u64(key->split, root->split);
 }
 
-static struct excess *excess_of_root(const struct wait_build *build,
-				     const struct table_root_key *root)
+/* NULL: the node has no runnable time, or no account. */
+static struct excess *excess_of(const struct wait_build *build, size_t node)
 {
+	const struct filling *filling = build->filling;
+	const struct store_root *root = &filling->store->roots[filling->roots[node]];
 	const struct waits_account *list = build->accounts->list;
-	const size_t nr = build->accounts->nr;
-	const size_t at = BISECT(i, nr, order_of(&list[i].key, root) < 0);
+	const size_t nr = root->class == WAIT_RUNNABLE ? build->accounts->nr : 0;
+	const size_t at = BISECT(i, nr, order_of(&list[i].key, &root->key) < 0);
 
-	return at < nr && !order_of(&list[at].key, root) ? &build->excess[at] : NULL;
-}
-
-/* -ENOMEM. */
-static int find_excess(struct wait_build *build)
-{
-	const struct filling *filling = build->tree.filling;
-	const struct store *store = filling->store;
-	const struct waits_account *list = build->accounts->list;
-	size_t i;
-
-	build->excess = calloc(build->accounts->nr + 1, sizeof(*build->excess));
-	build->excess_of = calloc(store->nr_roots + 1, sizeof(struct excess *));
-	if (!build->excess || !build->excess_of)
-		return -ENOMEM;
-	for (i = 0; i < store->nr_roots; i++)
-		build->excess_of[i] = excess_of_root(build, &store->roots[i].key);
-	for (i = 0; i < store->nr_nodes; i++)
-		if (build->excess_of[filling->roots[i]])
-			build->excess_of[filling->roots[i]]->runnable_ns +=
-				store->waits[i].runnable_ns;
-	for (i = 0; i < build->accounts->nr; i++) {
-		struct excess *excess = &build->excess[i];
-
-		if (list[i].cpu_ns > list[i].on_cpu_ns)
-			excess->ns = list[i].cpu_ns - list[i].on_cpu_ns;
-		if (excess->ns > excess->runnable_ns)
-			excess->ns = excess->runnable_ns;
-	}
-	return 0;
+	return at < nr && !order_of(&list[at].key, &root->key) ? &build->excess[at] : NULL;
 }
 
 static uint64_t part_of_excess(const struct excess *excess)
@@ -114,132 +54,97 @@ static uint64_t part_of_excess(const struct excess *excess)
 	return (uint64_t)((unsigned __int128)excess->ns * excess->seen_ns / excess->runnable_ns);
 }
 
-/* The runnable time of a node without its part of the excess. Call it once for each node. */
-static uint64_t runnable_of(const struct wait_build *build, size_t i)
+/* Subtracts each node's part of it. */
+static void subtract_excess(struct wait_build *build)
 {
-	const uint64_t ns = build->tree.filling->store->waits[i].runnable_ns;
-	struct excess *excess = build->excess_of[build->tree.filling->roots[i]];
-	uint64_t before;
+	const struct waits_account *list = build->accounts->list;
+	uint64_t *counts = build->filling->counts, before;
+	struct excess *excess;
+	size_t i;
 
-	if (!excess || !excess->ns)
-		return ns;
-	before = part_of_excess(excess);
-	excess->seen_ns += ns;
-	return ns - (part_of_excess(excess) - before);
+	for (i = 0; i < build->filling->store->nr_nodes; i++)
+		if ((excess = excess_of(build, i)))
+			excess->runnable_ns += counts[i];
+	for (i = 0; i < build->accounts->nr; i++) {
+		excess = &build->excess[i];
+		if (list[i].cpu_ns > list[i].on_cpu_ns)
+			excess->ns = list[i].cpu_ns - list[i].on_cpu_ns;
+		if (excess->ns > excess->runnable_ns)
+			excess->ns = excess->runnable_ns;
+	}
+	for (i = 0; i < build->filling->store->nr_nodes; i++) {
+		excess = excess_of(build, i);
+		if (!excess || !excess->ns)
+			continue;
+		before = part_of_excess(excess);
+		excess->seen_ns += counts[i];
+		counts[i] -= part_of_excess(excess) - before;
+	}
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-/* Adds a root of a state. -ENOMEM. */
-static int add_root(struct wait_build *build, const struct table_root_key *key, uint32_t state,
-		    uint32_t end, int32_t *result)
+static void add_unplaced_root(struct wait_build *build, uint32_t target, uint32_t state,
+			      uint64_t ns, uint64_t waits)
 {
-	if (filling_add_root(&build->tree, key, key->split, end, result))
+	struct profile_callers *tree = &build->result->tree;
+
+	tree->roots[tree->nr_roots++] = (struct profile_root){
+		.target = target,
+		.pid = -1,
+		.class = state,
+		.end = build->filling->profile->callers ? END_FULL : END_FLAT,
+		.ticks = ns,
+		.waits = waits,
+	};
+}
+
+/* Waits that are in no node. -ENOMEM. */
+static int add_unplaced(struct wait_build *build)
+{
+	const struct waits_accounts *accounts = build->accounts;
+	struct profile_callers *tree = &build->result->tree;
+	struct profile_root *roots = reallocarray(
+		tree->roots, tree->nr_roots + 2 * accounts->nr_unplaced + 1, sizeof(*roots));
+	uint32_t i;
+
+	if (!roots)
 		return -ENOMEM;
-	return class_of(build, state, &build->result->tree.roots[-1 - *result].class);
-}
+	tree->roots = roots;
+	for (i = 0; i < accounts->nr_unplaced; i++) {
+		const struct node_waits *of = &accounts->unplaced[i];
 
-/*
- * Finds the parent of a node's children in the profile. Chains with a gap hang from a root of
- * END_FULL. -ENOMEM.
- */
-static int place_node(struct wait_build *build, size_t i, enum kind kind)
-{
-	const struct filling *filling = build->tree.filling;
-	const struct store_node *node = &filling->store->nodes[i];
-	const struct table_root_key *key = &filling->store->roots[filling->roots[i]].key;
-	int32_t *result = &build->nodes[kind][i];
-
-	if (node->parent & NODE_IS_ROOT)
-		return add_root(
-			build, key,
-			kind == KIND_RUNNABLE ? WAIT_RUNNABLE : wait_site_state(node->place),
-			key->end == END_FULL ? END_FULL : wait_site_end(node->place), result);
-	*result = build->nodes[kind][node->parent - 1];
-	/* For cgroups that were left out later no place is shown. */
-	return filling->left_out[filling->roots[i]] ?
-		       0 :
-		       filling_add_node(&build->tree, node, *result, result);
-}
-
-/* The kinds of time in an element. A preempted thread did not wait. */
-static uint8_t kinds_of(const struct node_waits *of, bool preempted)
-{
-	const bool blocked = !preempted && (of->ns || of->count);
-	const bool runnable = of->runnable_ns || (preempted && of->count);
-
-	return (uint8_t)(blocked << KIND_BLOCKED | runnable << KIND_RUNNABLE);
-}
-
-/* Parents come before their children. */
-static void find_needed(struct wait_build *build)
-{
-	const struct store *store = build->tree.filling->store;
-	uint8_t *needed = build->needed;
-	uint32_t parent;
-	size_t i;
-
-	for (i = 0; i < store->nr_nodes; i++) {
-		parent = store->nodes[i].parent;
-		needed[i] = parent & NODE_IS_ROOT ?
-				    (wait_site_state(store->nodes[i].place) == WAIT_RUNNABLE)
-					    << KINDS :
-				    needed[parent - 1] & 1 << KINDS;
-		needed[i] |= kinds_of(&store->waits[i], needed[i]);
-	}
-	for (i = store->nr_nodes; i-- > 0;)
-		if (!(store->nodes[i].parent & NODE_IS_ROOT))
-			needed[store->nodes[i].parent - 1] |= needed[i];
-}
-
-/* After a wait, the thread was also runnable. */
-static int add_tree(struct wait_build *build)
-{
-	const struct store *store = build->tree.filling->store;
-	size_t i;
-
-	find_needed(build);
-	for (i = 0; i < store->nr_nodes; i++) {
-		const struct node_waits *of = &store->waits[i];
-		const uint8_t own = kinds_of(of, build->needed[i] & 1 << KINDS);
-		enum kind kind;
-
-		for (kind = 0; kind < KINDS; kind++) {
-			if (!(build->needed[i] & 1 << kind))
-				continue;
-			if (place_node(build, i, kind))
-				return -ENOMEM;
-			if (own & 1 << kind)
-				filling_add_ticks(&build->tree, build->nodes[kind][i],
-						  kind == KIND_BLOCKED ? of->ns :
-									 runnable_of(build, i),
-						  of->count);
-		}
+		if (of->ns || of->count)
+			add_unplaced_root(build, i, WAIT_OTHER, of->ns, of->count);
+		if (of->runnable_ns)
+			add_unplaced_root(build, i, WAIT_RUNNABLE, of->runnable_ns, of->count);
 	}
 	return 0;
 }
 
-/* Waits that are in no node. */
-static int add_unplaced(struct wait_build *build)
+/* Makes classes of the states of roots. -ENOMEM. */
+static int name_classes(struct wait_build *build)
 {
-	const struct waits_accounts *accounts = build->accounts;
-	const uint32_t end = build->tree.filling->profile->callers ? END_FULL : END_FLAT;
-	struct table_root_key key = { 0 };
-	int32_t root;
+	struct profile_waits *waits = build->result;
+	struct profile_root *root = waits->tree.roots, *end = root + waits->tree.nr_roots;
+	struct profile_wait_class *class;
+	char name[WAIT_CLASS_BYTES];
+	size_t room = 0;
 
-	for (; key.target < accounts->nr_unplaced; key.target++) {
-		const struct node_waits *of = &accounts->unplaced[key.target];
+	for (; root < end; root++) {
+		uint32_t *number = &build->classes[root->class];
 
-		if (of->ns || of->count) {
-			if (add_root(build, &key, WAIT_OTHER, end, &root))
+		if (!*number) {
+			if (GROW(waits->classes, room, waits->nr_classes + 1))
 				return -ENOMEM;
-			filling_add_ticks(&build->tree, root, of->ns, of->count);
-		}
-		if (of->runnable_ns) {
-			if (add_root(build, &key, WAIT_RUNNABLE, end, &root))
+			wait_class_name(root->class & ~(uint32_t)WAIT_IO, name);
+			class = &waits->classes[waits->nr_classes];
+			*class = (struct profile_wait_class){ strdup(name), root->class & WAIT_IO };
+			if (!class->name)
 				return -ENOMEM;
-			filling_add_ticks(&build->tree, root, of->runnable_ns, of->count);
+			*number = (uint32_t)++waits->nr_classes;
 		}
+		root->class = *number - 1;
 	}
 	return 0;
 }
@@ -258,7 +163,7 @@ static int add_spent(const struct wait_build *build, const struct waits_account 
 					     .stolen_ns = on_cpu_ns - cpu_ns,
 					     .unaccounted_ns = from->unaccounted_ns,
 					     .wall_ns = on_cpu_ns + from->unaccounted_ns };
-	return filling_name_split(build->tree.filling, from->key.split, &to->pid, &to->process,
+	return filling_name_split(build->filling, from->key.split, &to->pid, &to->process,
 				  &to->cgroup);
 }
 
@@ -300,7 +205,7 @@ static void add_sum(struct profile_wait_account *account, uint64_t ns, uint64_t 
 static int add_accounts(struct wait_build *build)
 {
 	const struct waits_accounts *accounts = build->accounts;
-	const size_t nr_targets = build->tree.filling->profile->nr_targets;
+	const size_t nr_targets = build->filling->profile->nr_targets;
 	struct profile_waits *waits = build->result;
 	const struct profile_callers *tree = &waits->tree;
 	cleanup_free uint32_t *roots = profile_callers_roots(tree);
@@ -334,48 +239,32 @@ static int add_accounts(struct wait_build *build)
 
 static int build_waits(struct wait_build *build)
 {
-	const size_t room = build->tree.filling->store->nr_nodes + 1;
-	int ret = filling_tree_begin(&build->tree, KINDS * room);
+	int ret;
 
-	build->needed = calloc(room, sizeof(*build->needed));
-	build->nodes[KIND_BLOCKED] = calloc(room, sizeof(int32_t));
-	build->nodes[KIND_RUNNABLE] = calloc(room, sizeof(int32_t));
-	if (!build->needed || !build->nodes[KIND_BLOCKED] || !build->nodes[KIND_RUNNABLE])
-		ret = -ENOMEM;
-	ret = ret ?: find_excess(build);
-	ret = ret ?: add_tree(build);
+	build->excess = calloc(build->accounts->nr + 1, sizeof(*build->excess));
+	if (!build->excess)
+		return -ENOMEM;
+	subtract_excess(build);
+	ret = filling_tree(build->filling, true, &build->result->tree);
 	ret = ret ?: add_unplaced(build);
+	ret = ret ?: name_classes(build);
 	ret = ret ?: add_accounts(build);
-	free(build->excess);
-	free(build->excess_of);
-	free(build->needed);
-	free(build->nodes[KIND_BLOCKED]);
-	free(build->nodes[KIND_RUNNABLE]);
-	filling_tree_end(&build->tree);
 	return ret ?: profile_waits_fold(build->result);
 }
 
-int store_fill_waits(const struct store *store, const struct waits_accounts *accounts,
-		     struct seen_names *names, const struct kernel_modules *modules,
-		     struct profile *profile, struct error *err)
+int filling_waits(struct filling *filling, const struct waits_accounts *accounts,
+		  struct profile_waits *result)
 {
-	struct filling filling = { .store = store,
-				   .names = names,
-				   .modules = modules,
-				   .profile = profile,
-				   .err = err };
 	struct wait_build *build = calloc(1, sizeof(*build));
-	int ret = build ? filling_begin(&filling) : -ENOMEM;
+	int ret = -ENOMEM;
 
-	profile->waits = calloc(1, sizeof(*profile->waits));
-	if (!ret && profile->waits) {
-		build->tree = (struct filling_tree){ .filling = &filling,
-						     .result = &profile->waits->tree };
-		build->result = profile->waits;
+	if (build) {
+		build->filling = filling;
 		build->accounts = accounts;
+		build->result = result;
 		ret = build_waits(build);
+		free(build->excess);
 	}
-	filling_end(&filling);
 	free(build);
-	return ret || !profile->waits ? error_no_memory(err, "profile") : 0;
+	return ret;
 }
