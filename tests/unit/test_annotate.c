@@ -541,10 +541,10 @@ Test(annotate, inlined_rows)
 
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
 	for (i = 0; i < rows.nr; i++) {
-		total += rows.rows[i].ticks;
+		total += rows.rows[i].own.ticks;
 		if (rows.rows[i].name && !strcmp(rows.rows[i].name, "mix")) {
 			cr_expect_eq(mixed, 0, "one row of all copies");
-			mixed = rows.rows[i].ticks;
+			mixed = rows.rows[i].own.ticks;
 			cr_expect_eq(rows.rows[i].inlined, mixed);
 		} else {
 			cr_expect_eq(rows.rows[i].inlined, 0);

@@ -268,7 +268,7 @@ Test(diff, text_is_found_again)
 	cr_expect_eq(diff.nr, 5);
 	for (i = 0; i < diff.nr; i++) {
 		cr_expect_eq(diff.rows[i].change, 0, "%s", diff.rows[i].name);
-		cr_expect_gt(diff.rows[i].old.ticks, 0);
+		cr_expect_gt(diff.rows[i].old.sum.ticks, 0);
 		cr_expect_not(diff.rows[i].significant);
 	}
 	diff_free(&diff);
@@ -327,7 +327,7 @@ static size_t rows_named(const char *build_id, size_t *both)
 		if (!diff.rows[i].name || strncmp(diff.rows[i].name, "count", 5) != 0)
 			continue;
 		nr++;
-		*both += diff.rows[i].old.ticks && diff.rows[i].new.ticks &&
+		*both += diff.rows[i].old.sum.ticks && diff.rows[i].new.sum.ticks &&
 			 !strcmp(diff.rows[i].name, "count");
 	}
 	diff_free(&diff);
@@ -379,8 +379,8 @@ static size_t paired(const struct names *names, const struct diff_options *optio
 		rename_object(new, 2, names->other);
 	cr_assert_eq(diff_build(old, new, options, &diff, &err), 0, "%s", err.text);
 	for (i = 0; i < diff.nr; i++)
-		nr += !strcmp(diff.rows[i].object, names->new) && diff.rows[i].old.ticks &&
-		      diff.rows[i].new.ticks;
+		nr += !strcmp(diff.rows[i].object, names->new) && diff.rows[i].old.sum.ticks &&
+		      diff.rows[i].new.sum.ticks;
 	snprintf(note, 128, "%s", diff.nr_notes ? diff.notes[0] : "");
 	diff_free(&diff);
 	profile_free(old);

@@ -154,8 +154,8 @@ Test(diff_callers, longer_chains)
 
 	compare(before, after, &inclusive, sides, &diff);
 	cr_expect_str_eq(diff.rows[0].name, "find");
-	cr_expect_eq(diff.rows[0].old.ticks, 400);
-	cr_expect_eq(diff.rows[0].new.ticks, 900);
+	cr_expect_eq(diff.rows[0].old.sum.ticks, 400);
+	cr_expect_eq(diff.rows[0].new.sum.ticks, 900);
 	cr_expect_float_eq(diff.rows[0].old.percent, 100. * 400 / 1552, 1e-9);
 	cr_expect(diff.rows[0].significant && diff.rows[0].probability < 1e-9);
 	cr_expect_str_eq(diff.rows[1].name, "lookup", "which only passes it on");
@@ -184,11 +184,11 @@ Test(diff_callers, one_caller_calls_more)
 	compare(before, after, &calls, sides, &diff);
 	cr_expect_str_eq(diff.rows[0].name, "lookup");
 	cr_expect_str_eq(diff.rows[0].caller, "render");
-	cr_expect_eq(diff.rows[0].old.ticks, 260);
-	cr_expect_eq(diff.rows[0].new.ticks, 780);
+	cr_expect_eq(diff.rows[0].old.sum.ticks, 260);
+	cr_expect_eq(diff.rows[0].new.sum.ticks, 780);
 	cr_expect_lt(diff.rows[0].probability, 1e-9);
 	cr_expect_lt(row_of(&diff, "parse", "lookup")->change, 0);
-	cr_expect_eq(row_of(&diff, "parse", "lookup")->new.ticks, 262);
+	cr_expect_eq(row_of(&diff, "parse", "lookup")->new.sum.ticks, 262);
 	end(sides, &diff);
 	compare(before, after, &inclusive, sides, &diff);
 	cr_expect_str_eq(diff.rows[0].name, "render", "parse() did not");
@@ -229,13 +229,13 @@ Test(diff_callers, each_tick_once)
 	struct diff diff;
 
 	compare(old, new, &inclusive, sides, &diff);
-	cr_expect_eq(row_of(&diff, NULL, "f")->old.ticks, 40);
-	cr_expect_eq(row_of(&diff, NULL, "f")->new.ticks, 40);
+	cr_expect_eq(row_of(&diff, NULL, "f")->old.sum.ticks, 40);
+	cr_expect_eq(row_of(&diff, NULL, "f")->new.sum.ticks, 40);
 	cr_expect_eq(diff.significant, 0);
 	end(sides, &diff);
 	compare(old, new, &calls, sides, &diff);
-	cr_expect_eq(row_of(&diff, "f", "f")->old.ticks, 40);
-	cr_expect_eq(row_of(&diff, "f", "f")->new.ticks, 40);
+	cr_expect_eq(row_of(&diff, "f", "f")->old.sum.ticks, 40);
+	cr_expect_eq(row_of(&diff, "f", "f")->new.sum.ticks, 40);
 	end(sides, &diff);
 }
 
@@ -268,8 +268,8 @@ Test(diff_callers, text_without_a_name)
 		if (diff.rows[i].name)
 			continue;
 		nameless++;
-		cr_expect_eq(diff.rows[i].old.ticks, 50);
-		cr_expect_eq(diff.rows[i].new.ticks, 50);
+		cr_expect_eq(diff.rows[i].old.sum.ticks, 50);
+		cr_expect_eq(diff.rows[i].new.sum.ticks, 50);
 	}
 	cr_expect_eq(nameless, 1);
 	end(sides, &diff);

@@ -68,7 +68,7 @@ static void check_functions(const struct diff *diff)
 	cr_expect_eq(with_line(diff), 0);
 	for (i = 0; i < diff->nr; i++) {
 		cr_expect_eq(diff->rows[i].change, 0, "%s", diff->rows[i].name);
-		cr_expect_gt(diff->rows[i].old.ticks, 0);
+		cr_expect_gt(diff->rows[i].old.sum.ticks, 0);
 	}
 	cr_expect_eq(diff_above(diff, 0, &spared), 0);
 	cr_expect(has_note(diff, "program: compared by function, because only one of the "

@@ -33,7 +33,7 @@ static void check_rows(struct report_options options, size_t nr, const struct wa
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
 	cr_assert_eq(rows.nr, nr, "%zu rows", rows.nr);
 	for (i = 0; i < nr; i++) {
-		cr_assert_eq(rows.rows[i].ticks, want[i].ticks, "row %zu", i);
+		cr_assert_eq(rows.rows[i].own.ticks, want[i].ticks, "row %zu", i);
 		cr_assert_eq(rows.rows[i].object, want[i].object, "row %zu", i);
 		cr_assert_eq(rows.rows[i].offset, want[i].offset, "row %zu", i);
 		cr_assert_eq(!rows.rows[i].name, !want[i].name, "row %zu", i);
@@ -108,10 +108,10 @@ Test(report, cpus)
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
 	cr_assert_eq(rows.nr, 2);
 	cr_expect_eq(rows.rows[0].pid, 3);
-	cr_expect_eq(rows.rows[0].ticks, 1000);
+	cr_expect_eq(rows.rows[0].own.ticks, 1000);
 	cr_expect_eq(rows.rows[1].pid, 0);
-	cr_expect_float_eq(rows.rows[0].ns + rows.rows[1].ns, rows_ns(profile, &options), 1);
-	cr_expect_float_eq(rows.rows[0].ns * 60, rows.rows[1].ns * 1000, 1000);
+	cr_expect_float_eq(rows.rows[0].own.ns + rows.rows[1].own.ns, rows_ns(profile, &options), 1);
+	cr_expect_float_eq(rows.rows[0].own.ns * 60, rows.rows[1].own.ns * 1000, 1000);
 	rows_free(&rows);
 }
 
@@ -560,7 +560,7 @@ Test(report, many_bins)
 
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0);
 	cr_assert_eq(rows.nr, 1);
-	cr_assert_eq(rows.rows[0].ticks, profile->ticks.binned);
+	cr_assert_eq(rows.rows[0].own.ticks, profile->ticks.binned);
 	rows_free(&rows);
 }
 

@@ -699,10 +699,10 @@ static void check_functions(const struct profile *profile, const struct naive *n
 	cr_assert_leq(rows.nr, FUNCTIONS);
 	for (i = 0; i < rows.nr; i++) {
 		f = number_of(rows.rows[i].name);
-		cr_expect_eq(rows.rows[i].ticks, naive->ticks[f]);
-		cr_expect_eq(rows.rows[i].inclusive_ticks, naive->inclusive[f], "f%zu", f);
-		cr_expect_float_eq(rows.rows[i].inclusive_ns, naive->ns[f], 1);
-		cr_expect_geq(rows.rows[i].inclusive_ticks, rows.rows[i].ticks);
+		cr_expect_eq(rows.rows[i].own.ticks, naive->ticks[f]);
+		cr_expect_eq(rows.rows[i].inclusive.ticks, naive->inclusive[f], "f%zu", f);
+		cr_expect_float_eq(rows.rows[i].inclusive.ns, naive->ns[f], 1);
+		cr_expect_geq(rows.rows[i].inclusive.ticks, rows.rows[i].own.ticks);
 	}
 	rows_free(&rows);
 }
@@ -715,11 +715,11 @@ static void check_neighbours(const struct report_rows *rows, const struct naive 
 
 	cr_assert_gt(rows->nr_neighbours, rows->nr_callers);
 	for (i = 0; i < rows->nr_callers; i++)
-		callers[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive_ticks;
+		callers[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive.ticks;
 	cr_expect_eq(number_of(rows->neighbours[i].name), f);
-	cr_expect_eq(rows->neighbours[i].inclusive_ticks, naive->inclusive[f]);
+	cr_expect_eq(rows->neighbours[i].inclusive.ticks, naive->inclusive[f]);
 	for (i++; i < rows->nr_neighbours; i++)
-		callees[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive_ticks;
+		callees[number_of(rows->neighbours[i].name)] += rows->neighbours[i].inclusive.ticks;
 	cr_expect_arr_eq(callers, naive->callers[f], sizeof(callers));
 	cr_expect_arr_eq(callees, naive->callees[f], sizeof(callees));
 }
@@ -739,12 +739,12 @@ static void check_limit(const struct profile *profile, size_t limit)
 	cr_assert_eq(rows_build(profile, &options, &few, &err), 0, "%s", err.text);
 	cr_expect_leq(few.nr, limit);
 	for (i = 0; i < few.nr; i++) {
-		least = fmin(least, few.rows[i].inclusive_ns);
+		least = fmin(least, few.rows[i].inclusive.ns);
 		if (few.rows[i].depth)
 			cr_expect_eq(few.rows[few.rows[i].parent].depth + 1, few.rows[i].depth);
 	}
 	for (i = 0; i < all.nr; i++)
-		above += all.rows[i].inclusive_ns > least * (1 + 1e-9);
+		above += all.rows[i].inclusive.ns > least * (1 + 1e-9);
 	cr_expect_leq(above, few.nr);
 	rows_free(&all);
 	rows_free(&few);
@@ -764,20 +764,20 @@ static void check_tree(const struct profile *profile, const struct naive *naive,
 	if (!naive->inclusive[f])
 		return;
 	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
-	cr_expect_eq(rows.rows[0].inclusive_ticks, naive->inclusive[f]);
+	cr_expect_eq(rows.rows[0].inclusive.ticks, naive->inclusive[f]);
 	cr_expect_eq(rows.rows[0].depth, 0);
 	for (i = 1; i < rows.nr; i++) {
 		cr_expect_gt(rows.rows[i].depth, 0, "one function");
 		if (rows.rows[i].depth != 1)
 			continue;
-		sum += rows.rows[i].inclusive_ticks;
+		sum += rows.rows[i].inclusive.ticks;
 		if (tree == TREE_CALLERS && rows.rows[i].name[0] == '[')
-			below[FUNCTIONS] += rows.rows[i].inclusive_ticks;
+			below[FUNCTIONS] += rows.rows[i].inclusive.ticks;
 		else
-			below[number_of(rows.rows[i].name)] += rows.rows[i].inclusive_ticks;
+			below[number_of(rows.rows[i].name)] += rows.rows[i].inclusive.ticks;
 	}
 	if (tree == TREE_CALLERS) {
-		cr_expect_eq(rows.rows[0].ticks, naive->ticks[f], "with the kernel's for it");
+		cr_expect_eq(rows.rows[0].own.ticks, naive->ticks[f], "with the kernel's for it");
 		check_neighbours(&rows, naive, f);
 	}
 	if (tree == TREE_CALLERS)
@@ -824,7 +824,7 @@ static void expect_rows(const struct profile *profile, enum report_tree tree, co
 	for (i = 0; i < rows.nr; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %s x %u: %lu\n",
 				       rows.rows[i].depth, rows.rows[i].name,
-				       rows.rows[i].recursion, rows.rows[i].inclusive_ticks);
+				       rows.rows[i].recursion, rows.rows[i].inclusive.ticks);
 	cr_expect_str_eq(text, wanted);
 	rows_free(&rows);
 }

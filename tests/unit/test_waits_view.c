@@ -51,7 +51,6 @@ static struct class_sums sum_rows(const struct waits_view *view)
 	struct class_sums sums = { 0 };
 	const struct profile_row *row;
 	struct profile_rows rows;
-	double ns, variance;
 
 	cr_assert_eq(profile_rows_begin(&rows, &view->profile, &choice), 0);
 	profile_rows_start(&rows, PROFILE_ROWS_OF_CHAINS);
@@ -62,8 +61,7 @@ static struct class_sums sum_rows(const struct waits_view *view)
 		}
 		cr_assert_neq(row->node, PROFILE_NO_NODE);
 		cr_assert_lt(row->offset, CLASSES_MAX);
-		profile_rows_weigh(&rows, row, &ns, &variance);
-		cr_expect_eq((uint64_t)ns, row->ticks);
+		cr_expect_eq((uint64_t)profile_rows_weigh(&rows, row).ns, row->ticks);
 		sums.ns[row->offset] += row->ticks;
 		sums.waits[row->offset] += view->callers.nodes[row->node].waits;
 		cr_expect_str_eq(profile_rows_function(&rows, row)->name, view->names[row->offset]);

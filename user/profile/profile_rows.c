@@ -321,18 +321,18 @@ const struct profile_function *profile_rows_function(struct profile_rows *rows,
 	return rows->function;
 }
 
-void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
-			double *variance)
+struct tick_sum profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row)
 {
 	const struct profile_histogram *histogram = row->histogram;
+	double ns;
 
 	if (rows->weighed != histogram) {
 		rows->weighed = histogram;
 		rows->weight = profile_weight(rows->weights, histogram);
 		rows->variance = profile_tick_variance(rows->profile, histogram->target);
 	}
-	*ns = (double)row->ticks * rows->weight;
-	*variance = *ns * rows->weight * rows->variance;
+	ns = (double)row->ticks * rows->weight;
+	return (struct tick_sum){ row->ticks, ns, ns * rows->weight * rows->variance };
 }
 
 /* --- callers ---------------------------------------------------------------------------------- */

@@ -119,9 +119,21 @@ struct profile_text profile_rows_extent(const struct profile_rows *rows);
 const struct profile_function *profile_rows_function(struct profile_rows *rows,
 						     const struct profile_row *row);
 
-/* The CPU time of a row's ticks, and its variance: the sum of the squares of each tick's time. */
-void profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row, double *ns,
-			double *variance);
+struct tick_sum {
+	uint64_t ticks;
+	double ns; /* CPU time of the ticks */
+	double squares; /* sum of the squares of each tick's ns: the variance of ns */
+};
+
+static inline void tick_sum_add(struct tick_sum *sum, const struct tick_sum *part)
+{
+	sum->ticks += part->ticks;
+	sum->ns += part->ns;
+	sum->squares += part->squares;
+}
+
+/* A row's ticks and their CPU time. */
+struct tick_sum profile_rows_weigh(struct profile_rows *rows, const struct profile_row *row);
 
 /* The next whole nanoseconds for a row's ticks: see profile_weights_next_ns(). */
 static inline uint64_t profile_rows_next_ns(struct profile_rows *rows,

@@ -232,7 +232,7 @@ static bool overlaps(const struct annotation *annotation, const struct report_ro
 static int keep_bins(struct annotating *work, bool by_extent)
 {
 	struct annotation *annotation = work->annotation;
-	struct report_row sum = { .ns = 0 };
+	struct report_row sum = { .own.ns = 0 };
 	uint64_t elsewhere = 0;
 	size_t i, kept = 0;
 
@@ -242,13 +242,13 @@ static int keep_bins(struct annotating *work, bool by_extent)
 		if (by_extent ? bin->object == annotation->object &&
 					bin->offset - annotation->offset < annotation->size :
 				bin->function == work->place.function) {
-			annotation->ticks += bin->ticks;
-			sum.ns += bin->ns;
+			annotation->ticks += bin->own.ticks;
+			sum.own.ns += bin->own.ns;
 			if (bin->size > annotation->bytes_per_bin)
 				annotation->bytes_per_bin = bin->size;
 			work->bins.rows[kept++] = *bin;
 		} else if (overlaps(annotation, bin)) {
-			elsewhere += bin->ticks;
+			elsewhere += bin->own.ticks;
 		}
 	}
 	work->bins.nr = kept;

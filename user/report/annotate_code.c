@@ -743,7 +743,7 @@ static void count_bins(struct annotating *work)
 	for (i = 0; i < work->bins.nr; i++) {
 		bin = &work->bins.rows[i];
 		rows_of_bin(work->annotation, bin, &first, &end);
-		rows[first].ticks += bin->ticks;
+		rows[first].ticks += bin->own.ticks;
 		while (--end > first)
 			rows[end].first = end - 1;
 	}
@@ -780,7 +780,7 @@ static int rows_from_bins(struct annotating *work)
 			      &(struct annotation_row){ .offset = bin->offset,
 							.address = row_address(work->profile, bin),
 							.size = bin->size,
-							.ticks = bin->ticks,
+							.ticks = bin->own.ticks,
 							.jump = ANNOTATION_NONE });
 	}
 	return ret;

@@ -95,7 +95,7 @@ static int find_place(const struct hunt *hunt, enum name_fit fit)
 		if (!is_searched(hunt, bin) || fit_of_place(bin->source, hunt->name) != fit)
 			continue;
 		at = annotated_function(work, bin);
-		sums[at] += bin->ticks;
+		sums[at] += bin->own.ticks;
 		if (sums[at] <= most)
 			continue;
 		most = sums[at];
@@ -191,7 +191,7 @@ static uint64_t *count_functions(const struct annotating *work)
 	for (i = 0; ticks && i < work->bins.nr; i++) {
 		function = work->bins.rows[i].function;
 		if (function)
-			ticks[function - profile->functions] += work->bins.rows[i].ticks;
+			ticks[function - profile->functions] += work->bins.rows[i].own.ticks;
 	}
 	return ticks;
 }
@@ -359,7 +359,7 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 		if (!row->file || row->line != line || !ends_with_path(row->file, file))
 			continue;
 		sum = &ticks[annotated_function(work, row)];
-		*sum += row->ticks;
+		*sum += row->own.ticks;
 		if (*sum > most) {
 			most = *sum;
 			work->place =

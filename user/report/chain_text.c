@@ -102,8 +102,8 @@ static void put_row(const struct report *report, const struct report_row *row, F
 	const char *color = report->options->color ? heat_color(percent) : "";
 	size_t used = 29;
 
-	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive_ns));
-	put_amount(report, row->inclusive_ticks, out);
+	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive.ns));
+	put_amount(report, row->inclusive.ticks, out);
 	fprintf(out, " %s%6.2f%%%s  ", color, percent, *color ? COLOR_END : "");
 	used += put_branches(report->rows, row, columns_left(report->options->width, used), out);
 	put_name(report, row, row->depth ? &report->rows->rows[row->parent] : NULL,
@@ -117,8 +117,8 @@ static void put_row(const struct report *report, const struct report_row *row, F
 static void put_neighbour(const struct report *report, const struct report_row *row,
 			  const char *label, FILE *out)
 {
-	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive_ns));
-	put_amount(report, row->inclusive_ticks, out);
+	fprintf(out, "%8.2f%% ", share_of(report->whole_ns, row->inclusive.ns));
+	put_amount(report, row->inclusive.ticks, out);
 	fprintf(out, "  %-11s", label);
 	put_name(report, row, &report->rows->neighbours[report->rows->nr_callers],
 		 columns_left(report->options->width, 32), out);
@@ -136,15 +136,13 @@ static void put_neighbours(const struct report *report, const struct report_row 
 	char name[32];
 	size_t i;
 
-	for (i = 0; i < nr && i < most && rows[i].inclusive_ns >= least; i++, label = "")
+	for (i = 0; i < nr && i < most && rows[i].inclusive.ns >= least; i++, label = "")
 		put_neighbour(report, &rows[i], label, out);
 	snprintf(name, sizeof(name), "%zu more", nr - i);
 	rest.name = name;
-	for (; i < nr; i++) {
-		rest.inclusive_ticks += rows[i].inclusive_ticks;
-		rest.inclusive_ns += rows[i].inclusive_ns;
-	}
-	if (rest.inclusive_ticks)
+	for (; i < nr; i++)
+		tick_sum_add(&rest.inclusive, &rows[i].inclusive);
+	if (rest.inclusive.ticks)
 		put_neighbour(report, &rest, label, out);
 }
 

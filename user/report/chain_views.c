@@ -41,7 +41,7 @@ static double whole_ns(const struct chain_view *view, const struct context_tree 
 		return rows_ns(view->profile, view->options);
 	for (i = 1; i < tree->contexts.nr; i++)
 		if (!tree->contexts.all[i].parent)
-			whole += tree->sums[i].inclusive_ns;
+			whole += tree->sums[i].inclusive.ns;
 	return whole;
 }
 
@@ -71,7 +71,7 @@ struct chain_fold {
 	struct context_tree *folded;
 	uint32_t *images; /* by context: its counterpart in the folded tree, */
 	uint32_t *times; /* and the depth of recursion there, if it was folded */
-	struct context_sum *hidden; /* by context: inclusive ticks in text without rows */
+	struct tick_sum *hidden; /* by context: inclusive ticks in text without rows */
 	bool *counts; /* by context: recursion up to there belongs to a row */
 };
 
@@ -139,33 +139,35 @@ static int enter(struct chain_fold *fold, uint32_t context)
 static void count(struct chain_fold *fold, uint32_t context)
 {
 	const struct context_sum *from = &fold->view->source->sums[context];
-	struct context_sum sum = { .ticks = from->ticks, .ns = from->ns, .squares = from->squares };
 	struct context_sum *to = &fold->folded->sums[fold->images[context]];
 
-	if (fold->hidden[context].inclusive_ticks) {
-		sum.inclusive_ticks = fold->hidden[context].inclusive_ticks;
-		sum.inclusive_ns = fold->hidden[context].inclusive_ns;
-	}
-	context_sum_add(to, &sum);
+	tick_sum_add(&to->own, &from->own);
+	if (fold->hidden[context].ticks)
+		tick_sum_add(&to->inclusive, &fold->hidden[context]);
 	if (fold->counts[context] && fold->times[context] > 1 &&
 	    fold->times[context] > to->recursion)
 		to->recursion = fold->times[context];
+}
+
+static void subtract(struct tick_sum *from, const struct tick_sum *part)
+{
+	from->ticks -= part->ticks;
+	from->ns -= part->ns;
+	from->squares -= part->squares;
 }
 
 /* Finds inclusive ticks that neither the context itself nor those below it have. */
 static void find_hidden(struct chain_fold *fold)
 {
 	const struct context_tree *source = fold->view->source;
-	struct context_sum *at, *above;
+	struct tick_sum below;
 	size_t i;
 
 	for (i = source->contexts.nr; i-- > 1;) {
-		at = &fold->hidden[i];
-		above = &fold->hidden[source->contexts.all[i].parent];
-		at->inclusive_ticks += source->sums[i].inclusive_ticks - source->sums[i].ticks;
-		at->inclusive_ns += source->sums[i].inclusive_ns - source->sums[i].ns;
-		above->inclusive_ticks -= source->sums[i].inclusive_ticks;
-		above->inclusive_ns -= source->sums[i].inclusive_ns;
+		below = source->sums[i].inclusive;
+		subtract(&fold->hidden[source->contexts.all[i].parent], &below);
+		subtract(&below, &source->sums[i].own);
+		tick_sum_add(&fold->hidden[i], &below);
 	}
 }
 
@@ -191,7 +193,7 @@ static int chain_fold(const struct chain_view *view, struct context_tree *folded
 	const size_t nr = view->source->contexts.nr;
 	cleanup_free uint32_t *images = calloc(nr + 1, sizeof(*images));
 	cleanup_free uint32_t *times = calloc(nr + 1, sizeof(*times));
-	cleanup_free struct context_sum *hidden = calloc(nr + 1, sizeof(*hidden));
+	cleanup_free struct tick_sum *hidden = calloc(nr + 1, sizeof(*hidden));
 	cleanup_free bool *counts = calloc(nr + 1, sizeof(*counts));
 	struct chain_fold fold = { view, folded, images, times, hidden, counts };
 	uint32_t i;
@@ -222,6 +224,12 @@ struct caller_entry {
 };
 
 DEFINE_COMPARE_2(compare_entries, struct caller_entry, row, context)
+
+static void context_sum_add(struct context_sum *sum, const struct context_sum *part)
+{
+	tick_sum_add(&sum->own, &part->own);
+	tick_sum_add(&sum->inclusive, &part->inclusive);
+}
 
 /* Adds the entries of a level to their rows. Returns how many entries are left after combining. */
 static size_t add_level(struct chain_view *view, struct caller_entry *entries, size_t nr)
@@ -259,7 +267,7 @@ static int next_level(struct chain_view *view, struct caller_entry *entries, siz
 	for (i = 0; i < *nr; i++) {
 		entry = entries[i];
 		entry.context = contexts[entry.context].parent;
-		if (!entry.context || view->made.sums[entry.row].inclusive_ns < view->least)
+		if (!entry.context || view->made.sums[entry.row].inclusive.ns < view->least)
 			continue;
 		entry.row =
 			context_tree_child(&view->made, entry.row, contexts[entry.context].frame);
@@ -275,22 +283,20 @@ static int next_level(struct chain_view *view, struct caller_entry *entries, siz
 }
 
 /* Sums, for each context, the own ticks of wanted functions in it and below. */
-static void sum_own(const struct chain_view *view, struct context_sum *own)
+static void sum_own(const struct chain_view *view, struct tick_sum *own)
 {
 	const struct context_tree *source = view->source;
 	size_t i;
 
 	for (i = source->contexts.nr; i-- > 1;) {
-		if (is_own(view, i)) {
-			own[i].ticks += source->sums[i].ticks;
-			own[i].ns += source->sums[i].ns;
-		}
-		context_sum_add(&own[source->contexts.all[i].parent], &own[i]);
+		if (is_own(view, i))
+			tick_sum_add(&own[i], &source->sums[i].own);
+		tick_sum_add(&own[source->contexts.all[i].parent], &own[i]);
 	}
 }
 
 /* Makes an entry of each outermost call of a wanted function. within[i]: i is one, or below one. */
-static int begin_callers(struct chain_view *view, const struct context_sum *own, uint8_t *within,
+static int begin_callers(struct chain_view *view, const struct tick_sum *own, uint8_t *within,
 			 struct caller_entry *entries, size_t *nr)
 {
 	const struct context_tree *source = view->source;
@@ -304,9 +310,8 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 		within[i] = below || wanted;
 		if (!wanted || below)
 			continue;
-		entry = (struct caller_entry){ .context = (uint32_t)i, .sum = own[i] };
-		entry.sum.inclusive_ticks = source->sums[i].inclusive_ticks;
-		entry.sum.inclusive_ns = source->sums[i].inclusive_ns;
+		entry = (struct caller_entry){ .context = (uint32_t)i,
+					       .sum = { own[i], source->sums[i].inclusive } };
 		entry.row = context_tree_child(&view->made, 0, context->frame);
 		if (!entry.row)
 			return -ENOMEM;
@@ -320,7 +325,7 @@ static int begin_callers(struct chain_view *view, const struct context_sum *own,
 static int make_callers(struct chain_view *view)
 {
 	const size_t room = view->source->contexts.nr + 1;
-	cleanup_free struct context_sum *own = calloc(room, sizeof(*own));
+	cleanup_free struct tick_sum *own = calloc(room, sizeof(*own));
 	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
 	cleanup_free struct caller_entry *entries = calloc(room, sizeof(*entries));
 	size_t nr = 0;
@@ -348,20 +353,17 @@ static int add_self(struct chain_view *view)
 {
 	const uint32_t frame = (uint32_t)view->frames->nr + FRAME_SELF;
 	const size_t nr = view->made.contexts.nr;
-	struct context_sum self;
+	struct tick_sum self;
 	uint32_t i, made;
 
 	for (i = 1; i < nr; i++) {
-		self = view->made.sums[i];
+		self = view->made.sums[i].own;
 		if (view->made.contexts.all[i].parent || !self.ticks)
 			continue;
 		made = context_tree_child(&view->made, i, frame);
 		if (!made)
 			return -ENOMEM;
-		self.recursion = 0;
-		self.inclusive_ticks = self.ticks;
-		self.inclusive_ns = self.ns;
-		view->made.sums[made] = self;
+		view->made.sums[made] = (struct context_sum){ .own = self, .inclusive = self };
 	}
 	return 0;
 }
@@ -371,7 +373,6 @@ static int make_callees(struct chain_view *view)
 {
 	const struct context_tree *source = view->source;
 	cleanup_free uint32_t *copies = calloc(source->contexts.nr + 1, sizeof(*copies));
-	struct context_sum sum;
 	uint32_t i;
 
 	if (!copies)
@@ -386,9 +387,7 @@ static int make_callees(struct chain_view *view)
 					       context->frame);
 		if (!copies[i])
 			return -ENOMEM;
-		sum = (struct context_sum){ .ticks = source->sums[i].ticks,
-					    .ns = source->sums[i].ns };
-		context_sum_add(&view->made.sums[copies[i]], &sum);
+		tick_sum_add(&view->made.sums[copies[i]].own, &source->sums[i].own);
 		note_recursion(&view->made, copies[i], source->sums[i].recursion);
 	}
 	context_tree_include(&view->made);
@@ -417,12 +416,8 @@ static struct report_row chain_row(const struct report_rows *frames, uint32_t fr
 		row = frames->rows[frame];
 	else
 		row.name = frame_name(frame - (uint32_t)frames->nr);
-	row.ticks = sum->ticks;
-	row.ns = sum->ns;
-	row.inclusive_ticks = sum->inclusive_ticks;
-	row.inclusive_ns = sum->inclusive_ns;
-	row.squares = sum->squares;
-	row.inclusive_squares = sum->inclusive_squares;
+	row.own = sum->own;
+	row.inclusive = sum->inclusive;
 	row.recursion = sum->recursion;
 	row.inlined = 0;
 	return row;
@@ -430,18 +425,12 @@ static struct report_row chain_row(const struct report_rows *frames, uint32_t fr
 
 /* By frame: the wanted functions' sums by caller, and by callee. */
 struct frame_sums {
-	struct context_sum *callers, *callees;
+	struct tick_sum *callers, *callees;
 };
 
-static void add_inclusive(struct context_sum *sum, uint64_t ticks, double ns)
-{
-	sum->inclusive_ticks += ticks;
-	sum->inclusive_ns += ns;
-}
-
 /* below: by context, its ticks and those below, down to the next wanted function. */
-static void sum_neighbours(const struct chain_view *view, struct context_sum *below,
-			   uint8_t *within, struct frame_sums *sums)
+static void sum_neighbours(const struct chain_view *view, struct tick_sum *below, uint8_t *within,
+			   struct frame_sums *sums)
 {
 	const struct chain_context *contexts = view->source->contexts.all;
 	const struct context_sum *sum = view->source->sums;
@@ -449,9 +438,9 @@ static void sum_neighbours(const struct chain_view *view, struct context_sum *be
 	size_t i;
 
 	for (i = nr; i-- > 1;) {
-		add_inclusive(&below[i], sum[i].ticks, sum[i].ns);
+		tick_sum_add(&below[i], &sum[i].own);
 		if (!context_is_wanted(view, i))
-			context_sum_add(&below[contexts[i].parent], &below[i]);
+			tick_sum_add(&below[contexts[i].parent], &below[i]);
 	}
 	for (i = 1; i < nr; i++) {
 		const uint32_t parent = contexts[i].parent;
@@ -459,20 +448,19 @@ static void sum_neighbours(const struct chain_view *view, struct context_sum *be
 
 		within[i] = within[parent] || wanted;
 		if (wanted && !within[parent])
-			add_inclusive(&sums->callers[parent ? contexts[parent].frame :
-							      first + FRAME_FIRST],
-				      sum[i].inclusive_ticks, sum[i].inclusive_ns);
+			tick_sum_add(&sums->callers[parent ? contexts[parent].frame :
+							     first + FRAME_FIRST],
+				     &sum[i].inclusive);
 		if (wanted)
-			add_inclusive(&sums->callees[first + FRAME_SELF], sum[i].ticks, sum[i].ns);
+			tick_sum_add(&sums->callees[first + FRAME_SELF], &sum[i].own);
 		else if (context_is_wanted(view, parent))
-			add_inclusive(&sums->callees[contexts[i].frame], below[i].inclusive_ticks,
-				      below[i].inclusive_ns);
+			tick_sum_add(&sums->callees[contexts[i].frame], &below[i]);
 	}
 }
 
 /* Appends a row for each frame with ticks, hottest first. */
-static int put_neighbours(const struct report_rows *frames, const struct context_sum *sums,
-			  size_t nr, struct report_rows *made)
+static int put_neighbours(const struct report_rows *frames, const struct tick_sum *sums, size_t nr,
+			  struct report_rows *made)
 {
 	struct report_rows part = { 0 };
 	struct report_row row;
@@ -480,8 +468,8 @@ static int put_neighbours(const struct report_rows *frames, const struct context
 	uint32_t i;
 
 	for (i = 0; !ret && i < nr; i++) {
-		row = chain_row(frames, i, &sums[i]);
-		ret = row.inclusive_ticks ? rows_add(&part, &row) : 0;
+		row = chain_row(frames, i, &(struct context_sum){ .inclusive = sums[i] });
+		ret = row.inclusive.ticks ? rows_add(&part, &row) : 0;
 	}
 	rows_sort(&part, true, 0);
 	for (i = 0; !ret && i < part.nr; i++)
@@ -502,7 +490,7 @@ static int put_chosen(const struct chain_view *view, struct report_rows *made)
 
 		if (tree->contexts.all[i].parent)
 			continue;
-		add_inclusive(&sum, row.inclusive_ticks, row.inclusive_ns);
+		tick_sum_add(&sum.inclusive, &row.inclusive);
 		row = chain_row(view->frames, tree->contexts.all[i].frame, &sum);
 		nr++;
 	}
@@ -519,10 +507,10 @@ static int chain_neighbours(const struct chain_view *view, struct report_rows *r
 {
 	const size_t room = view->source->contexts.nr + 1;
 	const size_t nr = view->frames->nr + FRAME_CUT + WALK_END_COUNT + 1;
-	cleanup_free struct context_sum *below = calloc(room, sizeof(*below));
+	cleanup_free struct tick_sum *below = calloc(room, sizeof(*below));
 	cleanup_free uint8_t *within = calloc(room, sizeof(*within));
-	cleanup_free struct context_sum *callers = calloc(nr, sizeof(*callers));
-	cleanup_free struct context_sum *callees = calloc(nr, sizeof(*callees));
+	cleanup_free struct tick_sum *callers = calloc(nr, sizeof(*callers));
+	cleanup_free struct tick_sum *callees = calloc(nr, sizeof(*callees));
 	struct frame_sums sums = { callers, callees };
 	struct report_rows made = { 0 };
 	int ret;
@@ -541,16 +529,6 @@ static int chain_neighbours(const struct chain_view *view, struct report_rows *r
 	return ret;
 }
 
-static struct context_sum sum_of_row(const struct report_row *row)
-{
-	return (struct context_sum){ .ticks = row->ticks,
-				     .ns = row->ns,
-				     .squares = row->squares,
-				     .inclusive_ticks = row->inclusive_ticks,
-				     .inclusive_ns = row->inclusive_ns,
-				     .inclusive_squares = row->inclusive_squares };
-}
-
 /* Puts each function on top with its own sums; ids gets the context of each call below it. */
 static int find_calls(struct chain_view *view, uint32_t *ids)
 {
@@ -562,7 +540,8 @@ static int find_calls(struct chain_view *view, uint32_t *ids)
 		at = context_tree_child(&view->made, 0, i);
 		if (!at)
 			return -ENOMEM;
-		view->made.sums[at] = sum_of_row(&view->frames->rows[i]);
+		view->made.sums[at].own = view->frames->rows[i].own;
+		view->made.sums[at].inclusive = view->frames->rows[i].inclusive;
 	}
 	for (i = 0; i < contexts->nr; i++) {
 		ids[i] = NO_ROW;
@@ -628,8 +607,8 @@ static int sort_contexts(struct tree_writer *writer)
 	for (i = 1; i < nr; i++)
 		writer->sorted[i - 1] = (struct shown_context){ tree->contexts.all[i].parent,
 								(uint32_t)i,
-								tree->sums[i].inclusive_ns,
-								tree->sums[i].inclusive_ticks };
+								tree->sums[i].inclusive.ns,
+								tree->sums[i].inclusive.ticks };
 	if (nr > 1)
 		SORT(writer->sorted, nr - 1, compare_shown_contexts);
 	for (i = 0; i <= nr; i++) {
@@ -674,8 +653,8 @@ static int choose_shown(struct tree_writer *writer)
 		const struct context_sum *sum = &tree->sums[i];
 
 		writer->depths[i] = writer->depths[parent] + 1;
-		writer->shown[i] = (!parent || writer->shown[parent]) && sum->inclusive_ticks &&
-				   sum->inclusive_ns >= writer->view->least &&
+		writer->shown[i] = (!parent || writer->shown[parent]) && sum->inclusive.ticks &&
+				   sum->inclusive.ns >= writer->view->least &&
 				   writer->depths[i] <= depth;
 		if (writer->shown[i])
 			nr++;

@@ -76,20 +76,14 @@ static void count_row(struct chains_build *build, const struct profile_row *row,
 {
 	struct profile_rows *from = &build->rows->from;
 	struct context_sum *sum = &build->tree.sums[context];
-	double ns, squares;
+	const struct tick_sum part = profile_rows_weigh(from, row);
 
-	profile_rows_weigh(from, row, &ns, &squares);
 	if (build->options->waits && row->node != PROFILE_NO_NODE)
 		sum->waits += from->profile->callers->nodes[row->node].waits;
-	if (object_chosen(from->profile, build->options, object_of(build, row))) {
-		sum->ticks += row->ticks;
-		sum->ns += ns;
-		sum->squares += squares;
-	} else {
-		sum->inclusive_ticks += row->ticks;
-		sum->inclusive_ns += ns;
-		sum->inclusive_squares += squares;
-	}
+	if (object_chosen(from->profile, build->options, object_of(build, row)))
+		tick_sum_add(&sum->own, &part);
+	else
+		tick_sum_add(&sum->inclusive, &part);
 }
 
 static int count_chains(struct chains_build *build)
@@ -139,11 +133,8 @@ static int include_rows(const struct context_tree *tree, struct report_rows *row
 	}
 	if (context_tree_sum(tree, ids, rows->nr, sums))
 		return -ENOMEM;
-	for (i = 0; i < rows->nr; i++) {
-		rows->rows[i].inclusive_ticks = sums[i].inclusive_ticks;
-		rows->rows[i].inclusive_ns = sums[i].inclusive_ns;
-		rows->rows[i].inclusive_squares = sums[i].inclusive_squares;
-	}
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i].inclusive = sums[i].inclusive;
 	return 0;
 }
 
@@ -153,7 +144,7 @@ static void drop_unused(struct report_rows *rows)
 	size_t i, kept = 0;
 
 	for (i = 0; i < rows->nr; i++)
-		if (rows->rows[i].ticks || rows->rows[i].inclusive_ticks)
+		if (rows->rows[i].own.ticks || rows->rows[i].inclusive.ticks)
 			rows->rows[kept++] = rows->rows[i];
 	rows->nr = kept;
 }

@@ -30,32 +30,15 @@ void context_tree_free(struct context_tree *tree)
 	free(tree->sums);
 }
 
-void context_sum_add(struct context_sum *sum, const struct context_sum *part)
-{
-	sum->ticks += part->ticks;
-	sum->ns += part->ns;
-	sum->inclusive_ticks += part->inclusive_ticks;
-	sum->inclusive_ns += part->inclusive_ns;
-	sum->squares += part->squares;
-	sum->inclusive_squares += part->inclusive_squares;
-}
-
 void context_tree_include(struct context_tree *tree)
 {
-	struct context_sum *sum;
+	struct context_sum *sums = tree->sums;
 	size_t i;
 
-	for (i = 0; i < tree->contexts.nr; i++) {
-		tree->sums[i].inclusive_ticks += tree->sums[i].ticks;
-		tree->sums[i].inclusive_ns += tree->sums[i].ns;
-		tree->sums[i].inclusive_squares += tree->sums[i].squares;
-	}
-	for (i = tree->contexts.nr; i-- > 1;) {
-		sum = &tree->sums[tree->contexts.all[i].parent];
-		sum->inclusive_ticks += tree->sums[i].inclusive_ticks;
-		sum->inclusive_ns += tree->sums[i].inclusive_ns;
-		sum->inclusive_squares += tree->sums[i].inclusive_squares;
-	}
+	for (i = 0; i < tree->contexts.nr; i++)
+		tick_sum_add(&sums[i].inclusive, &sums[i].own);
+	for (i = tree->contexts.nr; i-- > 1;)
+		tick_sum_add(&sums[tree->contexts.all[i].parent].inclusive, &sums[i].inclusive);
 }
 
 /* A walk over the tree that counts how often each id is on the current path. */
@@ -69,14 +52,10 @@ struct inclusion {
 
 static void enter(struct inclusion *walk, uint32_t context)
 {
-	const struct context_sum *sum = &walk->tree->sums[context];
 	const uint32_t id = walk->ids[context];
 
-	if (id == NO_ROW || walk->on[id]++)
-		return;
-	walk->sums[id].inclusive_ticks += sum->inclusive_ticks;
-	walk->sums[id].inclusive_ns += sum->inclusive_ns;
-	walk->sums[id].inclusive_squares += sum->inclusive_squares;
+	if (id != NO_ROW && !walk->on[id]++)
+		tick_sum_add(&walk->sums[id].inclusive, &walk->tree->sums[context].inclusive);
 }
 
 static void leave(struct inclusion *walk, uint32_t context)

@@ -8,11 +8,7 @@
 
 /* A context's own ticks, and its inclusive ticks: with all contexts below it. */
 struct context_sum {
-	uint64_t ticks;
-	uint64_t inclusive_ticks;
-	double ns;
-	double inclusive_ns;
-	double squares, inclusive_squares; /* the variances of these times */
+	struct tick_sum own, inclusive;
 	uint32_t recursion; /* depth of folded recursion; 0: none */
 	uint64_t waits; /* its own number of waits, in the tree of all chains */
 };
@@ -40,8 +36,6 @@ int context_tree_grow(struct context_tree *tree);
 /* Returns the context of a frame below another one; 0: out of memory. */
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t frame);
 void context_tree_free(struct context_tree *tree);
-
-void context_sum_add(struct context_sum *sum, const struct context_sum *part);
 
 /* Adds each context's ticks, and the inclusive sums below it, to its inclusive sum. */
 void context_tree_include(struct context_tree *tree);

@@ -18,21 +18,19 @@
  * Ticks of one weight vary by their number. Ticks of several weights vary like a smaller number of
  * ticks with this common weight.
  */
-static double unit_of(double ns, double squares)
+static double unit_of(const struct tick_sum *sum)
 {
-	return ns > 0 ? squares / ns : 0;
+	return sum->ns > 0 ? sum->squares / sum->ns : 0;
 }
 
 static double mean_unit(const struct report_rows *rows)
 {
-	double ns = 0, squares = 0;
+	struct tick_sum sum = { 0 };
 	size_t i;
 
-	for (i = 0; i < rows->nr; i++) {
-		ns += rows->rows[i].ns;
-		squares += rows->rows[i].squares;
-	}
-	return unit_of(ns, squares);
+	for (i = 0; i < rows->nr; i++)
+		tick_sum_add(&sum, &rows->rows[i].own);
+	return unit_of(&sum);
 }
 
 static int load(struct diff_profile *side, enum report_by by, struct error *err)
@@ -139,11 +137,9 @@ static void add_rows(struct diff *diff, const struct diff_profile *side, bool is
 		made = make_row(side, of, diff->options->by);
 		if (diff->options->calls)
 			set_caller(side, row, &made);
-		figures->ticks = inclusive ? row->inclusive_ticks : row->ticks;
-		figures->ns = inclusive ? row->inclusive_ns : row->ns;
-		figures->squares = inclusive ? row->inclusive_squares : row->squares;
+		figures->sum = inclusive ? row->inclusive : row->own;
 		figures->waits = row->waits;
-		figures->percent = share_of(side->ns, figures->ns);
+		figures->percent = share_of(side->ns, figures->sum.ns);
 		made.own_change = row_percent(side->ns, of) * (is_new ? 1 : -1);
 		diff->rows[diff->nr++] = made;
 	}
@@ -177,10 +173,8 @@ struct diff_row diff_row_of_text(const struct diff_profile *side, const struct r
 
 static void add_side(struct diff_side *sum, const struct diff_side *side)
 {
-	sum->ticks += side->ticks;
+	tick_sum_add(&sum->sum, &side->sum);
 	sum->percent += side->percent;
-	sum->ns += side->ns;
-	sum->squares += side->squares;
 	sum->waits += side->waits;
 }
 
@@ -232,11 +226,11 @@ static int diff_fill_rows(struct diff *diff)
 static double row_unit(const struct diff_profile *side, const struct diff_side *row,
 		       const struct diff_profile *other, const struct diff_side *there)
 {
-	double unit = unit_of(row->ns, row->squares), coarse;
+	double unit = unit_of(&row->sum), coarse;
 
 	if (unit > 0)
 		return unit;
-	coarse = other->unit > 0 ? unit_of(there->ns, there->squares) / other->unit : 1;
+	coarse = other->unit > 0 ? unit_of(&there->sum) / other->unit : 1;
 	return side->unit * fmax(1, coarse);
 }
 
@@ -250,9 +244,9 @@ static struct noise_counts diff_count_row(const struct diff_text *text, const st
 	double old = row_unit(&text->old, &row->old, &text->new, &row->new);
 	double new = row_unit(&text->new, &row->new, &text->old, &row->old);
 
-	return (struct noise_counts){ .old = count(row->old.ns, old),
+	return (struct noise_counts){ .old = count(row->old.sum.ns, old),
 				      .old_total = count(text->old.ns, old),
-				      .new = count(row->new.ns, new),
+				      .new = count(row->new.sum.ns, new),
 				      .new_total = count(text->new.ns, new) };
 }
 
@@ -331,7 +325,7 @@ static const struct diff_row *main_row(const struct diff *diff)
 	if (diff->options->inclusive || diff->options->by != REPORT_FUNCTIONS)
 		return NULL;
 	for (i = 0; i < diff->nr; i++) {
-		part = (diff->rows[i].new.ns - diff->rows[i].old.ns) / change;
+		part = (diff->rows[i].new.sum.ns - diff->rows[i].old.sum.ns) / change;
 		if (part > most && diff->rows[i].name) {
 			most = part;
 			found = &diff->rows[i];
@@ -352,7 +346,7 @@ static int note_total(struct diff *diff)
 	row = main_row(diff);
 	if (row)
 		snprintf(of_row, sizeof(of_row), ", most of it in %.150s (%.3f s, then %.3f s)",
-			 row->name, row->old.ns / 1e9, row->new.ns / 1e9);
+			 row->name, row->old.sum.ns / 1e9, row->new.sum.ns / 1e9);
 	return notes_add(
 		&diff->notes, &diff->nr_notes,
 		"the new one took %.1f %% %s CPU time%s: shares are relative to each one's own "
@@ -363,7 +357,8 @@ static int note_total(struct diff *diff)
 static int compare_time(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
-	const double x = fabs(a->new.ns - a->old.ns), y = fabs(b->new.ns - b->old.ns);
+	const double x = fabs(a->new.sum.ns - a->old.sum.ns),
+		     y = fabs(b->new.sum.ns - b->old.sum.ns);
 
 	return x != y ? (x < y) - (x > y) : diff_compare_place(left, right);
 }
@@ -376,7 +371,7 @@ static int finish_waits(struct diff *diff)
 
 	/* Callers alone have no time of their own. */
 	for (i = 0; i < diff->nr; i++)
-		if (diff->rows[i].old.ticks || diff->rows[i].new.ticks)
+		if (diff->rows[i].old.sum.ticks || diff->rows[i].new.sum.ticks)
 			diff->rows[kept++] = diff->rows[i];
 	diff->nr = kept;
 	diff->total.old_ns = diff->text->old.ns;
@@ -413,9 +408,9 @@ struct link {
 
 static void subtract_side(struct diff_side *from, const struct diff_side *part)
 {
-	from->ticks -= part->ticks < from->ticks ? part->ticks : from->ticks;
-	from->ns = fmax(0, from->ns - part->ns);
-	from->squares = fmax(0, from->squares - part->squares);
+	from->sum.ticks -= part->sum.ticks < from->sum.ticks ? part->sum.ticks : from->sum.ticks;
+	from->sum.ns = fmax(0, from->sum.ns - part->sum.ns);
+	from->sum.squares = fmax(0, from->sum.squares - part->sum.squares);
 }
 
 /*
@@ -434,8 +429,8 @@ static int changed_without(const struct diff *diff, const struct diff_row *funct
 	counts = diff_count_row(diff->text, &rest);
 	if (noise_probability(&counts) >= CHANCE)
 		return 0;
-	change = share_of(diff->text->new.ns, rest.new.ns) -
-		 share_of(diff->text->old.ns, rest.old.ns);
+	change = share_of(diff->text->new.ns, rest.new.sum.ns) -
+		 share_of(diff->text->old.ns, rest.old.sum.ns);
 	return change * call->change > 0 ? 1 : -1;
 }
 
@@ -460,8 +455,8 @@ static bool find_functions(const struct diff *functions, struct link *link)
 
 static bool is_only_call(const struct link *link)
 {
-	return link->callee->old.ticks + link->callee->new.ticks ==
-	       link->call->old.ticks + link->call->new.ticks;
+	return link->callee->old.sum.ticks + link->callee->new.sum.ticks ==
+	       link->call->old.sum.ticks + link->call->new.sum.ticks;
 }
 
 /* Ranks a row after the first one. False: it is so already. */
@@ -553,7 +548,8 @@ static void rank_by_seconds(struct diff *diff)
 	for (i = 0; diff_is_of_runs(diff) && i < diff->nr; i++) {
 		struct diff_row *row = &diff->rows[i];
 		const double sign = row->change < 0 ? -1 : 1;
-		const double seconds = share_of(diff->total.old_ns, row->new.ns - row->old.ns);
+		const double seconds =
+			share_of(diff->total.old_ns, row->new.sum.ns - row->old.sum.ns);
 
 		if (sign * longer < 0)
 			row->rank = fmax(0, fmin(row->rank, sign * seconds));
@@ -675,7 +671,7 @@ size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared)
 	for (i = 0; i < diff->nr; i++, row++) {
 		if (!row->significant || !(row->change > percent))
 			continue;
-		if (less && row->new.ns < row->old.ns *(1 + RUN_CHANGE))
+		if (less && row->new.sum.ns < row->old.sum.ns *(1 + RUN_CHANGE))
 			++*ret_spared;
 		else
 			nr++;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "profile/profile_rows.h"
 #include "report/report.h"
 
 /*
@@ -12,10 +13,8 @@
  * was loaded.
  */
 struct diff_side {
-	uint64_t ticks;
+	struct tick_sum sum;
 	double percent; /* of the profile's time */
-	double ns; /* that time, and its variance */
-	double squares;
 	uint64_t waits; /* their number */
 };
 

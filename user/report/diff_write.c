@@ -263,7 +263,7 @@ static void text_row(const struct diff *diff, const struct diff_row *row,
 	else
 		fputs("   noise  ", out);
 	if (layout->seconds)
-		fprintf(out, "%8.3f  %8.3f  ", row->old.ns / 1e9, row->new.ns / 1e9);
+		fprintf(out, "%8.3f  %8.3f  ", row->old.sum.ns / 1e9, row->new.sum.ns / 1e9);
 	place(diff, row, layout, out);
 	fputc('\n', out);
 }
@@ -351,13 +351,13 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 	for (i = 0; i < nr; i++) {
 		const struct diff_row *row = &diff->rows[i];
 
-		fprintf(out, "%" PRIu64 ",%.4f,%" PRIu64 ",%.4f,%.4f,%.6g,%s", row->old.ticks,
-			row->old.percent, row->new.ticks, row->new.percent, row->change,
+		fprintf(out, "%" PRIu64 ",%.4f,%" PRIu64 ",%.4f,%.4f,%.6g,%s", row->old.sum.ticks,
+			row->old.percent, row->new.sum.ticks, row->new.percent, row->change,
 			row->probability, row->significant ? "true" : "false");
 		render_csv_field(out, row->object);
 		render_csv_field(out, row->name);
 		render_csv_line(out, row->file, row->line);
-		fprintf(out, ",%.9f,%.9f", row->old.ns / 1e9, row->new.ns / 1e9);
+		fprintf(out, ",%.9f,%.9f", row->old.sum.ns / 1e9, row->new.sum.ns / 1e9);
 		if (diff->options->calls) {
 			render_csv_field(out, row->caller_object);
 			render_csv_field(out, row->caller);
@@ -368,9 +368,9 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 
 static void json_side(FILE *out, const char *name, const struct diff_side *side)
 {
-	fprintf(out, "\"%s\": { \"ticks\": %" PRIu64 ", \"percent\": ", name, side->ticks);
+	fprintf(out, "\"%s\": { \"ticks\": %" PRIu64 ", \"percent\": ", name, side->sum.ticks);
 	json_text_double(out, side->percent);
-	render_json_double(out, "seconds", side->ns / 1e9);
+	render_json_double(out, "seconds", side->sum.ns / 1e9);
 	fputs(" }, ", out);
 }
 
@@ -474,11 +474,11 @@ static void put_padded(const char *text, size_t columns, FILE *out)
 static void put_waits_row(const struct diff *diff, const struct diff_row *row,
 			  const struct report_options *options, FILE *out)
 {
-	const double change = row->new.ns - row->old.ns;
+	const double change = row->new.sum.ns - row->old.sum.ns;
 	const char *color = !options->color ? "" : change > 0 ? COLOR_HOT : COLOR_WARM;
 
-	fprintf(out, "%9.3f %9.3f %s%+9.3f%s %9" PRIu64 " %9" PRIu64 "  ", row->old.ns / 1e9,
-		row->new.ns / 1e9, color, change / 1e9, *color ? COLOR_END : "", row->old.waits,
+	fprintf(out, "%9.3f %9.3f %s%+9.3f%s %9" PRIu64 " %9" PRIu64 "  ", row->old.sum.ns / 1e9,
+		row->new.sum.ns / 1e9, color, change / 1e9, *color ? COLOR_END : "", row->old.waits,
 		row->new.waits);
 	put_padded(row->wait_class, CLASS_COLUMNS, out);
 	if (diff->options->by == REPORT_OBJECTS) {
@@ -519,8 +519,9 @@ static void write_waits_csv(const struct diff *diff, const struct report_options
 	for (i = 0; i < nr; i++) {
 		const struct diff_row *row = &diff->rows[i];
 
-		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%.0f,%" PRIu64 ",%" PRIu64, row->old.ticks,
-			row->new.ticks, row->new.ns - row->old.ns, row->old.waits, row->new.waits);
+		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%.0f,%" PRIu64 ",%" PRIu64,
+			row->old.sum.ticks, row->new.sum.ticks, row->new.sum.ns - row->old.sum.ns,
+			row->old.waits, row->new.waits);
 		render_csv_field(out, row->wait_class);
 		render_csv_field(out, row->object);
 		render_csv_field(out, row->name);
@@ -530,8 +531,8 @@ static void write_waits_csv(const struct diff *diff, const struct report_options
 
 static void put_json_side(const struct diff_side *side, const char *name, FILE *out)
 {
-	fprintf(out, "\"%s\": { \"ns\": %" PRIu64 ", \"count\": %" PRIu64 " }, ", name, side->ticks,
-		side->waits);
+	fprintf(out, "\"%s\": { \"ns\": %" PRIu64 ", \"count\": %" PRIu64 " }, ", name,
+		side->sum.ticks, side->waits);
 }
 
 static void write_waits_json(const struct diff *diff, const struct report_options *options,
@@ -552,7 +553,7 @@ static void write_waits_json(const struct diff *diff, const struct report_option
 		fputs(i ? ",\n    { " : "\n    { ", out);
 		put_json_side(&row->old, "old", out);
 		put_json_side(&row->new, "new", out);
-		fprintf(out, "\"change_ns\": %.0f", row->new.ns - row->old.ns);
+		fprintf(out, "\"change_ns\": %.0f", row->new.sum.ns - row->old.sum.ns);
 		render_json_text(out, "class", row->wait_class);
 		render_json_text(out, "object", row->object);
 		if (diff->options->by != REPORT_OBJECTS)

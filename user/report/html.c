@@ -146,7 +146,7 @@ static void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 
 		fprintf(data, "%s\n[%" PRIu32 ",", i ? "," : "", row->object);
 		json_text_string(data, row->name);
-		fprintf(data, ",%d]", row->inlined == row->ticks);
+		fprintf(data, ",%d]", row->inlined == row->own.ticks);
 	}
 	fputs("],\n\"inlined_notes\": [", data);
 	render_json_strings(data, "", inlined->bins.notes, inlined->bins.nr_notes);

@@ -105,7 +105,7 @@ static void count_silent(struct silent *silent, const struct profile_object *obj
 	uint64_t ticks = 0;
 
 	while (nr)
-		ticks += rows[--nr].ticks;
+		ticks += rows[--nr].own.ticks;
 	if (!silent->nr++ || ticks > silent->ticks) {
 		silent->object = object;
 		silent->ticks = ticks;
@@ -239,8 +239,8 @@ static int add_inlined(struct report_rows *rows, void (*change)(struct report_ro
 		for (depth = 1; source && source->caller && depth < INLINED_MAX; depth++) {
 			source = source->caller;
 			row = rows->rows[i];
-			row.ticks = row.inlined = 0;
-			row.ns = row.squares = 0;
+			row.own = (struct tick_sum){ 0 };
+			row.inlined = 0;
 			row.source = source;
 			row.first_mark = row.last_mark = row_marks_add_outer(marks, inner);
 			if (!row.first_mark)
@@ -296,7 +296,7 @@ void row_use_source(struct report_row *row)
 	}
 	row->name = source_name(row, source);
 	row->line = source->scope ? source->scope->line : 0;
-	row->inlined = source->caller ? row->ticks : 0;
+	row->inlined = source->caller ? row->own.ticks : 0;
 	row->scattered = true;
 	row->function = NULL;
 	row->offset = row->size = 0;

@@ -106,7 +106,8 @@ static void row_fields(const struct report *report, const struct report_row *row
 		fprintf(out, ",%s,%.9f", row->part->started, (double)row->part->duration_ns / 1e9);
 		render_csv_field(out, row->part->file);
 		render_csv_field(out, row->name);
-		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
+		fprintf(out, ",%.4f",
+			row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
 		return;
 	}
 	if (report->options->by == REPORT_CPUS) {
@@ -146,8 +147,8 @@ static const char *unit_of(const struct report *report)
 static void call_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (report->rows->marks)
-		fprintf(out, ",%" PRIu64 ",%.4f", row->inclusive_ticks,
-			share_of(report->whole_ns, row->inclusive_ns));
+		fprintf(out, ",%" PRIu64 ",%.4f", row->inclusive.ticks,
+			share_of(report->whole_ns, row->inclusive.ns));
 	if (report->options->tree)
 		fprintf(out, ",%" PRIu32 ",%" PRIu32, row->depth, row->recursion ?: 1);
 	if (report->options->tree == TREE_CALLERS)
@@ -173,8 +174,8 @@ static void put_neighbours(const struct report *report, FILE *out)
 		row = &rows->neighbours[i];
 		if (i == rows->nr_callers)
 			continue;
-		fprintf(out, ",,%" PRIu64 ",%.4f,,,%s", row->inclusive_ticks,
-			share_of(report->whole_ns, row->inclusive_ns),
+		fprintf(out, ",,%" PRIu64 ",%.4f,,,%s", row->inclusive.ticks,
+			share_of(report->whole_ns, row->inclusive.ns),
 			i < rows->nr_callers ? "caller" : "callee");
 		row_fields(report, row, out);
 		fputs(",\n", out);
@@ -211,12 +212,12 @@ static void render_csv(const struct report *report, FILE *out)
 		report->options->inlined ? ",inlined" : "");
 	put_neighbours(report, out);
 	for (i = 0; i < report->nr; i++) {
-		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
+		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].own.ticks,
 			row_percent(report->whole_ns, &report->rows->rows[i]));
 		call_fields(report, &report->rows->rows[i], out);
 		class_fields(report, &report->rows->rows[i], out);
 		row_fields(report, &report->rows->rows[i], out);
-		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
+		fprintf(out, ",%.9f\n", report->rows->rows[i].own.ns / 1e9);
 	}
 }
 
@@ -281,15 +282,15 @@ static void part_json(const struct report *report, const struct report_row *row,
 	render_json_text(out, "file", row->part->file);
 	render_json_text(out, callers ? "caller" : "function", row->name);
 	render_json_double(out, callers ? "caller_percent" : "function_percent",
-			   row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
+			   row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
 }
 
 static void call_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (!report->rows->marks)
 		return;
-	fprintf(out, ", \"inclusive_%s\": %" PRIu64, unit_of(report), row->inclusive_ticks);
-	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive_ns));
+	fprintf(out, ", \"inclusive_%s\": %" PRIu64, unit_of(report), row->inclusive.ticks);
+	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive.ns));
 	if (!report->options->tree)
 		return;
 	render_json_u64(out, "depth", row->depth);
@@ -323,9 +324,9 @@ static void place_json(const struct report *report, const struct report_row *row
 
 static void row_json(const struct report *report, const struct report_row *row, FILE *out)
 {
-	fprintf(out, "{ \"%s\": %" PRIu64, unit_of(report), row->ticks);
+	fprintf(out, "{ \"%s\": %" PRIu64, unit_of(report), row->own.ticks);
 	render_json_double(out, "percent", row_percent(report->whole_ns, row));
-	render_json_double(out, "seconds", row->ns / 1e9);
+	render_json_double(out, "seconds", row->own.ns / 1e9);
 	if (report->rows->by_class) {
 		render_json_u64(out, "count", row->waits);
 		render_json_text(out, "class", row->wait_class);
@@ -410,9 +411,9 @@ static void neighbours_json(const struct report *report, const char *name,
 	fprintf(out, ",\n  \"%s\": [", name);
 	for (i = 0; i < nr; i++) {
 		fprintf(out, "%s\n    { \"inclusive_%s\": %" PRIu64, i ? "," : "", unit_of(report),
-			rows[i].inclusive_ticks);
+			rows[i].inclusive.ticks);
 		render_json_double(out, "inclusive_percent",
-				   share_of(report->whole_ns, rows[i].inclusive_ns));
+				   share_of(report->whole_ns, rows[i].inclusive.ns));
 		place_json(report, &rows[i], out);
 		fputs(" }", out);
 	}

@@ -220,8 +220,8 @@ static const char *name_of(const struct report *report, const struct report_row 
 	}
 	if (row->part)
 		snprintf(suffix, 32, " (%.2f%% of it)",
-			 row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
-	else if (row->inlined && row->inlined == row->ticks)
+			 row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
+	else if (row->inlined && row->inlined == row->own.ticks)
 		snprintf(suffix, 32, " (inlined)");
 	else if (alike_of(report, row) & ALIKE_OFFSET && !row->scattered)
 		snprintf(suffix, 32, " (at 0x%" PRIx64 ")", row->offset);
@@ -304,9 +304,10 @@ static size_t put_figures(const struct report *report, const struct report_row *
 	size_t used;
 
 	if (!report->rows->by_class)
-		return (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
-	render_mean(row->ticks, row->waits, mean);
-	used = (size_t)fprintf(out, " %9.3f %9" PRIu64, row->ns / 1e9, row->waits);
+		return (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->own.ticks,
+				       row->own.ns / 1e9);
+	render_mean(row->own.ticks, row->waits, mean);
+	used = (size_t)fprintf(out, " %9.3f %9" PRIu64, row->own.ns / 1e9, row->waits);
 	if (has_mean(report))
 		used += (size_t)fprintf(out, " %9s", mean);
 	used += (size_t)fprintf(out, "  ");
@@ -330,7 +331,7 @@ static void table_row(const struct report *report, const struct report_row *row,
 	used = 7;
 	if (report->rows->marks)
 		used += (size_t)fprintf(out, " %8.2f%%",
-					share_of(report->whole_ns, row->inclusive_ns));
+					share_of(report->whole_ns, row->inclusive.ns));
 	used += put_figures(report, row, out);
 	place(report, row, text);
 	if (is_alone(report, row)) {

@@ -61,9 +61,7 @@ static void add_row(struct report_rows *rows, struct report_row *sum, const stru
 		rows->marks->all[sum->last_mark].next = row->first_mark;
 		sum->last_mark = row->last_mark;
 	}
-	sum->ticks += row->ticks;
-	sum->ns += row->ns;
-	sum->squares += row->squares;
+	tick_sum_add(&sum->own, &row->own);
 	sum->inlined += row->inlined;
 }
 
@@ -168,8 +166,8 @@ bool split_chosen(const struct profile *profile, const struct report_options *op
 
 void row_weigh(struct report_row *row, double weight)
 {
-	row->ns = (double)row->ticks * weight;
-	row->squares = row->ns * weight;
+	row->own.ns = (double)row->own.ticks * weight;
+	row->own.squares = row->own.ns * weight;
 }
 
 void row_use_function(struct report_row *row)
@@ -190,12 +188,12 @@ static int add_place(struct report_rows *rows, const struct profile_row *place, 
 	struct report_row row = { .object = place->object,
 				  .offset = place->offset,
 				  .size = place->size,
-				  .ticks = place->ticks };
+				  .own.ticks = place->ticks };
 
-	if (place->histogram && !row.ticks)
+	if (place->histogram && !row.own.ticks)
 		return 0;
 	if (place->histogram)
-		profile_rows_weigh(&rows->from, place, &row.ns, &row.squares);
+		row.own = profile_rows_weigh(&rows->from, place);
 	row.function = profile_rows_function(&rows->from, place);
 	row.name = row.function ? row.function->name : NULL;
 	if (folds)
@@ -350,5 +348,5 @@ double share_of(double whole, double ns)
 
 double row_percent(double ns, const struct report_row *row)
 {
-	return share_of(ns, row->ns);
+	return share_of(ns, row->own.ns);
 }

@@ -14,9 +14,8 @@
 
 /* Some text and its ticks. Members that do not apply are NULL or 0. */
 struct report_row {
-	uint64_t ticks;
-	double ns; /* CPU time of the ticks */
-	double squares; /* sum of the squares of each tick's ns: the variance of ns */
+	struct tick_sum own;
+	struct tick_sum inclusive; /* with callees */
 	uint32_t object;
 	uint64_t offset; /* of the first byte, in the object's offsets */
 	uint64_t size;
@@ -30,9 +29,6 @@ struct report_row {
 	int64_t pid; /* by process: -1 if there are several; by CPU: its number */
 	const char *cgroup; /* its path; name is the container's, or NULL */
 	const struct timeline_part *part; /* by time; name is the hottest function's */
-	uint64_t inclusive_ticks; /* with callees */
-	double inclusive_ns;
-	double inclusive_squares;
 	uint32_t first_mark, last_mark; /* of its text, for chains: row_marks.h */
 	uint32_t depth; /* in a tree; 0: top */
 	uint32_t parent; /* in a tree: index of the row above */

@@ -50,16 +50,16 @@ static int add_row(struct timeline *timeline, const struct profile *profile,
 
 	if (!part->nr) {
 		part->hottest = keep(timeline, row->name ? row->name : text_basename(object->path));
-		part->hottest_ns = row->ns;
+		part->hottest_ns = row->own.ns;
 		if (!part->hottest)
 			return -ENOMEM;
 	}
 	part->nr++;
 	*cell = (struct timeline_cell){ keep_object(timeline, object), row->offset,
-					(float)row->ns };
+					(float)row->own.ns };
 	if (is_filtered(timeline)) {
-		part->ticks += row->ticks;
-		part->ns += row->ns;
+		part->ticks += row->own.ticks;
+		part->ns += row->own.ns;
 	}
 	return cell->object ? 0 : -ENOMEM;
 }
@@ -112,13 +112,13 @@ static int add_called(struct timeline *timeline, const struct profile *profile,
 	const struct report_row *function = rows->neighbours + rows->nr_callers;
 	const struct report_row *caller = rows->neighbours;
 
-	part->ticks = function->inclusive_ticks;
-	part->ns = function->inclusive_ns;
+	part->ticks = function->inclusive.ticks;
+	part->ns = function->inclusive.ns;
 	if (!rows->nr_callers)
 		return 0;
 	part->hottest = keep(timeline,
 			     caller->name ?: text_basename(profile->objects[caller->object].path));
-	part->hottest_ns = caller->inclusive_ns;
+	part->hottest_ns = caller->inclusive.ns;
 	return part->hottest ? 0 : -ENOMEM;
 }
 
@@ -235,8 +235,8 @@ int timeline_rows(const struct profile *profile, const struct report_options *op
 	for (i = 0; i < timeline->nr; i++) {
 		const struct timeline_part *part = &timeline->parts[i];
 		const struct report_row row = { .part = part,
-						.ticks = part->ticks,
-						.ns = part->ns,
+						.own.ticks = part->ticks,
+						.own.ns = part->ns,
 						.name = part->hottest };
 
 		if (rows_add(rows, &row))

@@ -82,9 +82,7 @@ static void by_objects(const struct report_options *options, struct report_rows 
 						     .offset = is_class(options, &rows->rows[i]) ?
 								       rows->rows[i].offset :
 								       0,
-						     .ticks = rows->rows[i].ticks,
-						     .ns = rows->rows[i].ns,
-						     .squares = rows->rows[i].squares,
+						     .own = rows->rows[i].own,
 						     .first_mark = rows->rows[i].first_mark,
 						     .last_mark = rows->rows[i].last_mark };
 	rows_merge(rows, row_compare_place);
@@ -159,7 +157,7 @@ int row_compare_split(const void *left, const void *right)
 
 struct report_row row_of_split(const struct profile_histogram *histogram, enum report_by by)
 {
-	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
+	struct report_row row = { .pid = -1, .own.ticks = profile_histogram_ticks(histogram) };
 
 	if (by == REPORT_CGROUPS) {
 		row.cgroup = histogram->cgroup;
@@ -185,7 +183,7 @@ static int add_split_bins(const struct profile *profile, const struct report_opt
 			continue;
 		row = row_of_split(histogram, options->by);
 		row_weigh(&row, profile_weight(weights, histogram));
-		ret = row.ticks ? rows_add(rows, &row) : 0;
+		ret = row.own.ticks ? rows_add(rows, &row) : 0;
 	}
 	return ret;
 }
@@ -211,8 +209,8 @@ static int add_split_rests(const struct profile *profile, const struct report_op
 		if (!split_chosen(profile, options, split))
 			continue;
 		row = row_of_split(&of, options->by);
-		row.ns = (double)profile_weights_unbinned(weights, i);
-		ret = row.ns > 0 ? rows_add(rows, &row) : 0;
+		row.own.ns = (double)profile_weights_unbinned(weights, i);
+		ret = row.own.ns > 0 ? rows_add(rows, &row) : 0;
 	}
 	return ret;
 }
@@ -289,9 +287,9 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 	for (i = 0; i < sampling->nr_delivered; i++)
 		total += sampling->delivered[i];
 	for (i = 0; i < sampling->nr_delivered; i++) {
-		struct report_row row = { .pid = (int64_t)i, .ticks = sampling->delivered[i] };
+		struct report_row row = { .pid = (int64_t)i, .own.ticks = sampling->delivered[i] };
 
-		if (!row.ticks)
+		if (!row.own.ticks)
 			continue;
 		row_weigh(&row, rows_ns(profile, options) / (double)total);
 		if (rows_add(rows, &row))
@@ -305,9 +303,9 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 static int compare_heat(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
-	int order = compare_double(b->ns, a->ns) ?: compare_u64(b->ticks, a->ticks);
+	int order = compare_double(b->own.ns, a->own.ns) ?: compare_u64(b->own.ticks, a->own.ticks);
 
-	order = order ?: compare_double(b->inclusive_ns, a->inclusive_ns);
+	order = order ?: compare_double(b->inclusive.ns, a->inclusive.ns);
 	order = order ?: compare_i64(a->pid, b->pid);
 	if (order)
 		return order;
@@ -322,7 +320,7 @@ static int compare_inclusive(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
-	return compare_double(b->inclusive_ns, a->inclusive_ns) ?: compare_heat(a, b);
+	return compare_double(b->inclusive.ns, a->inclusive.ns) ?: compare_heat(a, b);
 }
 
 /* If more rows are wanted, sort all. */

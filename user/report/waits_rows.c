@@ -35,8 +35,8 @@ static struct report_row *row_of(struct class_rows *rows, uint32_t frame, uint32
 					(struct report_row){ .object = rows->waits->object,
 							     .name = "[no place]",
 							     .abstract = true };
-	row->ticks = row->inclusive_ticks = row->inlined = 0;
-	row->ns = row->squares = row->inclusive_ns = row->inclusive_squares = 0;
+	row->own = row->inclusive = (struct tick_sum){ 0 };
+	row->inlined = 0;
 	row->wait_class = rows->waits->classes[class];
 	return row;
 }
@@ -57,8 +57,7 @@ static int include_callers(struct class_rows *rows, uint32_t leaf, uint32_t clas
 		row = row_of(rows, frame, class);
 		if (!row)
 			return -ENOMEM;
-		row->inclusive_ticks += sum->inclusive_ticks;
-		row->inclusive_ns += sum->inclusive_ns;
+		tick_sum_add(&row->inclusive, &sum->inclusive);
 	}
 	return 0;
 }
@@ -66,10 +65,9 @@ static int include_callers(struct class_rows *rows, uint32_t leaf, uint32_t clas
 /* The variance is as if all waits of a row were equally long. */
 static void add_own(struct report_row *row, const struct context_sum *sum)
 {
-	row->ticks += sum->ticks;
-	row->ns += sum->ns;
+	tick_sum_add(&row->own, &sum->own);
 	row->waits += sum->waits;
-	row->squares = row->ns * row->ns / (row->waits ? (double)row->waits : 1);
+	row->own.squares = row->own.ns * row->own.ns / (row->waits ? (double)row->waits : 1);
 }
 
 /* The frame of the text that waited: the kernel's frames, with --mode split, are below it. */
@@ -93,15 +91,13 @@ static int add_leaf(struct class_rows *rows, uint32_t leaf, uint32_t class)
 	const uint32_t frame = place_of(rows, leaf), nr = (uint32_t)rows->from->nr;
 	struct report_row *row;
 
-	if (sum->ticks || sum->waits) {
+	if (sum->own.ticks || sum->waits) {
 		row = row_of(rows, frame, class);
 		if (!row)
 			return -ENOMEM;
 		add_own(row, sum);
-		if (frame == nr) {
-			row->inclusive_ticks = row->ticks;
-			row->inclusive_ns = row->ns;
-		}
+		if (frame == nr)
+			row->inclusive = row->own;
 	}
 	return include_callers(rows, leaf, class);
 }

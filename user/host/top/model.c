@@ -208,7 +208,7 @@ static int call_cgroup(struct top_row *row, const char *name)
 static int count_row(struct top_model *model, const struct profile *profile,
 		     const struct view *view, const struct report_row *from)
 {
-	const struct top_bin bin = { from->offset, from->size, from->ticks };
+	const struct top_bin bin = { from->offset, from->size, from->own.ticks };
 	const struct top_row key = key_of(profile, view->table, from);
 	struct top_row *row = find_row(&model->tables[view->table], &key);
 
@@ -216,12 +216,12 @@ static int count_row(struct top_model *model, const struct profile *profile,
 		return -ENOMEM;
 	if (view->by == REPORT_BINS)
 		return count_bin(model, row, &bin);
-	row->ticks += from->ticks;
-	row->total += from->ticks;
-	row->ns += from->ns;
-	row->total_ns += from->ns;
-	row->inclusive_ns += from->inclusive_ns;
-	row->total_inclusive_ns += from->inclusive_ns;
+	row->ticks += from->own.ticks;
+	row->total += from->own.ticks;
+	row->ns += from->own.ns;
+	row->total_ns += from->own.ns;
+	row->inclusive_ns += from->inclusive.ns;
+	row->total_inclusive_ns += from->inclusive.ns;
 	return view->table == TOP_CGROUPS ? call_cgroup(row, from->name) : 0;
 }
 
