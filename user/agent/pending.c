@@ -165,45 +165,45 @@ static size_t choose_pair(const struct pending *pending)
 	return at == pending->nr ? find_pair(pending, pending->nr, UINT64_MAX) : at;
 }
 
-static int add_up(const struct pending *pending, const struct pending_part *a,
-		  const struct pending_part *b, struct pending_part *sum, struct error *err)
+int pending_sum(const struct pending *pending, const struct pending_part *parts, size_t nr,
+		struct profile **result, struct error *err)
 {
-	const struct pending_part *parts[] = { a, b };
 	struct profile_merger merger = { 0 };
 	struct profile *profile = NULL;
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < 2; i++) {
-		ret = pending_read(pending, parts[i], &profile, err);
+	for (i = 0; !ret && i < nr; i++) {
+		ret = pending_read(pending, &parts[i], &profile, err);
 		if (!ret)
 			ret = profile_merger_add(&merger, profile, "pending", err);
 	}
-	profile = NULL;
 	if (!ret)
-		ret = profile_merger_finish(&merger, &profile, err);
+		ret = profile_merger_finish(&merger, result, err);
 	profile_merger_free(&merger);
-	if (!ret)
-		ret = make_part(profile, sum, err);
-	profile_free(profile);
-	sum->entry.first = a->entry.first;
-	sum->entry.last = b->entry.last;
 	return ret;
 }
 
 /* Keep both parts until their sum exists, so that a lack of memory loses nothing. */
 static int merge(struct pending *pending, size_t at, struct error *err)
 {
+	const struct pending_part *pair = &pending->parts[at];
 	struct pending_part sum = { 0 }, old;
+	struct profile *profile = NULL;
 	size_t i;
-	int ret = add_up(pending, &pending->parts[at], &pending->parts[at + 1], &sum, err);
+	int ret = pending_sum(pending, pair, 2, &profile, err);
 
+	if (!ret)
+		ret = make_part(profile, &sum, err);
+	profile_free(profile);
 	if (ret) {
 		bytes_free(&sum.bytes);
 		return ret;
 	}
+	sum.entry.first = pair[0].entry.first;
+	sum.entry.last = pair[1].entry.last;
 	place(pending, &sum);
-	sum.unmergeable = pending->parts[at + 1].unmergeable;
+	sum.unmergeable = pair[1].unmergeable;
 	for (i = 0; i < 2; i++) {
 		old = remove_part(pending, at);
 		pending_drop(pending, &old);

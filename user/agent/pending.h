@@ -81,6 +81,10 @@ void pending_set_aside(struct pending *pending, struct pending_part *part);
 int pending_read(const struct pending *pending, const struct pending_part *part,
 		 struct profile **result, struct error *err);
 
+/* Does the same for the sum of parts. */
+int pending_sum(const struct pending *pending, const struct pending_part *parts, size_t nr,
+		struct profile **result, struct error *err);
+
 /* Adds the profiles that an earlier agent left in the spool, and moves those in memory there. */
 int pending_load(struct pending *pending, struct error *err);
 

@@ -11,7 +11,6 @@
 
 #include "agent/pending.h"
 #include "base/util.h"
-#include "profile/profile_merge.h"
 
 #define PARTS_CAP (8 << 20) /* limit for the parts of a scrape, above which they are merged */
 
@@ -63,26 +62,6 @@ static struct scrape **find_free(struct scrapes *scrapes)
 	return NULL;
 }
 
-static int collect(struct pending *parts, struct profile **result, struct error *err)
-{
-	struct profile_merger merger = { 0 };
-	struct profile *profile = NULL;
-	struct pending_part part;
-	int ret = 0;
-
-	while (!ret && parts->nr) {
-		part = pending_pop(parts);
-		ret = pending_read(parts, &part, &profile, err);
-		if (!ret)
-			ret = profile_merger_add(&merger, profile, "scrape", err);
-		bytes_free(&part.bytes);
-	}
-	if (!ret)
-		ret = profile_merger_finish(&merger, result, err);
-	profile_merger_free(&merger);
-	return ret;
-}
-
 /* With TLS, bytes may still be unread after the connection was closed. */
 static bool has_left(int fd)
 {
@@ -128,7 +107,7 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct p
 	}
 	pthread_mutex_unlock(&scrapes->lock);
 	if (!ret)
-		ret = collect(&scrape.parts, result, err);
+		ret = pending_sum(&scrape.parts, scrape.parts.parts, scrape.parts.nr, result, err);
 	pending_free(&scrape.parts);
 	return ret;
 }
