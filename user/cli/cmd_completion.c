@@ -26,6 +26,13 @@ static const char *const kinds[VALUE_KINDS] = {
 	[VALUE_GROUP] = "group",   [VALUE_COMMAND] = "command",
 };
 
+/* The kinds whose values `bpfprofil completion --values` writes. */
+static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
+					   [PROPOSE_CONTAINERS] = "container",
+					   [PROPOSE_UNITS] = "unit",
+					   [PROPOSE_NAMES] = "name",
+					   [PROPOSE_PIDS] = NULL };
+
 /*
  * Finds the option in a word, if the option has a value. *ret_value is the value's part of the
  * word, or NULL if the next word is the value.
@@ -107,14 +114,9 @@ static void print_proposals(const struct opt *opt, const char *word, const char 
 		printf("%s %.*s\n", kinds[opt->value], lead, word);
 	if (opt->value == VALUE_PID || opt->value == VALUE_PIDS)
 		print_names(PROPOSE_PIDS, NULL);
-	else if (opt->value == VALUE_NAME)
-		print_names(PROPOSE_NAMES, NULL);
-	else if (opt->value == VALUE_CGROUP)
-		print_names(PROPOSE_CGROUPS, NULL);
-	else if (opt->value == VALUE_CONTAINER)
-		print_names(PROPOSE_CONTAINERS, NULL);
-	else if (opt->value == VALUE_UNIT)
-		print_names(PROPOSE_UNITS, NULL);
+	for (i = 0; value_words[i]; i++)
+		if (!strcmp(value_words[i], kinds[opt->value]))
+			print_names((enum proposal)i, NULL);
 }
 
 /* More letters may follow the first nr characters of the word. */
@@ -198,12 +200,6 @@ struct completion_arguments {
 };
 
 enum { NO_VALUES = 0xffff };
-
-static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
-					   [PROPOSE_CONTAINERS] = "container",
-					   [PROPOSE_UNITS] = "unit",
-					   [PROPOSE_NAMES] = "name",
-					   [PROPOSE_PIDS] = NULL };
 
 static const struct opt completion_opts[] = {
 	OPT_WORD("values", offsetof(struct completion_arguments, values),
