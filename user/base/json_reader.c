@@ -207,9 +207,8 @@ static int keep_code_point(struct json_reader *json, uint32_t point)
 static int unicode_escape(struct json_reader *json)
 {
 	uint32_t point = 0;
-	int ret;
+	int ret = hex4(json, &point);
 
-	ret = hex4(json, &point);
 	if (ret)
 		return ret;
 	/* No name of ours can contain a NUL, which would cut the string short. */

@@ -559,9 +559,8 @@ static void accept_some(struct server *server)
 int server_poll(struct server *server, struct error *err)
 {
 	struct epoll_event events[EVENTS];
-	int i, nr;
+	int i, nr = epoll_wait(server->epoll_fd, events, EVENTS, 0);
 
-	nr = epoll_wait(server->epoll_fd, events, EVENTS, 0);
 	if (nr < 0)
 		return errno == EINTR ? 0 : error_errno(err, -errno, "server: epoll");
 	for (i = 0; i < nr; i++) {

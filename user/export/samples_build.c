@@ -358,9 +358,8 @@ static int build_samples(struct samples *samples, const struct profile *profile,
 			 const struct export_options *options)
 {
 	struct build build = { .samples = samples, .profile = profile, .options = options };
-	int ret;
+	int ret = export_rows_begin(&build.rows, profile, options, PROFILE_ROWS_WITH_OWN_CALLERS);
 
-	ret = export_rows_begin(&build.rows, profile, options, PROFILE_ROWS_WITH_OWN_CALLERS);
 	if (!ret)
 		ret = begin(&build);
 	if (!ret)

@@ -78,9 +78,8 @@ static int read_members(struct reader *r, const struct profile_member *members, 
 	uint64_t seen = 0;
 	const char *key;
 	size_t i, next = 0;
-	int ret;
+	int ret = json_reader_object(r->json);
 
-	ret = json_reader_object(r->json);
 	if (ret)
 		return ret;
 	while ((ret = json_reader_member(r->json, &key)) > 0) {
@@ -114,9 +113,8 @@ static int read_u32(struct reader *r, void *member)
 {
 	uint32_t *result = member;
 	uint64_t value;
-	int ret;
+	int ret = json_reader_u64(r->json, &value);
 
-	ret = json_reader_u64(r->json, &value);
 	if (ret)
 		return ret;
 	if (value > UINT32_MAX)
@@ -128,9 +126,8 @@ static int read_u32(struct reader *r, void *member)
 static int read_double(struct reader *r, void *member)
 {
 	double *result = member;
-	int ret;
+	int ret = json_reader_double(r->json, result);
 
-	ret = json_reader_double(r->json, result);
 	if (!ret && *result < 0)
 		ret = json_reader_fail(r->json, "a rate is negative");
 	return ret;
@@ -229,9 +226,8 @@ static int read_bins(struct reader *r, void *member)
 	uint64_t pairs[64][2];
 	struct profile_bin *exact;
 	size_t capacity = 0, nr;
-	int ret;
+	int ret = json_reader_array(r->json);
 
-	ret = json_reader_array(r->json);
 	if (ret)
 		return ret;
 	while ((ret = json_reader_element(r->json)) > 0) {
@@ -303,9 +299,8 @@ static int read_lost(struct reader *r, void *member)
 	struct profile_account *account = member;
 	size_t capacity = 0;
 	const char *cause;
-	int ret;
+	int ret = json_reader_object(r->json);
 
-	ret = json_reader_object(r->json);
 	if (ret)
 		return ret;
 	while ((ret = json_reader_member(r->json, &cause)) > 0) {
@@ -353,9 +348,8 @@ static int read_command(struct reader *r, void *value)
 	static const struct profile_member word = { .type = MEMBER_STRING, .size = sizeof(char *) };
 	char ***command = value, **longer;
 	size_t nr = 0;
-	int ret;
+	int ret = read_list(r, &word, value, &nr);
 
-	ret = read_list(r, &word, value, &nr);
 	if (!*command)
 		return ret;
 	longer = realloc(*command, (nr + 1) * sizeof(*longer));
@@ -476,9 +470,8 @@ static int read_list(struct reader *r, const struct profile_member *member, void
 	const size_t size = member->size;
 	size_t capacity = 0;
 	char *elements;
-	int ret;
+	int ret = json_reader_array(r->json);
 
-	ret = json_reader_array(r->json);
 	if (ret)
 		return ret;
 	while ((ret = json_reader_element(r->json)) > 0) {
@@ -568,9 +561,8 @@ int profile_read(struct input *in, struct profile **result, struct error *err)
 int profile_load(const char *path, struct profile **result, struct error *err)
 {
 	struct input *in;
-	int ret;
+	int ret = input_open(path, &in, err);
 
-	ret = input_open(path, &in, err);
 	if (ret)
 		return ret;
 	ret = profile_read(in, result, err);

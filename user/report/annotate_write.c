@@ -381,9 +381,8 @@ static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks
 {
 	const struct annotation_row *row = &listing->annotation->rows[i];
 	char arrows[ANNOTATION_ARROWS_MAX];
-	size_t used;
+	size_t used = annotation_put_share(listing->annotation, listing->view, ticks, listing->out);
 
-	used = annotation_put_share(listing->annotation, listing->view, ticks, listing->out);
 	if (listing->brackets) {
 		fputs(text_glyph(source ? (row->first < i ? "│" : " ") : bracket(row, i)),
 		      listing->out);
