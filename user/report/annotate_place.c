@@ -37,10 +37,15 @@ static enum name_fit fit_of_place(const struct source_line *source, const char *
 	return best;
 }
 
+/* name NULL: any object. */
+static bool is_in(const struct profile *profile, uint32_t object, const char *name)
+{
+	return !name || object_has_name(&profile->objects[object], name);
+}
+
 static bool is_searched(const struct hunt *hunt, const struct report_row *bin)
 {
-	return !hunt->object ||
-	       object_has_name(&hunt->work->profile->objects[bin->object], hunt->object);
+	return is_in(hunt->work->profile, bin->object, hunt->object);
 }
 
 static enum name_fit best_fit(const struct hunt *hunt)
@@ -115,9 +120,7 @@ static int gather(const struct hunt *hunt, const uint64_t *ticks, struct alike_n
 	for (i = 0; !ret && i < profile->nr_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
-		if (ticks[i] &&
-		    (!hunt->object ||
-		     object_has_name(&profile->objects[function->object], hunt->object)))
+		if (ticks[i] && is_in(profile, function->object, hunt->object))
 			ret = alike_add(alike, function->name);
 	}
 	for (i = 0; !ret && i < hunt->bins.nr; i++) {
@@ -210,9 +213,7 @@ static enum name_fit candidate(const struct annotating *work, const struct symbo
 {
 	const struct profile_function *function = &work->profile->functions[i];
 
-	if (!search->ticks[i] ||
-	    (search->object &&
-	     !object_has_name(&work->profile->objects[function->object], search->object)))
+	if (!search->ticks[i] || !is_in(work->profile, function->object, search->object))
 		return NAME_OTHER;
 	return name_fit(function->name, search->name);
 }
@@ -296,7 +297,7 @@ static int find_offset(struct annotating *work, const char *object, uint64_t off
 	for (i = 0; i < work->bins.nr; i++) {
 		bin = &work->bins.rows[i];
 		if (!bin->function || offset - bin->function->offset >= bin->function->size ||
-		    !object_has_name(&work->profile->objects[bin->object], object))
+		    !is_in(work->profile, bin->object, object))
 			continue;
 		here = ticks[bin->function - work->profile->functions];
 		if (here > most)

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "profile/waits_view.h"
 #include "report/name_fit.h"
 #include "report/render.h"
 
@@ -50,14 +49,6 @@ static const char *chain_name(const struct report *report, const struct report_r
 	return place;
 }
 
-/* A class of waits, which is no text. */
-static bool is_class(const struct report *report, const struct report_row *row)
-{
-	const struct waits_view *waits = report->options->waits;
-
-	return waits && row->object == waits->object;
-}
-
 /* Adds the object if it differs from that of the row above, and there is room. */
 static void put_name(const struct report *report, const struct report_row *row,
 		     const struct report_row *above, size_t left, FILE *out)
@@ -72,7 +63,7 @@ static void put_name(const struct report *report, const struct report_row *row,
 	used = left > strlen(run) ? left - strlen(run) : left;
 	used = name_write(out, chain_name(report, row, place), used) + strlen(run);
 	fputs(run, out);
-	if (row->abstract || !row->name || is_class(report, row) ||
+	if (row->abstract || !row->name || row_is_class(report->options, row) ||
 	    (above && !above->abstract && above->object == row->object))
 		return;
 	if (left && used + text_columns(object) + 3 > left)

@@ -399,8 +399,8 @@ static void put_parts(const struct timeline *timeline, FILE *data)
 
 		fputs(i ? ",\n[" : "\n[", data);
 		json_text_string(data, part->started);
-		fprintf(data, ",%" PRIu64 ",%" PRIu64 ",%.0f]", part->duration_ns, part->ticks,
-			part->ns);
+		fprintf(data, ",%" PRIu64 ",%" PRIu64 ",%.0f]", part->duration_ns, part->sum.ticks,
+			part->sum.ns);
 	}
 }
 
@@ -435,24 +435,6 @@ static void put_number(FILE *data, bool first, uint64_t value)
 	if (!first)
 		putc(',', data);
 	json_text_u64(data, value);
-}
-
-/* Notes on differences of ticks and CPU time come first. */
-static int put_notes(const struct profile *profile, FILE *data)
-{
-	struct cpu_time_notes notes;
-	size_t i;
-
-	if (cpu_time_compare(profile, REPORT_ALL_TARGETS, &notes))
-		return -ENOMEM;
-	fputs(",\n\"notes\": [", data);
-	for (i = 0; i < notes.nr; i++) {
-		fputs(i ? ", " : "", data);
-		json_text_string(data, notes.text[i]);
-	}
-	render_json_strings(data, notes.nr ? ", " : "", profile->notes, profile->nr_notes);
-	putc(']', data);
-	return 0;
 }
 
 static void put_host(const struct profile *profile, FILE *data)
@@ -504,9 +486,12 @@ static int put_head(const struct profile *profile, FILE *data)
 		words++;
 	fputs(",\n\"command\": [", data);
 	render_json_strings(data, "", profile->command, words);
+	fputs("],\n\"notes\": [", data);
+	if (render_json_time_notes(data, profile, REPORT_ALL_TARGETS, profile->notes,
+				   profile->nr_notes))
+		return -ENOMEM;
 	putc(']', data);
-	if (put_notes(profile, data) ||
-	    html_line("wall", &(struct report){ .profile = profile }, put_wall, data))
+	if (html_line("wall", &(struct report){ .profile = profile }, put_wall, data))
 		return -ENOMEM;
 	put_host(profile, data);
 	put_sampling(&profile->sampling, data);

@@ -65,6 +65,12 @@ void render_json_notes(FILE *out, char *const *notes, size_t nr);
 /* Writes elements of a list: the separator, "a", "b". */
 void render_json_strings(FILE *out, const char *separator, char *const *texts, size_t nr);
 
+/*
+ * Does the same after notes on differences of ticks and CPU time. -ENOMEM: these are missing.
+ */
+int render_json_time_notes(FILE *out, const struct profile *profile, uint64_t target,
+			   char *const *more, size_t nr);
+
 /* Writes an account as an object, with its lost causes. */
 void render_json_account(const struct profile_account *account, FILE *out);
 

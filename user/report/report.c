@@ -106,8 +106,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		fprintf(out, ",%s,%.9f", row->part->started, (double)row->part->duration_ns / 1e9);
 		render_csv_field(out, row->part->file);
 		render_csv_field(out, row->name);
-		fprintf(out, ",%.4f",
-			row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
+		fprintf(out, ",%.4f", share_of(row->own.ns, row->part->hottest_ns));
 		return;
 	}
 	if (report->options->by == REPORT_CPUS) {
@@ -282,15 +281,21 @@ static void part_json(const struct report *report, const struct report_row *row,
 	render_json_text(out, "file", row->part->file);
 	render_json_text(out, callers ? "caller" : "function", row->name);
 	render_json_double(out, callers ? "caller_percent" : "function_percent",
-			   row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
+			   share_of(row->own.ns, row->part->hottest_ns));
+}
+
+static void inclusive_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	fprintf(out, "\"inclusive_%s\": %" PRIu64, unit_of(report), row->inclusive.ticks);
+	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive.ns));
 }
 
 static void call_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (!report->rows->marks)
 		return;
-	fprintf(out, ", \"inclusive_%s\": %" PRIu64, unit_of(report), row->inclusive.ticks);
-	render_json_double(out, "inclusive_percent", share_of(report->whole_ns, row->inclusive.ns));
+	fputs(", ", out);
+	inclusive_json(report, row, out);
 	if (!report->options->tree)
 		return;
 	render_json_u64(out, "depth", row->depth);
@@ -361,20 +366,19 @@ void render_json_account(const struct profile_account *account, FILE *out)
 	fputs(i ? " } }" : "} }", out);
 }
 
-/* Notes on differences of ticks and CPU time, and notes of the rows. */
-static void put_notes(const struct report *report, FILE *out)
+int render_json_time_notes(FILE *out, const struct profile *profile, uint64_t target,
+			   char *const *more, size_t nr)
 {
 	struct cpu_time_notes notes;
+	int ret = cpu_time_compare(profile, target, &notes);
 	size_t i;
 
-	if (report->options->waits ||
-	    cpu_time_compare(report->profile, report->options->target, &notes))
-		notes.nr = 0;
-	for (i = 0; i < notes.nr; i++) {
+	for (i = 0; !ret && i < notes.nr; i++) {
 		fputs(i ? ", " : "", out);
 		json_text_string(out, notes.text[i]);
 	}
-	render_json_strings(out, notes.nr ? ", " : "", report->rows->notes, report->rows->nr_notes);
+	render_json_strings(out, i ? ", " : "", more, nr);
+	return ret;
 }
 
 /* Turns words into keys, which have no blanks. */
@@ -410,10 +414,8 @@ static void neighbours_json(const struct report *report, const char *name,
 
 	fprintf(out, ",\n  \"%s\": [", name);
 	for (i = 0; i < nr; i++) {
-		fprintf(out, "%s\n    { \"inclusive_%s\": %" PRIu64, i ? "," : "", unit_of(report),
-			rows[i].inclusive.ticks);
-		render_json_double(out, "inclusive_percent",
-				   share_of(report->whole_ns, rows[i].inclusive.ns));
+		fputs(i ? ",\n    { " : "\n    { ", out);
+		inclusive_json(report, &rows[i], out);
 		place_json(report, &rows[i], out);
 		fputs(" }", out);
 	}
@@ -463,7 +465,11 @@ static void render_json(const struct report *report, FILE *out)
 	if (!report->options->waits)
 		put_cpu(report, out);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", rows->nr);
-	put_notes(report, out);
+	if (report->options->waits)
+		render_json_strings(out, "", rows->notes, rows->nr_notes);
+	else
+		render_json_time_notes(out, report->profile, report->options->target, rows->notes,
+				       rows->nr_notes);
 	putc(']', out);
 	if (rows->nr_neighbours) {
 		neighbours_json(report, "direct_callers", rows->neighbours, rows->nr_callers, out);

@@ -220,7 +220,7 @@ static const char *name_of(const struct report *report, const struct report_row 
 	}
 	if (row->part)
 		snprintf(suffix, 32, " (%.2f%% of it)",
-			 row->own.ns > 0 ? 100 * row->part->hottest_ns / row->own.ns : 0);
+			 share_of(row->own.ns, row->part->hottest_ns));
 	else if (row->inlined && row->inlined == row->own.ticks)
 		snprintf(suffix, 32, " (inlined)");
 	else if (alike_of(report, row) & ALIKE_OFFSET && !row->scattered)

@@ -119,6 +119,11 @@ static bool is_called(const char *path, const char *name)
 	return !strncmp(name, base, length) && (!base[length] || is_version(name, base + length));
 }
 
+bool row_is_class(const struct report_options *options, const struct report_row *row)
+{
+	return options->waits && row->object == options->waits->object;
+}
+
 bool object_named(const struct profile *profile, const struct report_options *options,
 		  uint32_t object)
 {
@@ -144,24 +149,21 @@ static bool fits(const char *pattern, const char *name)
 	return !pattern || (name && !fnmatch(pattern, name, 0));
 }
 
+bool split_chosen(const struct profile *profile, const struct report_options *options,
+		  uint32_t target, const char *process)
+{
+	return profile_target_chosen(profile, options->target, target) &&
+	       fits(options->comm, process);
+}
+
 bool histogram_chosen(const struct profile *profile, const void *of,
 		      const struct profile_histogram *histogram)
 {
 	const struct report_options *options = of;
 
-	if (!profile_target_chosen(profile, options->target, histogram->target))
-		return false;
-	if (!fits(options->comm, histogram->process))
-		return false;
 	/* An overflow bin counts ticks outside all regions, which have no place. */
-	return !histogram->overflow && object_chosen(profile, options, histogram->object);
-}
-
-bool split_chosen(const struct profile *profile, const struct report_options *options,
-		  const struct profile_split *split)
-{
-	return profile_target_chosen(profile, options->target, split->target) &&
-	       fits(options->comm, split->process);
+	return split_chosen(profile, options, histogram->target, histogram->process) &&
+	       !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
 void row_weigh(struct report_row *row, double weight)

@@ -68,6 +68,9 @@ void rows_free(struct report_rows *rows);
 int rows_check(const struct profile *profile, const struct report_options *options,
 	       struct error *err);
 
+/* Whether it is a class of waits, which is no text. */
+bool row_is_class(const struct report_options *options, const struct report_row *row);
+
 /* Sets the CPU time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
 
@@ -160,9 +163,9 @@ int row_compare_split(const void *left, const void *right);
 /* -EINVAL: the profile was not split by these. */
 int rows_check_split(const struct profile *profile, enum report_by by, struct error *err);
 
-/* Whether a process or cgroup may be in the table. */
+/* Whether a process, or the cgroup of a target, may be in the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,
-		  const struct profile_split *split);
+		  uint32_t target, const char *process);
 
 /* Whether a histogram's ticks may be in the table. */
 bool histogram_chosen(const struct profile *profile, const void *options,

@@ -57,10 +57,8 @@ static int add_row(struct timeline *timeline, const struct profile *profile,
 	part->nr++;
 	*cell = (struct timeline_cell){ keep_object(timeline, object), row->offset,
 					(float)row->own.ns };
-	if (is_filtered(timeline)) {
-		part->ticks += row->own.ticks;
-		part->ns += row->own.ns;
-	}
+	if (is_filtered(timeline))
+		tick_sum_add(&part->sum, &row->own);
 	return cell->object ? 0 : -ENOMEM;
 }
 
@@ -79,8 +77,8 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 		return -ENOMEM;
 	/* Ticks outside of bins have no function, but their time counts. */
 	if (!is_filtered(timeline)) {
-		part->ticks = profile->ticks.total;
-		part->ns = profile_time(profile);
+		part->sum.ticks = profile->ticks.total;
+		part->sum.ns = profile_time(profile);
 	}
 	for (i = 0; i < rows->nr; i++)
 		if (add_row(timeline, profile, &rows->rows[i], part))
@@ -112,8 +110,7 @@ static int add_called(struct timeline *timeline, const struct profile *profile,
 	const struct report_row *function = rows->neighbours + rows->nr_callers;
 	const struct report_row *caller = rows->neighbours;
 
-	part->ticks = function->inclusive.ticks;
-	part->ns = function->inclusive.ns;
+	part->sum = function->inclusive;
 	if (!rows->nr_callers)
 		return 0;
 	part->hottest = keep(timeline,
@@ -227,7 +224,7 @@ int timeline_rows(const struct profile *profile, const struct report_options *op
 		return error_set(err, -EINVAL, "--by time: not of one %s alone",
 				 timeline ? "target" : "profile");
 	for (i = 0; timeline_of_callers(timeline) && i < timeline->nr; i++)
-		if (timeline->parts[i].ticks)
+		if (timeline->parts[i].sum.ticks)
 			break;
 	if (timeline_of_callers(timeline) && i == timeline->nr)
 		return error_set(err, -EINVAL, "--callers '%.200s': in no chain of these files",
@@ -235,8 +232,7 @@ int timeline_rows(const struct profile *profile, const struct report_options *op
 	for (i = 0; i < timeline->nr; i++) {
 		const struct timeline_part *part = &timeline->parts[i];
 		const struct report_row row = { .part = part,
-						.own.ticks = part->ticks,
-						.own.ns = part->ns,
+						.own = part->sum,
 						.name = part->hottest };
 
 		if (rows_add(rows, &row))

@@ -23,8 +23,7 @@ struct timeline_part {
 	const char *file;
 	const char *started; /* RFC 3339 */
 	uint64_t duration_ns;
-	uint64_t ticks; /* all ticks, or those that pass the filter */
-	double ns; /* their CPU time */
+	struct tick_sum sum; /* of all ticks, or those that pass the filter */
 	const char *hottest; /* function, or object without functions; NULL: no ticks */
 	double hottest_ns;
 	struct timeline_cell *cells; /* sorted by object and offset */

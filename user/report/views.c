@@ -67,24 +67,19 @@ static int rename_rows(const struct report_options *options, struct report_rows 
 	return 0;
 }
 
-static bool is_class(const struct report_options *options, const struct report_row *row)
-{
-	return options->waits && row->object == options->waits->object;
-}
-
 /* Classes of waits stay apart by their offsets. */
 static void by_objects(const struct report_options *options, struct report_rows *rows)
 {
 	size_t i;
 
 	for (i = 0; i < rows->nr; i++)
-		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
-						     .offset = is_class(options, &rows->rows[i]) ?
-								       rows->rows[i].offset :
-								       0,
-						     .own = rows->rows[i].own,
-						     .first_mark = rows->rows[i].first_mark,
-						     .last_mark = rows->rows[i].last_mark };
+		rows->rows[i] = (struct report_row){
+			.object = rows->rows[i].object,
+			.offset = row_is_class(options, &rows->rows[i]) ? rows->rows[i].offset : 0,
+			.own = rows->rows[i].own,
+			.first_mark = rows->rows[i].first_mark,
+			.last_mark = rows->rows[i].last_mark
+		};
 	rows_merge(rows, row_compare_place);
 }
 
@@ -206,7 +201,7 @@ static int add_split_rests(const struct profile *profile, const struct report_op
 						      .cgroup = split->cgroup };
 		struct report_row row;
 
-		if (!split_chosen(profile, options, split))
+		if (!split_chosen(profile, options, split->target, split->process))
 			continue;
 		row = row_of_split(&of, options->by);
 		row.own.ns = (double)profile_weights_unbinned(weights, i);

@@ -3,7 +3,6 @@
 #include "report/waits_table.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +35,6 @@ struct account_table {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static bool is_chosen(const struct profile *profile, const struct report_options *options,
-		      const struct profile_wait_account *account)
-{
-	if (!profile_target_chosen(profile, options->target, account->target))
-		return false;
-	return !options->comm || (account->process && !fnmatch(options->comm, account->process, 0));
-}
-
 /* Makes a row for each chosen account. */
 static int find_accounts(struct account_table *table)
 {
@@ -57,7 +48,7 @@ static int find_accounts(struct account_table *table)
 						      .process = account->process,
 						      .cgroup = account->cgroup };
 
-		if (is_chosen(table->profile, table->options, account))
+		if (split_chosen(table->profile, table->options, account->target, account->process))
 			table->rows[table->nr++] =
 				(struct account_row){ .row = row_of_split(&of, table->options->by),
 						      .account = account };
