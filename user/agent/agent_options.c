@@ -30,9 +30,8 @@ static int set_sink(const struct opt *opt, const char *value, void *field, struc
 		sink.kind++;
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
-	if (GROW(agent->sinks, arguments->room_sinks, agent->nr_sinks + 1))
+	if (PUSH(agent->sinks, arguments->room_sinks, agent->nr_sinks, sink))
 		return error_errno(err, -ENOMEM, "agent");
-	agent->sinks[agent->nr_sinks++] = sink;
 	return 0;
 }
 
@@ -63,9 +62,8 @@ static int set_rule(const struct opt *opt, const char *value, void *field, struc
 			       "must be namespace=, pod=, container=, unit= or cgroup= and a "
 			       "pattern, like 'namespace=shop-*'");
 	rule.glob = equals + 1;
-	if (GROW(arguments->rules, arguments->room_rules, choice->nr_rules + 1))
+	if (PUSH(arguments->rules, arguments->room_rules, choice->nr_rules, rule))
 		return error_errno(err, -ENOMEM, "agent");
-	arguments->rules[choice->nr_rules++] = rule;
 	choice->rules = arguments->rules;
 	return 0;
 }

@@ -248,10 +248,7 @@ static int add_file(const struct spool *spool, const char *name, struct spool_en
 	    !S_ISREG(st.st_mode) || !spool_is_own_file(&st))
 		return 0;
 	entry.size = (size_t)st.st_size;
-	if (GROW(*list, *room, *nr + 1))
-		return -ENOMEM;
-	(*list)[(*nr)++] = entry;
-	return 0;
+	return PUSH(*list, *room, *nr, entry);
 }
 
 static int read_folder(const struct spool *spool, struct spool_entry **list, size_t *nr)

@@ -55,13 +55,12 @@ void usages_read(struct usages *usages, const struct cgroups *cgroups)
 		code = read_usage(&places.list[i], &ns);
 		if (code <= 0)
 			continue;
-		if (usages->nr == USAGES_MAX || GROW(usages->list, usages->room, usages->nr + 1)) {
+		if (usages->nr == USAGES_MAX ||
+		    PUSH(usages->list, usages->room, usages->nr,
+			 (struct usage){ places.list[i].path, places.list[i].id, ns }))
 			code = -ENOMEM;
-			continue;
-		}
-		usages->list[usages->nr++] =
-			(struct usage){ places.list[i].path, places.list[i].id, ns };
-		places.list[i].path = NULL;
+		else
+			places.list[i].path = NULL;
 	}
 	cgroup_places_free(&places);
 	if (code < 0)

@@ -26,6 +26,15 @@ int grow(void **array, size_t *capacity, size_t need, size_t size);
 		grow_ret;                                                                          \
 	})
 
+/* Appends an element, after making room with GROW(), whose result it has. */
+#define PUSH(list, capacity, nr, ...)                                                              \
+	({                                                                                         \
+		int push_ret = GROW(list, capacity, (nr) + 1);                                     \
+		if (!push_ret)                                                                     \
+			(list)[(nr)++] = __VA_ARGS__;                                              \
+		push_ret;                                                                          \
+	})
+
 /* A sum that overflows stays at the maximum. */
 static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 {

@@ -69,11 +69,8 @@ static int set_region(const struct opt *opt, const char *value, void *field, str
 	if (options->nr_regions == DIALECT_REGIONS_MAX)
 		return opt_bad(opt, value, err, "more than %d regions (E2BIG)",
 			       DIALECT_REGIONS_MAX);
-	ret = GROW(options->regions, options->regions_capacity, options->nr_regions + 1);
-	if (ret)
-		return error_errno(err, ret, "--%s", opt->name);
-	options->regions[options->nr_regions++] = entry;
-	return 0;
+	ret = PUSH(options->regions, options->regions_capacity, options->nr_regions, entry);
+	return ret ? error_errno(err, ret, "--%s", opt->name) : 0;
 }
 
 #define FIELD(member) offsetof(struct call_options, member)

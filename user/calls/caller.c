@@ -286,8 +286,7 @@ static void fork_repair_remember(struct caller *caller, uint64_t address, const 
 		write.flat = batch->flat + i;
 		write.before = get_counter(before + i * write.width, write.width);
 		write.after = get_counter(after + i * write.width, write.width);
-		if (!GROW(writes->list, writes->capacity, writes->nr + 1))
-			writes->list[writes->nr++] = write;
+		PUSH(writes->list, writes->capacity, writes->nr, write);
 	}
 }
 

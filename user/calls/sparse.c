@@ -54,10 +54,7 @@ int pcs_add(struct pcs *pcs, uint64_t pc)
 	/* Sort each time the number has doubled, so that a sample costs little on average. */
 	if (pcs->nr == pcs->capacity && pcs->nr >= 2 * pcs->sorted)
 		pcs_sort(pcs);
-	if (GROW(pcs->list, pcs->capacity, pcs->nr + 1))
-		return -ENOMEM;
-	pcs->list[pcs->nr++] = (struct pc_count){ pc, 1 };
-	return 0;
+	return PUSH(pcs->list, pcs->capacity, pcs->nr, (struct pc_count){ pc, 1 });
 }
 
 void pcs_free(struct pcs *pcs)

@@ -54,12 +54,9 @@ static int set_map(const struct opt *opt, const char *value, void *field, struct
 
 	if (!equals || equals == value || !equals[1])
 		return opt_bad(opt, value, err, "must be OLD=NEW");
-	ret = GROW(maps->maps, maps->capacity, maps->nr + 1);
-	if (ret)
-		return error_errno(err, ret, "--%s", opt->name);
 	*equals = '\0';
-	maps->maps[maps->nr++] = (struct diff_map){ value, equals + 1 };
-	return 0;
+	ret = PUSH(maps->maps, maps->capacity, maps->nr, (struct diff_map){ value, equals + 1 });
+	return ret ? error_errno(err, ret, "--%s", opt->name) : 0;
 }
 
 #define FIELD(member) offsetof(struct diff_arguments, member)

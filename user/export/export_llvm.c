@@ -61,10 +61,10 @@ static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_rows *ro
 			continue;
 		}
 		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != row->offset) {
-			ret = GROW(ticks->all, ticks->room, ticks->nr + 1);
+			ret = PUSH(ticks->all, ticks->room, ticks->nr,
+				   (struct exact_tick){ .offset = row->offset });
 			if (ret)
 				return ret;
-			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = row->offset };
 		}
 		last = &ticks->all[ticks->nr - 1];
 		last->ticks += row->ticks;

@@ -272,13 +272,11 @@ static void add_label(struct pprof_writer *pprof, Pprof__Sample *sample, const c
 /* Adds the location of a place to the current chain, after those of its callees. */
 static int add_location(struct pprof_writer *pprof, uint32_t place)
 {
-	int ret = GROW(pprof->chain, pprof->chain_room, pprof->nr_chain + 1);
+	const int ret = need_place(pprof, place);
 
-	if (!ret)
-		ret = need_place(pprof, place);
-	if (!ret)
-		pprof->chain[pprof->nr_chain++] = pprof->places.of[place];
-	return ret;
+	return ret ? ret :
+		     PUSH(pprof->chain, pprof->chain_room, pprof->nr_chain,
+			  pprof->places.of[place]);
 }
 
 static int add_locations(struct pprof_writer *pprof, const struct sample *of)

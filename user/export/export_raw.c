@@ -33,13 +33,10 @@ struct raw {
 
 static int add_raw_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
-	int ret = GROW(raw->hits, raw->capacity, raw->nr + 1);
+	const struct raw_hit hit = { raw->starts[region] + bin * raw->call->width, ticks };
+	const int ret = PUSH(raw->hits, raw->capacity, raw->nr, hit);
 
-	if (ret)
-		return error_errno(raw->err, ret, "raw");
-	raw->hits[raw->nr++] =
-		(struct raw_hit){ raw->starts[region] + bin * raw->call->width, ticks };
-	return 0;
+	return ret ? error_errno(raw->err, ret, "raw") : 0;
 }
 
 static const struct call_region *find_call_region(const struct raw *raw, uint64_t pc)

@@ -130,10 +130,9 @@ static uint32_t node_of(struct sample_tree *tree, const struct source_line *line
 
 static int add_count(struct sample_tree *tree, uint32_t node, uint32_t place, uint64_t count)
 {
-	if (!node || GROW(tree->counts, tree->room, tree->nr + 1))
-		return -ENOMEM;
-	tree->counts[tree->nr++] = (struct count){ node, place, count };
-	return 0;
+	const struct count added = { node, place, count };
+
+	return node ? PUSH(tree->counts, tree->room, tree->nr, added) : -ENOMEM;
 }
 
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,

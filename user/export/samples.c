@@ -231,12 +231,9 @@ uint32_t samples_place(struct samples *samples, const struct sample_place *place
 
 void samples_add(struct samples *samples, const struct sample *sample)
 {
-	if (!sample->ticks && !sample->ns && !sample->waits)
-		return;
-	if (GROW(samples->all, samples->room, samples->nr + 1))
+	if ((sample->ticks || sample->ns || sample->waits) &&
+	    PUSH(samples->all, samples->room, samples->nr, *sample))
 		samples_fail(samples);
-	else
-		samples->all[samples->nr++] = *sample;
 }
 
 /* The OpenTelemetry specification has these names, too. */

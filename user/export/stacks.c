@@ -133,10 +133,7 @@ static int add_stack(struct stacks_maker *maker, const struct profile_row *row)
 		add_up_stacks(last, &stack);
 		return 0;
 	}
-	if (GROW(stacks->all, stacks->room, stacks->nr + 1))
-		return -ENOMEM;
-	stacks->all[stacks->nr++] = stack;
-	return 0;
+	return PUSH(stacks->all, stacks->room, stacks->nr, stack);
 }
 
 static int add_stacks(struct stacks_maker *maker)

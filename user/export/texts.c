@@ -14,10 +14,7 @@
 
 static int append_text(struct texts *texts, const char *text)
 {
-	if (GROW(texts->all, texts->room, texts->nr + 1))
-		return texts->error = -ENOMEM;
-	texts->all[texts->nr++] = text;
-	return 0;
+	return PUSH(texts->all, texts->room, texts->nr, text) ? texts->error = -ENOMEM : 0;
 }
 
 int texts_begin(struct texts *texts)

@@ -95,17 +95,13 @@ static void combine_hits(void *first, const void *equal)
 static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 {
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
-	int ret;
 
 	/* Bins ascend. Therefore the bins of a function are neighbours. */
 	if (last && !compare_function_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
 	}
-	ret = GROW(hits->all, hits->room, hits->nr + 1);
-	if (!ret)
-		hits->all[hits->nr++] = *hit;
-	return ret;
+	return PUSH(hits->all, hits->room, hits->nr, *hit);
 }
 
 /* Finds the only function of a hit, unless there are several or much other text. */
@@ -350,7 +346,6 @@ static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
 	struct symbol_wanted *wanted = &resolver->wanted;
 	struct symbol_range *last = wanted->nr ? &wanted->ranges[wanted->nr - 1] : NULL;
 	struct symbol_range range = { .start = start - start % NEAR_BYTES };
-	int ret;
 
 	if (__builtin_add_overflow(range.start, bytes + NEAR_BYTES, &range.end))
 		range.end = UINT64_MAX;
@@ -358,10 +353,7 @@ static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
 		last->end = range.end > last->end ? range.end : last->end;
 		return 0;
 	}
-	ret = GROW(wanted->ranges, resolver->wanted_room, wanted->nr + 1);
-	if (!ret)
-		wanted->ranges[wanted->nr++] = range;
-	return ret;
+	return PUSH(wanted->ranges, resolver->wanted_room, wanted->nr, range);
 }
 
 DEFINE_COMPARE(compare_ranges, struct symbol_range, start)

@@ -149,10 +149,7 @@ static int add_lost(struct profile_account *sum, const struct profile_lost *lost
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count)
 {
-	if (GROW(bins->list, bins->capacity, bins->nr + 1))
-		return -ENOMEM;
-	bins->list[bins->nr++] = (struct profile_bin){ index, count };
-	return 0;
+	return PUSH(bins->list, bins->capacity, bins->nr, (struct profile_bin){ index, count });
 }
 
 int profile_account_add(struct profile_account *sum, const struct profile_account *part)

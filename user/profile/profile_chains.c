@@ -104,9 +104,9 @@ static int assign(struct profile_chains *chains, size_t bin, uint32_t node, uint
 
 	if (!ticks)
 		return 0;
-	if (GROW(assigned->all, assigned->room, assigned->nr + 1))
+	if (PUSH(assigned->all, assigned->room, assigned->nr,
+		 (struct bin_chain){ bin, ticks, node }))
 		return -ENOMEM;
-	assigned->all[assigned->nr++] = (struct bin_chain){ bin, ticks, node };
 	chains->unassigned[bin] -= ticks;
 	*node_ticks -= ticks;
 	return 0;

@@ -17,12 +17,7 @@
 
 int alike_add(struct alike_names *alike, const char *name)
 {
-	if (!name)
-		return 0;
-	if (GROW(alike->names, alike->room, alike->nr + 1))
-		return -ENOMEM;
-	alike->names[alike->nr++] = name;
-	return 0;
+	return name ? PUSH(alike->names, alike->room, alike->nr, name) : 0;
 }
 
 void alike_free(struct alike_names *alike)

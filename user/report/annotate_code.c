@@ -544,7 +544,6 @@ static int find_target(struct annotating *work, const struct instruction *instru
 {
 	const struct annotation *annotation = work->annotation;
 	uint64_t offset;
-	int ret;
 
 	row->jump = ANNOTATION_NONE;
 	if (!instruction->has_target ||
@@ -554,11 +553,8 @@ static int find_target(struct annotating *work, const struct instruction *instru
 		row->jump = offset - annotation->offset;
 		return 0;
 	}
-	ret = GROW(work->targets, work->targets_room, work->nr_targets + 1);
-	if (!ret)
-		work->targets[work->nr_targets++] =
-			(struct annotated_target){ annotation->nr_rows, offset };
-	return ret;
+	return PUSH(work->targets, work->targets_room, work->nr_targets,
+		    (struct annotated_target){ annotation->nr_rows, offset });
 }
 
 static uint64_t address_of(const struct annotating *work, uint64_t offset)

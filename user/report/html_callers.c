@@ -95,9 +95,9 @@ static int put_histogram(struct page_chains *page, const struct profile_frames *
 		if (!row->ticks)
 			continue;
 		if (profile_rows_context(&page->rows, frames, row, &context) ||
-		    GROW(page->sums, page->room, page->nr_sums + 1))
+		    PUSH(page->sums, page->room, page->nr_sums,
+			 (struct chain_sum){ context, row->ticks }))
 			return -ENOMEM;
-		page->sums[page->nr_sums++] = (struct chain_sum){ context, row->ticks };
 	}
 	fputs(separator, data);
 	put_sums(page, profile_weight(page->rows.weights, page->rows.histogram), data);

@@ -68,12 +68,10 @@ static int add_name(struct file_names *names, const char *folder, const char *na
 {
 	char *path = format_text("%s%s%s", folder ? folder : "", folder ? "/" : "", name);
 
-	if (!path || GROW(names->names, names->capacity, names->nr + 1)) {
-		free(path);
-		return error_errno(err, -ENOMEM, "%s", name);
-	}
-	names->names[names->nr++] = path;
-	return 0;
+	if (path && !PUSH(names->names, names->capacity, names->nr, path))
+		return 0;
+	free(path);
+	return error_errno(err, -ENOMEM, "%s", name);
 }
 
 /*

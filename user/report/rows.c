@@ -21,12 +21,7 @@ const char *const report_by_words[] = { "functions", "objects", "lines",  "bins"
 
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
-	int ret = GROW(rows->rows, rows->capacity, rows->nr + 1);
-
-	if (ret)
-		return ret;
-	rows->rows[rows->nr++] = *row;
-	return 0;
+	return PUSH(rows->rows, rows->capacity, rows->nr, *row);
 }
 
 void rows_free(struct report_rows *rows)

@@ -65,10 +65,9 @@ static int split_lines(struct source_file *file)
 	int ret;
 
 	for (at = 0; file->text[at]; at = (size_t)(newline + 1 - file->text)) {
-		ret = GROW(file->lines, room, file->nr_lines + 1);
+		ret = PUSH(file->lines, room, file->nr_lines, at);
 		if (ret)
 			return ret;
-		file->lines[file->nr_lines++] = at;
 		newline = strchr(file->text + at, '\n');
 		if (!newline)
 			break;

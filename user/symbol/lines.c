@@ -315,16 +315,9 @@ static int line_functions_resolve(struct line_job *job)
 
 static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
 {
-	struct unit_place *added;
-	int ret = GROW(unit->places, unit->room, unit->nr + 1);
+	const struct unit_place added = { .address = place->address, .index = place->index };
 
-	if (ret)
-		return ret;
-	added = &unit->places[unit->nr++];
-	added->address = place->address;
-	added->index = place->index;
-	added->frame = 0;
-	return 0;
+	return PUSH(unit->places, unit->room, unit->nr, added);
 }
 
 DEFINE_COMPARE_2(compare_unit_places, struct unit_place, address, index)

@@ -140,10 +140,8 @@ static int add_draft_row(struct drafts *drafts, const struct draft_function *fun
 
 	if (nr > function->first && drafts->rows[nr - 1].rule == rule)
 		return 0;
-	if (GROW(drafts->rows, drafts->room_rows, nr + 1))
-		return -ENOMEM;
-	drafts->rows[drafts->nr_rows++] = (struct draft_row){ (uint32_t)at, rule };
-	return 0;
+	return PUSH(drafts->rows, drafts->room_rows, drafts->nr_rows,
+		    (struct draft_row){ (uint32_t)at, rule });
 }
 
 /* Each function needs one more row in the table, at its end. */
@@ -213,10 +211,7 @@ static int add_draft(struct drafts *drafts, const struct cfi_function *descripti
 		drafts->table.malformed++;
 		return 0;
 	}
-	if (GROW(drafts->functions, drafts->room_functions, drafts->nr_functions + 1))
-		return -ENOMEM;
-	drafts->functions[drafts->nr_functions++] = function;
-	return 0;
+	return PUSH(drafts->functions, drafts->room_functions, drafts->nr_functions, function);
 }
 
 static int add_drafts(struct drafts *drafts)
