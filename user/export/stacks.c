@@ -239,12 +239,7 @@ void stacks_free(struct stacks *stacks)
 
 /* --- limit for the bytes of all frames --- */
 
-static int compare_ticks(const void *left, const void *right)
-{
-	const struct stack *a = left, *b = right;
-
-	return compare_u64(b->ticks, a->ticks);
-}
+DEFINE_COMPARE_AS(compare_ticks, struct stack, compare_u64(b->ticks, a->ticks))
 
 /* Keeps the callers of the hottest stacks as long as there is room. *ticks: of the others. */
 static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t room,

@@ -227,10 +227,7 @@ static uint64_t sibling_key(const struct profile_callers *callers, size_t i)
 	return parent << 32 | node->site;
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-	return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
-}
+DEFINE_COMPARE_AS(compare_keys, uint64_t, compare_u64(*a, *b))
 
 static int check_siblings(const struct check *c)
 {

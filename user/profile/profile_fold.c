@@ -873,13 +873,8 @@ static int compare_files(const struct file_copy *a, const struct file_copy *b)
 	return order ? order : compare_text(a->object->path, b->object->path);
 }
 
-static int compare_copies(const void *left, const void *right)
-{
-	const struct file_copy *a = left, *b = right;
-	int order = compare_files(a, b);
-
-	return order ? order : compare_u64(a->id, b->id);
-}
+DEFINE_COMPARE_AS(compare_copies, struct file_copy,
+		  compare_files(a, b) ?: compare_u64(a->id, b->id))
 
 /*
  * Finds the first object that is the same file as each object. Returns how many objects are copies.

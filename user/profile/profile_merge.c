@@ -378,12 +378,7 @@ int profile_merger_join(struct profile_merger *merger, struct profile_merger *ot
 	return ret;
 }
 
-static int compare_causes(const void *left, const void *right)
-{
-	const struct profile_lost *a = left, *b = right;
-
-	return strcmp(a->cause, b->cause);
-}
+DEFINE_COMPARE_AS(compare_causes, struct profile_lost, strcmp(a->cause, b->cause))
 
 static void sort_account(struct profile_account *account)
 {

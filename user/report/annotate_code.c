@@ -17,15 +17,8 @@
 
 /* The source beside the instructions. */
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct annotation_line *a = left, *b = right;
-	int order = strcmp(a->file, b->file);
-
-	if (order)
-		return order;
-	return compare_u64(a->line, b->line);
-}
+DEFINE_COMPARE_AS(compare_lines, struct annotation_line,
+		  strcmp(a->file, b->file) ?: compare_u64(a->line, b->line))
 
 /* Copies the file and function of each row, and makes a line for each row that has one. */
 static int copy_lines(struct annotation *annotation, const struct source_lines *lines)
@@ -270,12 +263,8 @@ static size_t length_of(const struct annotation_jump *jump)
 
 DEFINE_COMPARE_2(compare_targets, struct annotation_jump, to, from)
 
-static int compare_heat(const void *left, const void *right)
-{
-	const struct bundle *a = left, *b = right;
-
-	return compare_u64(b->ticks, a->ticks) ?: compare_u64(a->first, b->first);
-}
+DEFINE_COMPARE_AS(compare_heat, struct bundle,
+		  compare_u64(b->ticks, a->ticks) ?: compare_u64(a->first, b->first))
 
 static int compare_lengths(const void *left, const void *right)
 {
@@ -480,10 +469,7 @@ static bool offset_of(const struct profile_object *object, uint64_t address, uin
 	return text || object->kind != PROFILE_FILE;
 }
 
-static int compare_offsets(const void *left, const void *right)
-{
-	return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
-}
+DEFINE_COMPARE_AS(compare_offsets, uint64_t, compare_u64(*a, *b))
 
 void annotate_load_symbols(struct annotating *work, uint64_t *offsets, size_t nr)
 {

@@ -20,12 +20,7 @@ struct cgroup_names {
 	size_t nr;
 };
 
-static int compare_cgroups(const void *left, const void *right)
-{
-	const struct cgroup_name *a = left, *b = right;
-
-	return strcmp(a->cgroup, b->cgroup);
-}
+DEFINE_COMPARE_AS(compare_cgroups, struct cgroup_name, strcmp(a->cgroup, b->cgroup))
 
 static int compare_names(const void *left, const void *right)
 {

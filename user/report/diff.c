@@ -250,12 +250,8 @@ static struct noise_counts diff_count_row(const struct diff_text *text, const st
 				      .new_total = count(text->new.ns, new) };
 }
 
-static int compare_probability(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-
-	return compare_double(a->probability, b->probability);
-}
+DEFINE_COMPARE_AS(compare_probability, struct diff_row,
+		  compare_double(a->probability, b->probability))
 
 static int find_significant(struct diff *diff)
 {

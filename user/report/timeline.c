@@ -12,13 +12,9 @@
 #include "base/text.h"
 
 /* Each string exists only once. Therefore compare addresses. */
-static int compare_cells(const void *left, const void *right)
-{
-	const struct timeline_cell *a = left, *b = right;
-	const uintptr_t object = (uintptr_t)a->object, other = (uintptr_t)b->object;
-
-	return compare_u64(object, other) ?: compare_u64(a->offset, b->offset);
-}
+DEFINE_COMPARE_AS(compare_cells, struct timeline_cell,
+		  compare_u64((uintptr_t)a->object, (uintptr_t)b->object) ?:
+			  compare_u64(a->offset, b->offset))
 
 static const char *keep(struct timeline *timeline, const char *text)
 {
@@ -167,13 +163,8 @@ int timeline_add(struct timeline *timeline, const struct profile *profile, const
 	return ret;
 }
 
-static int compare_parts(const void *left, const void *right)
-{
-	const struct timeline_part *a = left, *b = right;
-	int order = profile_compare_times(a->started, b->started);
-
-	return order ? order : strcmp(a->file, b->file);
-}
+DEFINE_COMPARE_AS(compare_parts, struct timeline_part,
+		  profile_compare_times(a->started, b->started) ?: strcmp(a->file, b->file))
 
 void timeline_sort(struct timeline *timeline)
 {
@@ -203,12 +194,7 @@ double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 }
 
 /* Parts are ordered as in their timeline. */
-static int compare_time(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-
-	return (a->part > b->part) - (a->part < b->part);
-}
+DEFINE_COMPARE_AS(compare_time, struct report_row, (a->part > b->part) - (a->part < b->part))
 
 int timeline_rows(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)

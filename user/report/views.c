@@ -49,12 +49,8 @@ static void join_jit(const struct profile *profile, struct report_rows *rows)
 	rows_merge(rows, row_compare_source);
 }
 
-static int compare_names(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-
-	return compare_u64(a->object, b->object) ?: compare_text(a->name, b->name);
-}
+DEFINE_COMPARE_AS(compare_names, struct report_row,
+		  compare_u64(a->object, b->object) ?: compare_text(a->name, b->name))
 
 static int rename_rows(const struct report_options *options, struct report_rows *rows)
 {
@@ -311,12 +307,8 @@ static int compare_heat(const void *left, const void *right)
 	return row_compare_place(a, b);
 }
 
-static int compare_inclusive(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-
-	return compare_double(b->inclusive.ns, a->inclusive.ns) ?: compare_heat(a, b);
-}
+DEFINE_COMPARE_AS(compare_inclusive, struct report_row,
+		  compare_double(b->inclusive.ns, a->inclusive.ns) ?: compare_heat(a, b))
 
 /* If more rows are wanted, sort all. */
 #define FEW_ROWS 1000
