@@ -135,32 +135,31 @@ size_t text_write_ends(FILE *out, const char *text, size_t width)
 	return columns + text_write_tail(out, text, width - columns);
 }
 
-static void put_csv_character(FILE *out, const char *text, size_t length)
+size_t text_put_character(FILE *out, const char *text)
 {
-	size_t i;
+	size_t length = utf8_sequence(text, strnlen(text, 4)), i;
 
 	if (!length)
 		fputs("\xef\xbf\xbd", out);
-	else if (*text == '"')
-		fputs("\"\"", out);
 	else if (!utf8_is_control(text, length))
 		fwrite(text, 1, length, out);
 	else
 		for (i = 0; i < length; i++)
 			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+	return length ? length : 1;
 }
 
 void text_csv(FILE *out, const char *text)
 {
 	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
-	size_t length;
 
 	fputs(quote, out);
 	if (text && *text && strchr("=+-@", *text))
 		fputc('\'', out);
-	for (; text && *text; text += length ? length : 1) {
-		length = utf8_sequence(text, strnlen(text, 4));
-		put_csv_character(out, text, length);
+	while (text && *text) {
+		if (*text == '"')
+			fputc('"', out);
+		text += text_put_character(out, text);
 	}
 	fputs(quote, out);
 }

@@ -25,9 +25,14 @@ size_t text_write_tail(FILE *out, const char *text, size_t width);
 size_t text_write_ends(FILE *out, const char *text, size_t width);
 
 /*
- * Writes a cell of CSV on one line: quoted if necessary (RFC 4180), control characters as \xNN,
- * bytes that are not UTF-8 as U+FFFD, and marked as text if a spreadsheet would evaluate it as a
- * formula. NULL is an empty cell.
+ * Writes a character, a control character as \xNN, or a byte that is not UTF-8 as U+FFFD. Returns
+ * its bytes.
+ */
+size_t text_put_character(FILE *out, const char *text);
+
+/*
+ * Writes such characters as a cell of CSV on one line: quoted if necessary (RFC 4180), and marked
+ * as text if a spreadsheet would evaluate it as a formula. NULL is an empty cell.
  */
 void text_csv(FILE *out, const char *text);
 

@@ -3,25 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "export/export_impl.h"
-
-static size_t put_escaped_character(FILE *stream, const char *text)
-{
-	size_t length = utf8_sequence(text, strnlen(text, 4)), i;
-
-	if (!length) {
-		fputs("\xef\xbf\xbd", stream);
-		return 1;
-	}
-	if (!utf8_is_control(text, length)) {
-		fwrite(text, 1, length, stream);
-		return length;
-	}
-	for (i = 0; i < length; i++)
-		fprintf(stream, "\\x%02x", (unsigned char)text[i]);
-	return length;
-}
 
 size_t export_plain_length(const char *text, char special)
 {
@@ -46,7 +29,7 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 			fputs(instead, stream);
 			text++;
 		} else {
-			text += put_escaped_character(stream, text);
+			text += text_put_character(stream, text);
 		}
 	}
 }
