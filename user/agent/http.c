@@ -89,9 +89,7 @@ void option_texts_release(struct option_texts *texts)
 {
 	if (!texts || --texts->users)
 		return;
-	while (texts->nr)
-		free(texts->list[--texts->nr]);
-	free(texts->list);
+	free_all(texts->list, texts->nr);
 	free(texts);
 }
 

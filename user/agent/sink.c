@@ -971,9 +971,7 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	spool_close(sink->pending.spool);
 	pending_free(&sink->pending);
 	option_texts_release(sink->options.texts);
-	while (sink->nr_imports)
-		free(sink->imports[--sink->nr_imports]);
-	free(sink->imports);
+	free_all(sink->imports, sink->nr_imports);
 	free(sink->name);
 	free(sink->key);
 	free(sink);

@@ -81,10 +81,6 @@ const char *names_nearest(struct names *names, const char *typed)
 
 void names_free(struct names *names)
 {
-	size_t i;
-
-	for (i = 0; i < names->nr; i++)
-		free(names->list[i]);
-	free(names->list);
+	free_all(names->list, names->nr);
 	*names = (struct names){ 0 };
 }

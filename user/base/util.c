@@ -102,6 +102,15 @@ int notes_add(char ***notes, size_t *nr, const char *format, ...)
 	return 0;
 }
 
+void free_all(void *list, size_t nr)
+{
+	void **pointers = list;
+
+	while (nr)
+		free(pointers[--nr]);
+	free(list);
+}
+
 char *format_text(const char *format, ...)
 {
 	va_list args;

@@ -67,6 +67,9 @@ int parse_duration(const char *text, uint64_t *result); /* ns; units ns us ms s 
 int notes_add(char ***notes, size_t *nr, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Frees the elements of a list, which are pointers, and the list. */
+void free_all(void *list, size_t nr);
+
 /* The value of a hexadecimal digit; -1: it is not one. */
 static inline int hex_value(char c)
 {

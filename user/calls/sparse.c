@@ -29,11 +29,7 @@ struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index)
 
 void sparse_free(struct sparse *sparse)
 {
-	size_t i;
-
-	for (i = 0; i < sparse->nr; i++)
-		free(sparse->pages[i]);
-	free(sparse->pages);
+	free_all(sparse->pages, sparse->nr);
 	memset(sparse, 0, sizeof(*sparse));
 }
 

@@ -431,12 +431,8 @@ void waits_view_close(struct waits_view *view)
 
 	for (i = view->histograms; profile->histograms && i < profile->nr_histograms; i++)
 		free(profile->histograms[i].bins);
-	for (i = 0; i < view->nr_names; i++) {
-		free(view->names[i]);
-		free(view->classes[i]);
-	}
-	free(view->names);
-	free(view->classes);
+	free_all(view->names, view->nr_names);
+	free_all(view->classes, view->nr_names);
 	free(view->callers.sites);
 	free(view->callers.roots);
 	free(view->callers.nodes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/util.h"
 
 void annotation_free(struct annotation *annotation)
 {
@@ -13,9 +14,7 @@ void annotation_free(struct annotation *annotation)
 	string_set_free(&annotation->strings);
 	free(annotation->code);
 	free(annotation->cells);
-	while (annotation->nr_notes)
-		free(annotation->notes[--annotation->nr_notes]);
-	free(annotation->notes);
+	free_all(annotation->notes, annotation->nr_notes);
 	free(annotation->rows);
 	free(annotation->lines);
 	free(annotation->jumps);

@@ -644,15 +644,11 @@ static void free_side(struct diff_profile *side)
 
 void diff_free(struct diff *diff)
 {
-	size_t i;
-
 	if (diff->text) {
 		free_side(&diff->text->old);
 		free_side(&diff->text->new);
 	}
-	for (i = 0; i < diff->nr_notes; i++)
-		free(diff->notes[i]);
-	free(diff->notes);
+	free_all(diff->notes, diff->nr_notes);
 	free(diff->text);
 	free(diff->rows);
 }

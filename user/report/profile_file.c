@@ -58,9 +58,7 @@ static int load_named(const char *path, struct symbol_cache *cache, struct profi
 
 void file_names_free(struct file_names *names)
 {
-	while (names->nr)
-		free(names->names[--names->nr]);
-	free(names->names);
+	free_all(names->names, names->nr);
 }
 
 static int add_name(struct file_names *names, const char *folder, const char *name,
@@ -90,12 +88,9 @@ static int add_folder(struct file_names *names, const char *folder, struct error
 
 	if (nr < 0)
 		return error_errno(err, -errno, "%s", folder);
-	for (i = 0; i < nr; i++) {
-		if (!ret)
-			ret = add_name(names, folder, entries[i]->d_name, err);
-		free(entries[i]);
-	}
-	free(entries);
+	for (i = 0; !ret && i < nr; i++)
+		ret = add_name(names, folder, entries[i]->d_name, err);
+	free_all(entries, (size_t)nr);
 	if (!nr)
 		ret = error_set(err, -ENOENT, "%s: no *.json or *.json.gz in this folder", folder);
 	return ret;

@@ -30,13 +30,11 @@ void rows_free(struct report_rows *rows)
 
 	for (i = 0; i < rows->nr_lines; i++)
 		source_lines_free(rows->lines[i]);
-	for (i = 0; i < rows->nr_notes; i++)
-		free(rows->notes[i]);
 	cgroup_names_free(rows->cgroups);
 	row_marks_free(rows->marks);
 	profile_rows_end(&rows->from);
 	free(rows->lines);
-	free(rows->notes);
+	free_all(rows->notes, rows->nr_notes);
 	free(rows->neighbours);
 	free(rows->rows);
 	*rows = (struct report_rows){ 0 };

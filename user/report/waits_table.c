@@ -295,11 +295,9 @@ int report_wait_accounts(const struct profile *profile, const struct report_opti
 	}
 	for (i = 0; i < table.nr; i++)
 		free(table.rows[i].totals.classes);
-	for (i = 0; table.names && i < table.nr_columns; i++)
-		free(table.names[i]);
 	cgroup_names_free(table.cgroups);
 	free(table.rows);
-	free(table.names);
+	free_all(table.names, table.names ? table.nr_columns : 0);
 	free(table.columns);
 	return ret ? error_errno(err, ret, "report") : 0;
 }

@@ -683,12 +683,8 @@ void source_lines_free(struct source_lines *lines)
 {
 	if (!lines)
 		return;
-	while (lines->nr_scopes)
-		free(lines->scopes[--lines->nr_scopes]);
-	while (lines->nr_sites)
-		free(lines->sites[--lines->nr_sites]);
-	free(lines->scopes);
-	free(lines->sites);
+	free_all(lines->scopes, lines->nr_scopes);
+	free_all(lines->sites, lines->nr_sites);
 	string_set_free(&lines->strings);
 	free(lines->lines);
 	free(lines);

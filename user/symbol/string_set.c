@@ -59,9 +59,7 @@ const char *string_set_add(struct string_set *set, const char *string)
 
 void string_set_free(struct string_set *set)
 {
-	while (set->nr)
-		free(set->all[--set->nr]);
-	free(set->all);
+	free_all(set->all, set->nr);
 	free(set->index.slots);
 	*set = (struct string_set){ 0 };
 }
