@@ -22,7 +22,7 @@
 /* The values of an option that may repeat. */
 struct words {
 	const char **all;
-	size_t nr;
+	size_t nr, room;
 };
 
 struct report_arguments {
@@ -52,15 +52,11 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 static int add_word(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct words *words = field;
-	const char **grown;
 
 	if (!*value)
 		return opt_bad(opt, value, err, "must not be empty");
-	grown = reallocarray(words->all, words->nr + 1, sizeof(*grown));
-	if (!grown)
+	if (PUSH(words->all, words->room, words->nr, value))
 		return error_errno(err, -ENOMEM, "--%s", opt->name);
-	words->all = grown;
-	grown[words->nr++] = value;
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 {
 	bool chosen = histogram->object == raw->object && !histogram->overflow;
 	size_t i;
-	int ret;
+	int ret = 0;
 
 	if (!chosen) {
 		if (raw->profile->objects[histogram->object].kind != PROFILE_KERNEL)
@@ -93,12 +93,9 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 				add_saturating(raw->untaken, profile_histogram_ticks(histogram));
 		return 0;
 	}
-	for (i = 0; i < histogram->nr_bins; i++) {
+	for (i = 0; !ret && i < histogram->nr_bins; i++)
 		ret = file_bin(raw, histogram, i);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ret;
 }
 
 static int file_ticks(struct raw *raw)

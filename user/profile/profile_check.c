@@ -330,14 +330,11 @@ static int check_all(const struct check *c, size_t nr,
 		     int (*check)(const struct check *c, size_t i))
 {
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; !ret && i < nr; i++)
 		ret = check(c, i);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ret;
 }
 
 static int check_callers(const struct check *c)

@@ -197,14 +197,6 @@ struct page_code {
 	FILE *data;
 };
 
-static const char *next(bool *first)
-{
-	const char *separator = *first ? "\n" : ",\n";
-
-	*first = false;
-	return separator;
-}
-
 /* A missing text is written as 0. */
 static void put_text(const struct page_code *code, const char *text)
 {
@@ -236,15 +228,16 @@ static void put_row(const struct page_code *code, size_t i)
 
 static void put_rows(const struct page_code *code)
 {
-	bool first = true;
+	const char *separator = "\n";
 	size_t i;
 
 	fputs(",\n\"rows\": [", code->data);
 	for (i = 0; i < code->annotation->nr_rows; i++) {
 		if (!code->chosen[i])
 			continue;
-		fputs(next(&first), code->data);
+		fputs(separator, code->data);
 		put_row(code, i);
+		separator = ",\n";
 	}
 	putc(']', code->data);
 }
