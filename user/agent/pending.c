@@ -236,13 +236,11 @@ static int drop_oldest_unmergeable(struct pending *pending, struct error *err)
 		return 0;
 	ticks = pending_ticks(&pending->parts[i]);
 	drop_at(pending, i);
-	error_set(err, -ENOSPC,
-		  "%" PRIu64
-		  " ticks are not delivered: there is no room for them, and they do not add "
-		  "up with later ones, which have another --mode",
-		  ticks);
-	error_hint(err, "%s", pending->spool ? "--spool-size" : "--pending");
-	return -ENOSPC;
+	return error_with_hint(
+		err, -ENOSPC, pending->spool ? "--spool-size" : "--pending",
+		"%" PRIu64 " ticks are not delivered: there is no room for them, and they do not "
+		"add up with later ones, which have another --mode",
+		ticks);
 }
 
 /* Whether pending profiles exceed the cap, times this factor. */

@@ -92,19 +92,16 @@ bool spool_is_own_file(const struct stat *st)
 static int check_folder(int fd, const char *path, struct error *err)
 {
 	struct stat st;
-	int ret;
 
 	if (fstat(fd, &st))
 		return error_errno(err, -errno, "agent: --spool %.200s", path);
 	if (spool_is_own_file(&st) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
-	ret = error_set(
-		err, -EPERM,
+	return error_with_hint(
+		err, -EPERM, "--spool with another folder, or chown and chmod go-w on this one",
 		"agent: --spool %.200s: belongs to user %u and has mode %04o, so that others "
 		"can put profiles there",
 		path, st.st_uid, st.st_mode & 07777);
-	error_hint(err, "--spool with another folder, or chown and chmod go-w on this one");
-	return ret;
 }
 
 static int open_path(const char *path, struct error *err)

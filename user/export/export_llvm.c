@@ -262,17 +262,16 @@ static int add_objects(struct llvm *llvm, struct error *err)
 
 static int refuse_empty_llvm(const struct llvm *llvm, struct error *err)
 {
-	if (llvm->why[0]) {
-		error_set(err, -ENODATA, NAME ": %s", llvm->why);
-		error_hint(err, "build it with clang -g -fdebug-info-for-profiling");
-	} else if (llvm->wide) {
-		error_set(err, -ENODATA, NAME ": %" PRIu64 " ticks in bins wider than a byte",
-			  llvm->wide);
-		error_hint(err, "sample with --bytes-per-bin 1, or more --memory");
-	} else {
-		error_set(err, -ENODATA, NAME ": no tick is in a function with source lines");
-	}
-	return -ENODATA;
+	if (llvm->why[0])
+		return error_with_hint(err, -ENODATA,
+				       "build it with clang -g -fdebug-info-for-profiling",
+				       NAME ": %s", llvm->why);
+	if (llvm->wide)
+		return error_with_hint(err, -ENODATA,
+				       "sample with --bytes-per-bin 1, or more --memory",
+				       NAME ": %" PRIu64 " ticks in bins wider than a byte",
+				       llvm->wide);
+	return error_set(err, -ENODATA, NAME ": no tick is in a function with source lines");
 }
 
 static void say_llvm_ticks(const struct llvm *llvm, char *note)

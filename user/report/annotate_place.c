@@ -389,10 +389,9 @@ static int find_line(struct annotating *work, struct error *err)
 		ret = rows_find_lines(work->profile, work->request->opener, &rows, err);
 	if (!ret)
 		ret = hottest_on_line(work, &rows, file, line);
-	if (ret == -ENOENT) {
-		ret = error_set(err, -EINVAL, "%.256s: no tick is known to be of that line", place);
-		error_hint(err, "bpfprofil report --by lines");
-	}
+	if (ret == -ENOENT)
+		ret = error_with_hint(err, -EINVAL, "bpfprofil report --by lines",
+				      "%.256s: no tick is known to be of that line", place);
 	rows_free(&rows);
 	return ret;
 }

@@ -839,12 +839,10 @@ int rows_chains_view(const struct profile *profile, const struct report_options 
 	} else if (!ret) {
 		ret = replace_rows(&view, rows);
 	}
-	if (ret == -E2BIG) {
-		ret = error_set(err, -EINVAL,
-				"--callers '%.200s': more than %d rows above --min %g",
-				options->function, CALLERS_MAX, options->min);
-		error_hint(err, "a larger --min");
-	}
+	if (ret == -E2BIG)
+		ret = error_with_hint(err, -EINVAL, "a larger --min",
+				      "--callers '%.200s': more than %d rows above --min %g",
+				      options->function, CALLERS_MAX, options->min);
 	if (ret && ret != -EINVAL)
 		error_errno(err, ret, "report");
 	context_tree_free(&view.made);
