@@ -40,17 +40,13 @@ enum { TARGETS_MAX = 1 << 12 };
 
 #define NO_TARGET 0xffffffff
 
-/*
- * The owner of a text. CGROUP is a cgroup itself, in the records that announce it. WAIT is no text:
- * see TEXT_WAIT.
- */
+/* The owner of a text. CGROUP is a cgroup itself, in the records that announce it. */
 enum space_kind {
 	SPACE_FILE = 1,
 	SPACE_ANON,
 	SPACE_KERNEL,
 	SPACE_VDSO,
 	SPACE_CGROUP,
-	SPACE_WAIT,
 };
 
 /*
