@@ -243,8 +243,8 @@ Test(annotate, another_build)
 	profile->objects->build_id = NULL;
 	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
 	/* Neither has one, so the segments are compared. */
-	fixture_shell(
-		"objcopy --remove-section .note.gnu.build-id program bare && mv bare program");
+	fixture_shell("x86_64-linux-gnu-objcopy --remove-section .note.gnu.build-id program bare "
+		      "&& mv bare program");
 	profile->objects->text[0].size++;
 	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
 }
@@ -359,7 +359,7 @@ Test(annotate, no_symbols_far_apart)
 	fixture_write("f.s", ".text\n nop\n incl %eax\n .fill 0x3000, 1, 0x90\n"
 			     " addl $1, %eax\n.fill 0x100, 1, 0x90\n");
 	annotate_assemble("");
-	fixture_shell("strip program");
+	fixture_shell("x86_64-linux-gnu-strip program");
 	profile = PROFILE(1, { 1, 20 }, { 0x3003, 300 });
 	cr_assert_eq(profile->nr_functions, 1);
 	annotation = annotate(profile, profile->functions[0].name);
