@@ -380,7 +380,8 @@ Test(functions, parts)
 
 	fixture_write("program.s", ".text\n.globl f\nf: .fill 0x8010\n"
 				   ".globl g\n.type g, @function\ng: .fill 0x10\n.size g, 0x10\n");
-	fixture_shell("gcc -nostdlib -static -Wl,-e,f -o program program.s");
+	fixture_shell("gcc -nostdlib -static -Wl,-e,f,-z,separate-code,-z,max-page-size=0x1000 "
+		      "-o program program.s");
 	sources = given;
 	add_object(PROFILE_FILE, "/opt/program");
 	profile->objects[0].text = memcpy(malloc(sizeof(text)), &text, sizeof(text));

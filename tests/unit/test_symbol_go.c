@@ -408,7 +408,8 @@ Test(go, overlapping)
 	int fd;
 
 	fixture_write("table.s", overlapping);
-	fixture_shell("gcc -nostdlib -static -s -Wl,-e,0 -o program table.s 2>/dev/null");
+	fixture_shell("gcc -nostdlib -static -s -Wl,-e,0,-z,separate-code -o program table.s "
+		      "2>/dev/null");
 	fd = fixture_open("program");
 	cr_assert_eq(elf_facts_read(fd, &facts, &err), 0, "%s", err.text);
 	for (i = 0; i < NR; i++)
