@@ -319,7 +319,8 @@ static void check_plt(const char *flags)
 		symbol = symbol_table_find(table, address & 0xfffff);
 		cr_assert(symbol, "%s", name);
 		cr_assert_str_eq(symbol->name, name);
-		nr++;
+		/* The C library's start of a program has others, as arm64's jumps to abort(). */
+		nr += !strcmp(name, "puts@plt") || !strcmp(name, "putchar@plt");
 	}
 	cr_assert_eq(nr, 2);
 	free(text);
