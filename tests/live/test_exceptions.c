@@ -12,13 +12,19 @@
 
 TestSuite(live_exceptions, .init = need_root, .timeout = 120);
 
-/* All but 1.5 % of the ticks, and those from before the tables were there: a busy host is late with them. */
+/*
+ * All but some ticks, and those from before the tables were there: a busy host is late with them. When libgcc enters a
+ * handler, it overwrites what its own frame has saved. Throws without any work take 1.3 % of an emulated arm64's time
+ * for that.
+ */
+#define NEARLY_ALL 0.97
+
 static void expect_complete(struct live *live, uint64_t complete, uint64_t ticks)
 {
 	uint64_t late = doc_ended(live->doc, "late");
 
 	cr_expect_gt(ticks, 50);
-	cr_expect_geq((double)(complete + late), 0.985 * (double)ticks, "%lu of %lu, %lu late",
+	cr_expect_geq((double)(complete + late), NEARLY_ALL * (double)ticks, "%lu of %lu, %lu late",
 		      complete, ticks, late);
 	cr_expect_leq(late, doc_number(live->doc, "ticks.total") / 5);
 }

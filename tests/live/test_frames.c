@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* Frames of which little is described: their callers and names, or that these are not known. */
+#include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -85,6 +86,22 @@ LIVE_TEST(live_frames, go)
 		      in_main, in_routine, ticks);
 }
 
+#ifdef __aarch64__
+/* Go describes nothing of the frame of its crosscall2(), which C calls it by: a note says so. */
+LIVE_TEST(live_frames, go_between_c)
+{
+	uint64_t ticks;
+
+	NEED_GO_PROGRAM(WORKLOAD("goarchive"));
+	live_run(live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("goarchive"), "500"));
+	doc_assert_callers(live->doc);
+	ticks = doc_inclusive(live->doc, "main.goLeaf");
+	cr_expect_gt(ticks, 100);
+	cr_expect_geq((double)doc_called(live->doc, "main.goLeaf", "crosscall2"),
+		      0.95 * (double)ticks);
+	cr_expect(strstr(live->end.err, "no callers above crosscall2 of "), "%s", live->end.err);
+}
+#else
 /*
  * Both languages' rules in one file, and three changes of the stack. Go before 1.21 leaves no trace of the
  * function that called asmcgocall(): such a chain is a guess.
@@ -106,3 +123,4 @@ LIVE_TEST(live_frames, go_between_c)
 				       "runtime.asmcgocall.abi0", "runtime.cgocall",
 				       "main._Cfunc_c_back.abi0", "main.goMiddle"));
 }
+#endif
