@@ -100,7 +100,7 @@ WL_GO := PATH="/usr/bin:$$PATH" GOENV=off GOFLAGS= GOTOOLCHAIN=local GO111MODULE
 
 $(WL_OUT)/goroutines: $(WL_SRC)/goroutines.go | $(DEPS_FIRST)
 	$(call msg,WORKLOAD,$@)
-	$(Q)! command -v go >/dev/null || { mkdir -p $(@D) && $(WL_GO) CGO_ENABLED=0 go build -o $@ $<; }
+	$(Q)! command -v go >/dev/null || { mkdir -p $(@D) && $(WL_GO) CGO_ENABLED=0 go build -o $@ $< && touch $@; }
 
 $(WL_OUT)/goarchive: $(WL_SRC)/goarchive/main.c $(WL_SRC)/goarchive/archive.go | $(DEPS_FIRST)
 	$(call msg,WORKLOAD,$@)
