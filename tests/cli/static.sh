@@ -91,7 +91,8 @@ serve_counts() {
 		kill -TERM "$server" && wait "$server"
 }
 
-# A terminal: writes its name to a file; answers the screen that shows alpha by q, and ends when the first one is back.
+# A terminal: writes its name to a file; answers the screen that shows alpha by q, and ends with top, which must have
+# brought the first one back.
 cat >"$work/terminal.py" <<'end'
 import fcntl, os, pty, struct, sys, termios
 master, slave = pty.openpty()
@@ -101,9 +102,13 @@ with open(sys.argv[1], "w", encoding="ascii") as file:
 seen = b""
 while b"alpha" not in seen:
     seen += os.read(master, 4096)
+os.close(slave)
 os.write(master, b"q")
-while b"\x1b[?1049l" not in seen:
-    seen += os.read(master, 4096)
+try:
+    while True:
+        seen += os.read(master, 4096)
+except OSError:  # top has closed it
+    sys.exit(b"\x1b[?1049l" not in seen)
 end
 
 # Of a terminal's description the root has the host's.
