@@ -73,7 +73,9 @@ LIVE_TEST(live_callers_cut, deeper_than_is_followed)
 	deep = doc_ended(live->doc, "deep");
 	ticks[0] = doc_called(live->doc, "leaf", "first");
 	ticks[1] = doc_called(live->doc, "leaf", "second");
-	assert_ratio(2, wanted, ticks);
+	/* On an emulated CPU the walks up 512 frames take a fifth of the time, which is of first. */
+	if (doc_emulated_part() == 0)
+		assert_ratio(2, wanted, ticks);
 	cr_expect_geq((double)deep, NEARLY_ALL * (double)ticks[0], "%lu of %lu", deep, ticks[0]);
 	cr_expect_geq((double)doc_inclusive(live->doc, "main"), NEARLY_ALL * (double)ticks[1]);
 	cr_expect_eq(doc_deepest(live->doc), 512);
