@@ -274,9 +274,32 @@ __noinline int add_to_node(u32 ref, u32 n)
 	return 0;
 }
 
+/* One for each CPU. */
+ARRAY(known_owners, struct known_owner, 1);
+
 __noinline u32 owner_of_current(void)
 {
-	return owner_of(NULL, bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns);
+	u64 cgroups = (u64)BPF_CORE_READ(task, cgroups);
+	u32 uid = BPF_CORE_READ(task, cred, uid.val), number = BPF_CORE_READ(ns, ns.inum);
+	u32 cpu = bpf_get_smp_processor_id(), epoch = *(volatile u32 *)&table_state.epoch;
+	struct known_owner *known = bpf_map_lookup_elem(&known_owners, &cpu);
+
+	if (!known)
+		return owner_of(NULL, task);
+	if (known->cgroups == cgroups && known->user_ns == (u64)ns && known->ns_number == number &&
+	    known->uid == uid && known->epoch == epoch)
+		return known->number;
+	known->number = owner_of(NULL, task);
+	/* A tick that comes in between finds the old key, or the same task's. */
+	barrier();
+	known->cgroups = cgroups;
+	known->user_ns = (u64)ns;
+	known->ns_number = number;
+	known->uid = uid;
+	known->epoch = epoch;
+	return known->number;
 }
 
 static __always_inline u64 coarse_site(u64 site)

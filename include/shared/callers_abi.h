@@ -127,6 +127,19 @@ struct known_file {
 	__u32 device; /* bits of its superblock's address */
 };
 
+/*
+ * The owner that a CPU looked up last. Most new processes belong to the same user and cgroup as the
+ * ones before them. It is valid for one epoch, because addresses are used again.
+ */
+struct known_owner {
+	__u64 cgroups; /* address of the css_set; 0: empty */
+	__u64 user_ns; /* its address */
+	__u32 ns_number; /* of that namespace */
+	__u32 uid;
+	__u32 epoch;
+	__u32 number;
+};
+
 enum { KNOWN_FILES_SHIFT = 7, KNOWN_FILES = 1 << KNOWN_FILES_SHIFT };
 
 /*

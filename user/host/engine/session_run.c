@@ -67,6 +67,7 @@ static int configure_session(struct session *session, struct error *err)
 	session_size_texts(session);
 	map_set_entries(skel->maps.ranges, session->nr_cpus * RANGES);
 	map_set_entries(skel->maps.known_files, session->nr_cpus * KNOWN_FILES);
+	map_set_entries(skel->maps.known_owners, session->nr_cpus);
 	map_set_entries(skel->maps.cpu_accounts, session->nr_cpus);
 	/* These two set larger sizes for ranges, walks and known_rules. They must come last. */
 	session_configure_callers(session);
