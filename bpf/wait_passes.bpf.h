@@ -337,7 +337,8 @@ static __noinline int walk_sleeper(struct task_struct *task, struct thread_waits
 	    (!piece->size && sleeper->nr == 1)) {
 		thread->sleeper = 0;
 		/* The helper may not have come to it, because another stack held it up. */
-		look_again_in(0);
+		if (piece && !piece->size)
+			look_again_in(0);
 		return 0;
 	}
 	walk->missing = 0;
