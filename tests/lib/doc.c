@@ -56,12 +56,12 @@ uint64_t doc_number(struct json_object *doc, const char *path)
 	return json_object_get_uint64(number);
 }
 
-struct json_object *doc_item(struct json_object *doc, const char *array, size_t i)
+static struct json_object *doc_item(struct json_object *doc, const char *array, size_t i)
 {
 	return json_object_array_get_idx(doc_get(doc, array), i);
 }
 
-size_t doc_length(struct json_object *doc, const char *array)
+static size_t doc_length(struct json_object *doc, const char *array)
 {
 	struct json_object *list = doc_get(doc, array);
 
@@ -259,6 +259,23 @@ void doc_assert_delivered(struct json_object *doc)
 	for (i = 0; i < n; i++)
 		sum += json_object_get_uint64(doc_item(doc, "sampling.delivered", i));
 	cr_assert_eq(sum, total, "CPUs delivered %" PRIu64 " of %" PRIu64 " ticks", sum, total);
+}
+
+uint64_t doc_in_bins(struct json_object *doc, const char *path, uint64_t bytes)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < doc_length(doc, "histograms"); i++) {
+		struct json_object *histogram = doc_item(doc, "histograms", i);
+
+		if (doc_number(histogram, "bytes_per_bin") == bytes &&
+		    (!path ||
+		     strstr(json_object_get_string(doc_get(object_of(doc, histogram), "path")),
+			    path)))
+			sum += assert_histogram(doc, histogram);
+	}
+	return sum;
 }
 
 uint64_t doc_cgroup(struct json_object *doc, const char *ending)

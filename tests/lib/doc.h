@@ -18,10 +18,6 @@ struct json_object *doc_load(const char *path);
 struct json_object *doc_get(struct json_object *doc, const char *path);
 uint64_t doc_number(struct json_object *doc, const char *path);
 
-/* An element, and the number of elements, of an array. */
-struct json_object *doc_item(struct json_object *doc, const char *array, size_t i);
-size_t doc_length(struct json_object *doc, const char *array);
-
 /* Ticks lost for a cause, 0 if the document does not have it; NULL: for all causes. */
 uint64_t doc_lost(struct json_object *doc, const char *cause);
 
@@ -30,6 +26,9 @@ uint64_t doc_function(struct json_object *doc, const char *name, const char *obj
 
 /* Ticks of all functions in objects of a kind, or whose path contains a text; NULL: any. */
 uint64_t doc_object(struct json_object *doc, const char *kind, const char *path);
+
+/* Ticks in bins of so many bytes; path: only those in objects whose path contains it; NULL: any. */
+uint64_t doc_in_bins(struct json_object *doc, const char *path, uint64_t bytes);
 
 /*
  * Ticks of all histograms of cgroups whose path has this ending; each histogram must have a cgroup.
