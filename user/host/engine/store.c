@@ -632,7 +632,7 @@ uint64_t store_bytes(const struct store *store)
 
 uint64_t store_waits_bytes(const struct store *store)
 {
-	cleanup_free uint32_t *roots = store_roots_of_nodes(store);
+	cleanup_free uint32_t *roots = store->has_waits ? store_roots_of_nodes(store) : NULL;
 	uint64_t nr = 0;
 	size_t i;
 
