@@ -14,9 +14,8 @@ import kernel
 here = os.path.dirname(os.path.realpath(__file__))
 # A name that only says where the text is (OBJECT+0x1234, [anonymous text of a process]) is none.
 NO_NAME = re.compile(r"0x[0-9a-f]+|.*\+0x[0-9a-f]+|\[.*\]|(0x)?[0-9a-f]{6,16}|")
-# A commit from which it can be built like this; of which one the pages' figures are was not noted. Its BPF programs are
-# in the repository as they are loaded.
-OPENTELEMETRY = "CGO_ENABLED=0 go install -tags osusergo,netgo go.opentelemetry.io/ebpf-profiler@0d228017e8f6"
+# The version of the pages' figures. Its BPF programs are in its repository as they are loaded.
+OPENTELEMETRY = "CGO_ENABLED=0 go install -tags osusergo,netgo go.opentelemetry.io/ebpf-profiler@v0.0.202633"
 REPORT_SECONDS = 60  # perf report by DWARF may take minutes
 REQUEST_MAX = 64 << 20  # bytes, so that no agent must send anything twice
 
