@@ -101,6 +101,21 @@ Test(live_callers, through_the_c_library)
 	shares("library", SHARES({ "sorts", 5 }, { "second", 5 }));
 }
 
+/* On arm64 the vDSO has no call-frame information. */
+LIVE_TEST(live_callers, vdso)
+{
+	uint64_t in_vdso;
+
+	run_callers(live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("clock"), "60"));
+	in_vdso = doc_object(live->doc, NULL, "vdso");
+	cr_expect_gt(in_vdso, 100);
+	cr_expect_geq((double)doc_called(live->doc, "clock_gettime", "reads"),
+		      NEARLY_ALL_COMPLETE * (double)in_vdso);
+	assert_ratio(SHARES({ "first", 6 }, { "second", 4 }),
+		     (uint64_t[]){ doc_called(live->doc, "clock_gettime", "first"),
+				   doc_called(live->doc, "clock_gettime", "second") });
+}
+
 #ifdef __aarch64__
 /* The processor signs return addresses if it can; else the instructions do nothing. */
 Test(live_callers, signed_return_addresses)

@@ -120,6 +120,43 @@ Test(unwind_aarch64, gaps)
 	check_rows("0 sp+0, 10 none, 20 sp+0, 30 none");
 }
 
+/* With the stack pointer or the return address elsewhere, even for a moment, it is none. */
+Test(unwind_aarch64, leaves)
+{
+	static const uint32_t leaf[] = {
+		0x540005e8, /* b.hi */
+		0x8b2563e5, /* add x5, sp, x5 */
+		0xf94000bf, /* ldr xzr, [x5] */
+		0xa900003f, /* stp xzr, x0, [x1] */
+		0xf8408420, /* ldr x0, [x1], #8 */
+		0x9101e3f3, /* add x19, sp, #120 */
+		0xf1000c5f, /* cmp x2, #3 */
+		0x17ffffd0, /* b */
+		0xd4000001, /* svc #0 */
+		0xd65f03c0, /* ret */
+	};
+	static const uint32_t others[] = {
+		0xa9b87bfd, /* stp x29, x30, [sp, #-128]! */
+		0xa8c87bfd, /* ldp x29, x30, [sp], #128 */
+		0xf81f0ffe, /* str x30, [sp, #-16]! */
+		0xd10043ff, /* sub sp, sp, #16 */
+		0xcb2c63ff, /* sub sp, sp, x12 */
+		0x910003bf, /* mov sp, x29 */
+		0x940000a2, /* bl */
+		0xd63f0020, /* blr x1 */
+		0xd73f0822, /* blraa x1, x2 */
+	};
+	uint32_t code[2] = { leaf[0] };
+	size_t i;
+
+	cr_expect(cfi_machine->is_leaf((const unsigned char *)leaf, sizeof(leaf)));
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		code[1] = others[i];
+		cr_expect_not(cfi_machine->is_leaf((const unsigned char *)code, sizeof(code)),
+			      "%#x", others[i]);
+	}
+}
+
 /* Frame pointers lead on from Go's functions; goexit() is where its stacks begin. */
 Test(unwind_aarch64, go)
 {

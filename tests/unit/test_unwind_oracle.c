@@ -343,18 +343,24 @@ Test(unwind_oracle, vdso)
 	size_t size;
 	const void *image = vdso_image(&size);
 	GElf_Shdr header;
-	bool has_frames;
 
 	cr_assert(image);
 	cr_assert_eq(elf_image_open_memory(image, size, &oracle.image, &err), 0, "%s", err.text);
-	has_frames = elf_image_section(&oracle.image, ".eh_frame", &header);
+#ifdef __aarch64__
+	if (!elf_image_section(&oracle.image, ".eh_frame", &header)) {
+		/* libdw knows nothing of it. The functions that read the clock are leaves. */
+		cr_assert_eq(unwind_table_read(&oracle.image, UINT64_MAX, &go, &oracle.table, &err),
+			     0, "%s", err.text);
+		unwind_check(&oracle.table);
+		cr_expect_geq(oracle.table.functions, 2);
+		unwind_table_free(&oracle.table);
+		elf_image_close(&oracle.image);
+		return;
+	}
+#endif
+	cr_assert(elf_image_section(&oracle.image, ".eh_frame", &header));
 	run_oracle(&oracle, "vdso");
 	unwind_table_free(&oracle.table);
-#ifdef __aarch64__
-	if (!has_frames)
-		cr_skip_test("this kernel's vDSO has no .eh_frame");
-#endif
-	cr_assert(has_frames);
 	cr_assert_gt(oracle.described, 0);
 }
 

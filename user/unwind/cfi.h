@@ -155,6 +155,11 @@ struct cfi_machine {
 	/* Classifies a function by its code, because its description lacks that. */
 	enum cfi_kind (*kind_of_code)(const unsigned char *bytes, size_t size, bool is_go);
 	enum cfi_gap (*gap)(const unsigned char *bytes, size_t size);
+	/*
+	 * Whether a function keeps its caller's stack pointer and return address in their registers.
+	 * NULL: the vDSO has call-frame information.
+	 */
+	bool (*is_leaf)(const unsigned char *bytes, size_t size);
 };
 
 extern const struct cfi_machine cfi_x86_64, cfi_aarch64;

@@ -132,10 +132,33 @@ static enum cfi_gap gap_of(const unsigned char *bytes, size_t size)
 	return CFI_GAP_PADDING;
 }
 
+/* It neither calls nor moves the stack pointer. Compilers do the latter to store x30. */
+static bool is_leaf(const unsigned char *bytes, size_t size)
+{
+	static const struct {
+		uint32_t mask, code;
+	} moves[] = {
+		{ BL_MASK, BL },
+		{ 0xfefff000, 0xd63f0000 }, /* blr, blraa */
+		{ 0x3a8003e0, 0x288003e0 }, /* stp, ldp: at sp, which changes */
+		{ 0x3b2007e0, 0x380007e0 }, /* str, ldr: likewise */
+		{ 0xbf80001f, 0x9100001f }, /* add, sub: to sp */
+		{ 0xbfe0001f, 0x8b20001f }, /* the same with a register */
+	};
+	size_t at, i;
+
+	for (at = 0; at + CODE <= size; at += CODE)
+		for (i = 0; i < sizeof(moves) / sizeof(*moves); i++)
+			if ((code_at(bytes + at) & moves[i].mask) == moves[i].code)
+				return false;
+	return true;
+}
+
 const struct cfi_machine cfi_aarch64 = {
 	.elf = EM_AARCH64,
 	.fp = REGISTER_FP,
 	.rule = make_rule,
 	.kind_of_code = kind_of_code,
 	.gap = gap_of,
+	.is_leaf = is_leaf,
 };

@@ -266,6 +266,47 @@ static int read_section(struct drafts *drafts, const char *name, bool is_eh)
 	return ret;
 }
 
+static int add_leaf(struct drafts *drafts, const GElf_Sym *symbol)
+{
+	static const struct unwind_rule rule = { .cfa = UNWIND_SP, .ra = UNWIND_RA_SCRATCH };
+	struct draft_function function = {
+		.size = (uint32_t)symbol->st_size,
+		.first = (uint32_t)drafts->nr_rows,
+		.nr = 1,
+	};
+	int number;
+
+	if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC ||
+	    !find_text(drafts->image,
+		       &(struct cfi_function){ .address = symbol->st_value,
+					       .size = symbol->st_size },
+		       &function.offset) ||
+	    function.offset + function.size > drafts->size ||
+	    !cfi_machine->is_leaf(drafts->bytes + function.offset, function.size))
+		return 0;
+	number = number_of(drafts, &rule);
+	if (number < 0 || add_draft_row(drafts, &function, 0, (uint32_t)number))
+		return -ENOMEM;
+	return PUSH(drafts->functions, drafts->room_functions, drafts->nr_functions, function);
+}
+
+/*
+ * Linux builds arm64's vDSO without call-frame information. Its functions that read the clock are
+ * leaves. Others get no rule; the frame pointer leads to their callers.
+ */
+static int add_leaves(struct drafts *drafts)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_image_section(drafts->image, ".dynsym", &header);
+	Elf_Data *symbols = section ? elf_section_entries(section) : NULL;
+	GElf_Sym symbol;
+	int i, ret = 0;
+
+	for (i = 0; symbols && !ret && gelf_getsym(symbols, i, &symbol); i++)
+		ret = add_leaf(drafts, &symbol);
+	return ret;
+}
+
 /* By place; at one place in the order of reading. */
 DEFINE_COMPARE_2(compare_drafts, struct draft_function, offset, first)
 
@@ -400,6 +441,9 @@ static int read_drafts(struct drafts *drafts)
 	drafts->eh_rows = drafts->nr_rows;
 	if (!ret)
 		ret = read_section(drafts, ".debug_frame", false);
+	/* Only the vDSO is read from memory. */
+	if (!ret && !drafts->nr_functions && !drafts->image->file.bytes && cfi_machine->is_leaf)
+		ret = add_leaves(drafts);
 	return ret ? ret : make_table(drafts);
 }
 

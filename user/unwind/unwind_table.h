@@ -56,9 +56,9 @@ struct unwind_go {
 };
 
 /*
- * Reads .eh_frame, and .debug_frame for functions that .eh_frame lacks. Reads at most bytes_max
- * bytes, or UNWIND_BYTES_MAX. -ENOTSUP: the file is for another processor, or has too many
- * segments; -ENOMEM.
+ * Reads .eh_frame, and .debug_frame for functions that .eh_frame lacks. Of a vDSO with neither, it
+ * finds the leaf functions. Reads at most bytes_max bytes, or UNWIND_BYTES_MAX. -ENOTSUP: the file
+ * is for another processor, or has too many segments; -ENOMEM.
  */
 int unwind_table_read(const struct elf_image *image, uint64_t bytes_max, const struct unwind_go *go,
 		      struct unwind_table *result, struct error *err);
