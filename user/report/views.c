@@ -291,49 +291,6 @@ static int by_cpu(const struct profile *profile, const struct report_options *op
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static int compare_heat(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-	int order = compare_double(b->own.ns, a->own.ns) ?: compare_u64(b->own.ticks, a->own.ticks);
-
-	order = order ?: compare_double(b->inclusive.ns, a->inclusive.ns);
-	order = order ?: compare_i64(a->pid, b->pid);
-	if (order)
-		return order;
-	if (a->cgroup && b->cgroup)
-		return strcmp(a->cgroup, b->cgroup);
-	if (a->scattered && b->scattered && a->object == b->object)
-		return strcmp(a->name, b->name);
-	return row_compare_place(a, b);
-}
-
-DEFINE_COMPARE_AS(compare_inclusive, struct report_row,
-		  compare_double(b->inclusive.ns, a->inclusive.ns) ?: compare_heat(a, b))
-
-/* If more rows are wanted, sort all. */
-#define FEW_ROWS 1000
-
-void rows_sort(struct report_rows *rows, bool inclusive, size_t nr)
-{
-	int (*const compare)(const void *left, const void *right) = inclusive ? compare_inclusive :
-										compare_heat;
-	struct report_row *row = rows->rows, kept;
-	size_t i, at;
-
-	if (!nr || nr > FEW_ROWS || nr > rows->nr)
-		nr = rows->nr;
-	SORT(row, nr, compare);
-	for (i = nr; i < rows->nr; i++) {
-		if (compare(&row[i], &row[nr - 1]) >= 0)
-			continue;
-		kept = row[i];
-		row[i] = row[nr - 1];
-		for (at = nr - 1; at && compare(&kept, &row[at - 1]) < 0; at--)
-			row[at] = row[at - 1];
-		row[at] = kept;
-	}
-}
-
 /* Parts of a sum may lack the function, but not all of them. */
 static int keep_functions(const struct profile *profile, const struct report_options *options,
 			  bool part, struct report_rows *rows, struct error *err)

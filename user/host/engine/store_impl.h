@@ -123,6 +123,9 @@ struct filling {
 	size_t source_room;
 };
 
+/* In store_objects.c. Finds the first text of each object. -ENOMEM. */
+int filling_find_likes(struct filling *filling);
+
 /* The site of a node with a text. Replaced code has its own place: see jit_text.h. -ENOMEM. */
 int filling_site(struct filling *filling, const struct store_node *node,
 		 struct profile_site *result);
