@@ -430,7 +430,8 @@ static bool age_text(struct session *session, uint32_t number, uint32_t limit)
 	const uint32_t age = session->swaps - state->named;
 
 	if (state->unlinked) {
-		if (session->swaps - state->unlinked >= UNLINKED_SWAPS)
+		/* Open waits take its sites from half to half. */
+		if (session->swaps - state->unlinked >= UNLINKED_SWAPS && age >= UNLINKED_SWAPS)
 			free_number(session, number);
 		return false;
 	}
