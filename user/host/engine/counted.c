@@ -145,6 +145,7 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->coarse += part->coarse;
 	sum->widest += part->widest;
 	sum->unknown += part->unknown;
+	sum->no_text += part->no_text;
 	sum->forks_missed += part->forks_missed;
 	sum->cpu_ns += part->cpu_ns;
 	sum->excess += part->excess;
@@ -157,7 +158,7 @@ void tally_drop_table(struct tally *tally, bool callers)
 {
 	tally->filtered -= tally->left_out;
 	tally->binned = tally->left_out = 0;
-	tally->coarse = tally->widest = tally->unknown = 0;
+	tally->coarse = tally->widest = tally->unknown = tally->no_text = 0;
 	if (callers)
 		tally->outside = 0;
 }

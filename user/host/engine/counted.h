@@ -43,6 +43,7 @@ struct tally {
 	uint64_t coarse; /* part of binned: in bins wider than asked, for want of memory */
 	uint64_t widest; /* part of coarse: in the widest bins that there are */
 	uint64_t unknown; /* part of binned: their process or cgroup is unknown, despite a split */
+	uint64_t no_text; /* part of binned, and not of unknown: only their text is unknown */
 	uint64_t forks_missed; /* children, not ticks */
 	uint64_t cpu_ns; /* runtime in ns, of its tasks that are in no split */
 	uint64_t excess; /* of samples that stand for several ticks: see struct target_account */

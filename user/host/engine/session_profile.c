@@ -269,6 +269,19 @@ static int note_unknown(const struct session *session, const struct tally *sum,
 			    more_memory(session, more));
 }
 
+static int note_no_text(const struct session *session, const struct tally *sum,
+			struct profile *profile)
+{
+	char more[MEMORY_TEXT];
+
+	return profile_note(profile,
+			    "%llu ticks are in [anon], because --memory %lluK had no room for "
+			    "their files or processes; --memory %s has room for more",
+			    (unsigned long long)sum->no_text,
+			    (unsigned long long)session->options.memory / 1024,
+			    more_memory(session, more));
+}
+
 /* Chains that found no room get a note if at least this share of the ticks with callers is affected. */
 enum { FULL_PERCENT = 1 };
 
@@ -301,6 +314,7 @@ static int fill_notes(const struct session *session, const struct counted *count
 		tally_add(&sum, &counted->tallies[i]);
 	if ((sum.coarse && note_coarse(session, &sum, profile)) ||
 	    (sum.unknown && note_unknown(session, &sum, profile)) ||
+	    (sum.no_text && note_no_text(session, &sum, profile)) ||
 	    note_full_chains(session, profile))
 		return -ENOMEM;
 	if (session->added_up &&

@@ -94,8 +94,10 @@ static void note_coarse(const struct filling *filling, const struct bins_key *ke
 		tally->coarse += ticks;
 	if (key->shift > filling->store->bin_shift && key->shift == BIN_SHIFT_MAX)
 		tally->widest += ticks;
-	if (unknown || merged)
+	if (unknown)
 		tally->unknown += ticks;
+	else if (merged)
+		tally->no_text += ticks;
 }
 
 static int add_bin(struct building *building, const struct store_node *place, uint64_t ticks,
