@@ -113,20 +113,35 @@ __noinline u32 owner_number(u64 key)
 }
 
 /*
- * The owner of a file, or, without a file, of a process. A process belongs to its real uid, so that
- * set-user-ID programs are charged to the user who runs them. The server of a FUSE file chooses its
- * uid. Therefore such a file is charged to the process that maps it.
+ * The user of a process is its real uid, so that set-user-ID programs are charged to the user who
+ * runs them.
+ */
+static __always_inline u64 user_of_task(struct task_struct *task)
+{
+	return user_key_of((u64)BPF_CORE_READ(task, cred, user_ns),
+			   BPF_CORE_READ(task, cred, uid.val));
+}
+
+static __always_inline u64 user_of_file(struct inode *inode)
+{
+	return user_key_of((u64)BPF_CORE_READ(inode, i_sb, s_user_ns),
+			   BPF_CORE_READ(inode, i_uid.val));
+}
+
+/*
+ * The owner of a file, or, without a file, of a process. The server of a FUSE file chooses its uid.
+ * Therefore such a file is charged to the process that maps it, and so is a file of root: otherwise
+ * a user could have one more owner, with one more share, in each control group of theirs.
  */
 static __noinline u32 owner_of(struct inode *inode, struct task_struct *task)
 {
-	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns);
-	u32 uid = BPF_CORE_READ(task, cred, uid.val);
+	u64 user = 0;
 
-	if (inode && BPF_CORE_READ(inode, i_sb, s_magic) != FUSE_MAGIC) {
-		ns = BPF_CORE_READ(inode, i_sb, s_user_ns);
-		uid = BPF_CORE_READ(inode, i_uid.val);
-	}
-	return owner_number(owner_key(user_key_of((u64)ns, uid), task));
+	if (inode && BPF_CORE_READ(inode, i_sb, s_magic) != FUSE_MAGIC)
+		user = user_of_file(inode);
+	if (!user)
+		user = user_of_task(task);
+	return owner_number(owner_key(user, task));
 }
 
 static __always_inline bool may_hang(struct super_block *sb)
@@ -179,15 +194,12 @@ static __noinline int note_place(struct record *record, struct file *file, struc
 static __always_inline void note_owner(struct record *record, struct file *file,
 				       struct task_struct *task)
 {
-	const bool by_process = !file || record->flags & RECORD_MAY_BLOCK;
-	u64 user;
+	u64 user = 0;
 
-	if (by_process)
-		user = user_key_of((u64)BPF_CORE_READ(task, cred, user_ns),
-				   BPF_CORE_READ(task, cred, uid.val));
-	else
-		user = user_key_of((u64)BPF_CORE_READ(file, f_inode, i_sb, s_user_ns),
-				   BPF_CORE_READ(file, f_inode, i_uid.val));
+	if (file && !(record->flags & RECORD_MAY_BLOCK))
+		user = user_of_file(BPF_CORE_READ(file, f_inode));
+	if (!user)
+		user = user_of_task(task);
 	if (record->flags & RECORD_MAY_BLOCK && user & OWNER_OF_NAMESPACE)
 		user = 0;
 	record->owner = owner_key(user, task);
