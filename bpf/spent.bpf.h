@@ -7,29 +7,53 @@
  * (sum_exec_runtime). It is read when a thread ends or moves to another target, and by a walk over
  * all threads before a profile is made. It costs nothing at a tick.
  */
+#include "owner.bpf.h"
 #include "room.bpf.h"
 #include "split.bpf.h"
 
+/* The most accounts of splits. Set before load. */
+const volatile __u32 max_splits = 0;
+
+/* Charges an account to its task's owner. NULL: the owner may not have one more. */
+static __always_inline struct owner *owner_of_split(struct task_struct *task,
+						    struct spent_cpu *fresh)
+{
+	struct owner *owner;
+
+	/* owner_of() would be one call too deep. */
+	fresh->owner = owner_number(owner_key(user_of_task(task), task));
+	owner = bpf_map_lookup_elem(&owners, &fresh->owner);
+	if (!owner || !split_admitted(max_splits, table_state.splits_used, owner->splits))
+		return NULL;
+	return owner;
+}
+
 /*
  * Returns the account of a split, and makes it when the first of its runtime or ticks is counted.
- * NULL: there is no split, or no memory.
+ * NULL: there is no split, no memory, or no room for one more of its owner.
  */
 static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct task_struct *task)
 {
 	struct spent_key key = { .split = split_of, .target = target };
 	struct spent_cpu fresh = {}, *spent;
+	struct owner *owner;
 
 	if (split == SPLIT_NONE)
 		return NULL;
 	spent = bpf_map_lookup_elem(&spent_cpus, &key);
 	if (spent)
 		return spent;
+	owner = owner_of_split(task, &fresh);
+	if (!owner)
+		return NULL;
 	if (split == SPLIT_PROCESS)
 		BPF_CORE_READ_INTO(&fresh.comm, task, group_leader, comm);
 	else
 		bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), task->comm);
-	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&owner->splits, 1);
 		note_used(&table_state.splits_used, table_state.splits_low);
+	}
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 
@@ -119,6 +143,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 {
 	u64 now = task->se.sum_exec_runtime, spent_ns;
 	struct target_account *account;
+	struct spent_key key = {};
 	struct spent_cpu *spent;
 	u32 target;
 
@@ -137,7 +162,11 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	settle_kernel(follow, target);
 	if (split == SPLIT_CGROUP)
 		announce_cgroup(task, follow->split);
-	spent = spent_of(target, follow->split, task);
+	/* Threads that only sleep must not take the room of those that run. */
+	key.split = follow->split;
+	key.target = target;
+	spent = spent_ns ? spent_of(target, follow->split, task) :
+			   bpf_map_lookup_elem(&spent_cpus, &key);
 	if (spent) {
 		spent->pass = cpu_time.pass;
 		__sync_fetch_and_add(&spent->ns, spent_ns);

@@ -204,7 +204,7 @@ struct spent_cpu {
 	__u64 ns;
 	__u64 unbinned;
 	__u32 pass; /* the last pass that found a thread of it */
-	__u32 pad;
+	__u32 owner; /* the number of its owner */
 	char comm[16];
 };
 

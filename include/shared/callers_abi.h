@@ -355,6 +355,8 @@ struct owner {
 	__u32 nodes_used[2]; /* of each half */
 	__u32 texts;
 	__u32 unread; /* how often reading a stack of its did not end: see SILENT */
+	__u32 splits; /* elements of spent_cpus */
+	__u32 pad;
 	struct walk_credit credit; /* for waits */
 };
 
@@ -374,6 +376,12 @@ static inline __u32 node_admitted(__u32 nr_nodes, __u32 taken, __u32 held, __u32
 static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 {
 	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
+}
+
+/* Does the same for accounts of splits, which are freed some time after the split has ended. */
+static inline __u32 split_admitted(__u32 max_splits, __u32 taken, __u32 held)
+{
+	return share_admits(max_splits, max_splits / 4 * 3, max_splits / 16, taken, held, 1);
 }
 
 /*
@@ -407,7 +415,7 @@ _Static_assert(sizeof(struct node_line) == 64, "struct node_line");
 _Static_assert(sizeof(struct table_root_key) == 16, "struct table_root_key");
 _Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
-_Static_assert(sizeof(struct owner) == 40, "struct owner");
+_Static_assert(sizeof(struct owner) == 48, "struct owner");
 _Static_assert(sizeof(struct table_state) == 128, "struct table_state");
 _Static_assert(sizeof(struct walk) == 224 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 

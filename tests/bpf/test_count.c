@@ -309,6 +309,7 @@ Test(count, root_of_a_split_or_of_its_target)
 	NEED_ROOT();
 	bench_begin(&bench, 0);
 	bench.skel->rodata->split = SPLIT_PROCESS;
+	bench.skel->rodata->max_splits = 16;
 	bpf_map__set_max_entries(bench.skel->maps.spent_cpus, 16);
 	bench.skel->bss->table_state.next_root[0] = 1;
 	bench.skel->bss->table_state.next_root[1] = ROOTS;

@@ -29,6 +29,7 @@
 /* At defaults but for the rate, and so that what is read at an interval's end is seen too. */
 static const char *const once[] = { "--callers", "--split", "process", NULL };
 static const char *const often[] = { "--callers", "--split", "process", "--interval", "1", NULL };
+static const char *const by_thread[] = { "--split", "thread", "--interval", "1", NULL };
 
 TestSuite(hostile_neighbours, .timeout = 170);
 
@@ -79,7 +80,7 @@ static void run_at(struct live *live, const char *hz, const char *const options[
 {
 	const char *argv[32], *command[] = { "sh", "-c", script, live->dir, NULL };
 	const char *all[16] = { "-F", hz, "--force" };
-	const bool often_named = options == often;
+	const bool often_named = options == often || options == by_thread;
 	size_t n = 3;
 
 	for (; *options; options++)
@@ -149,6 +150,46 @@ NEIGHBOUR_TEST(places_at_random)
 	ticks = doc_object(live->doc, NULL, "/little");
 	cr_expect_gt(ticks, FEW_TICKS);
 	cr_expect_geq((double)doc_in_bins(live->doc, "/little", 1), MOSTLY * (double)ticks);
+}
+
+/* Adds the ticks of a program, and those that one of its threads has. */
+static void add_known(const char *path, uint64_t *ticks, uint64_t *known)
+{
+	struct json_object *doc = doc_load(path), *splits = doc_get(doc, "splits");
+	size_t i;
+
+	doc_assert_sound(doc);
+	*ticks += doc_object(doc, NULL, "/victim_threads");
+	for (i = 0; i < json_object_array_length(splits); i++) {
+		struct json_object *split = json_object_array_get_idx(splits, i);
+		struct json_object *name = json_object_object_get(split, "process");
+
+		if (name && !strcmp(json_object_get_string(name), "victim_threads"))
+			*known += doc_number(split, "ticks");
+	}
+	json_object_put(doc);
+}
+
+/*
+ * A user has more threads than there are accounts of time. Another's threads, which come later, have theirs: the
+ * ticks of a thread without an account would be nobody's.
+ */
+NEIGHBOUR_TEST(accounts_of_threads)
+{
+	uint64_t ticks = 0, known = 0;
+	glob_t found;
+	size_t i;
+
+	live_copy(live, WORKLOAD("waits"), "pool");
+	live_copy(live, WORKLOAD("threads"), "victim_threads");
+	run_at(live, "997", by_thread, "1M",
+	       NOBODY "$0/pool 8000 1300 & sleep 4; " ANOTHER "$0/victim_threads 8 3000; wait");
+	cr_assert_eq(glob(live_path(live, "p*.json"), 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++)
+		add_known(found.gl_pathv[i], &ticks, &known);
+	globfree(&found);
+	cr_expect_gt(ticks, FEW_TICKS);
+	cr_expect_geq((double)known, MOSTLY * (double)ticks, "%lu of %lu ticks", known, ticks);
 }
 
 /* Nobody's files, which are run, and then root's with rules that no other file has. */

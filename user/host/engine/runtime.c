@@ -68,25 +68,6 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
-/* Reads the entry again: a thread reaped before the pass may have added its last CPU time. */
-static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t pass)
-{
-	struct spent_cpu spent;
-
-	return !split->ns && !split->unbinned && split->pass != pass &&
-	       !bpf_map_lookup_elem(map_fd, &split->key, &spent) && spent.ns == split->taken_ns &&
-	       spent.unbinned == split->taken_unbinned;
-}
-
-static int delete_entry(int map_fd, const struct spent_key *key, struct table_state *state)
-{
-	int ret = bpf_map_delete_elem(map_fd, key);
-
-	if (!ret)
-		__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
-	return ret;
-}
-
 /* The part of the deleted entry is read first, because it is read only once. */
 static void mark_taken(struct runtime_split *split)
 {
@@ -101,18 +82,36 @@ static void mark_taken(struct runtime_split *split)
 	split->unbinned = split->gone ? split->gone_unbinned : 0;
 }
 
-void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
-			struct table_state *state)
+/* Reads and deletes the entry in one step, so that nothing is added in between. */
+static void move_entry(struct runtime_split *split, const struct runtime_map *map)
+{
+	struct spent_cpu spent;
+
+	if (bpf_map_lookup_and_delete_elem(map->fd, &split->key, &spent))
+		return;
+	__atomic_fetch_sub(&map->state->splits_used, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&map->owners[spent.owner % OWNERS_MAX].splits, 1, __ATOMIC_RELAXED);
+	split->gone = true;
+	split->ns = split->gone_ns += spent.ns - split->taken_ns;
+	split->unbinned = split->gone_unbinned += spent.unbinned - split->taken_unbinned;
+	split->taken_ns = split->taken_unbinned = 0;
+	memcpy(split->name, spent.comm, sizeof(split->name));
+}
+
+void runtime_mark_taken(struct runtime *runtime, const struct runtime_map *map, uint32_t pass)
 {
 	size_t from, to = 0;
 
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
+		bool idle = !split->gone && !split->ns && !split->unbinned && split->pass != pass;
 
-		if (is_idle_split(split, map_fd, pass) && !delete_entry(map_fd, &split->key, state))
-			continue;
-		mark_taken(split);
-		if (!split->gone || split->unbinned)
+		/* A thread that was reaped before the pass may have added its last CPU time. */
+		if (idle)
+			move_entry(split, map);
+		if (!idle || !split->gone)
+			mark_taken(split);
+		if (!split->gone || split->ns || split->unbinned)
 			runtime->list[to++] = *split;
 	}
 	runtime->nr = to;
@@ -123,28 +122,13 @@ bool runtime_split_ended(const struct runtime *runtime, const struct runtime_spl
 	return split->gone || (int32_t)(split->pass - runtime->pass) < 0;
 }
 
-/* Reads and deletes the entry in one step, so that nothing is added in between. */
-static void move_entry(struct runtime_split *split, int map_fd, struct table_state *state)
-{
-	struct spent_cpu spent;
-
-	if (bpf_map_lookup_and_delete_elem(map_fd, &split->key, &spent))
-		return;
-	__atomic_fetch_sub(&state->splits_used, 1, __ATOMIC_RELAXED);
-	split->gone = true;
-	split->ns = split->gone_ns += spent.ns - split->taken_ns;
-	split->unbinned = split->gone_unbinned += spent.unbinned - split->taken_unbinned;
-	split->taken_ns = split->taken_unbinned = 0;
-	memcpy(split->name, spent.comm, sizeof(split->name));
-}
-
-void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state *state)
+void runtime_move_ended(struct runtime *runtime, const struct runtime_map *map)
 {
 	size_t i;
 
 	for (i = 0; i < runtime->nr; i++)
 		if (!runtime->list[i].gone && runtime_split_ended(runtime, &runtime->list[i]))
-			move_entry(&runtime->list[i], map_fd, state);
+			move_entry(&runtime->list[i], map);
 }
 
 /*

@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "shared/abi.h"
-
-struct table_state;
+#include "shared/callers_abi.h"
 
 /*
  * The CPU time of the processes, threads or cgroups that targets are split into. The programs add
@@ -44,6 +43,13 @@ struct runtime {
 	uint32_t pass; /* the last pass over all threads: a split that it did not find has ended */
 };
 
+/* The map of accounts, and the counts of its elements: in all, and by owner. */
+struct runtime_map {
+	int fd;
+	struct table_state *state;
+	struct owner *owners;
+};
+
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
@@ -51,11 +57,10 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
  * Notes that a profile has what was read, and forgets entries that were idle in the pass with that
  * number.
  */
-void runtime_mark_taken(struct runtime *runtime, int map_fd, uint32_t pass,
-			struct table_state *state);
+void runtime_mark_taken(struct runtime *runtime, const struct runtime_map *map, uint32_t pass);
 
 /* Makes room in the map: moves entries that have ended to the list. */
-void runtime_move_ended(struct runtime *runtime, int map_fd, struct table_state *state);
+void runtime_move_ended(struct runtime *runtime, const struct runtime_map *map);
 
 /*
  * runtime_find_sums() chooses, for each entry that has ended, the split of its name that it is

@@ -259,6 +259,13 @@ void session_limit_waits(struct session *session, uint64_t limit);
 /* Removes the accounts that a profile has. */
 void session_clear_waits(struct session *session);
 
+static inline struct runtime_map session_runtime_map(const struct session *session)
+{
+	return (struct runtime_map){ .fd = bpf_map__fd(session->skel->maps.spent_cpus),
+				     .state = &session->skel->bss->table_state,
+				     .owners = session->texts.numbers.owners };
+}
+
 static inline uint64_t session_accounts_bytes(const struct session *session)
 {
 	return session->waits.accounts.nr * sizeof(struct waits_account);

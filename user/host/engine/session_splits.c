@@ -169,8 +169,7 @@ void session_reread_runtime(struct session *session)
 	struct error ignored;
 
 	if (session->options.choose)
-		runtime_read(&session->runtime, bpf_map__fd(session->skel->maps.spent_cpus),
-			     &ignored);
+		runtime_read(&session->runtime, session_runtime_map(session).fd, &ignored);
 }
 
 /* Reduces the ticks of the splits of a target to those of the target, even in one profile. */

@@ -104,6 +104,7 @@ void session_size_halves(struct session *session)
 	map_set_entries(skel->maps.table_roots, 2 * most);
 	if (session->options.split != SPLIT_NONE)
 		map_set_entries(skel->maps.spent_cpus, session->nr_splits);
+	skel->rodata->max_splits = session->nr_splits;
 }
 
 static int roots_fd(const struct session *session)
@@ -266,12 +267,12 @@ static bool splits_are_short(const struct session *session)
 /* Frees the map entries of processes that have ended. Their CPU time is kept in user space. */
 static void move_ended_runtime(struct session *session)
 {
-	const int fd = bpf_map__fd(session->skel->maps.spent_cpus);
+	const struct runtime_map map = session_runtime_map(session);
 	struct error ignored;
 
 	if (!session_settle_runtime(session, &ignored) &&
-	    !runtime_read(&session->runtime, fd, &ignored))
-		runtime_move_ended(&session->runtime, fd, &session->skel->bss->table_state);
+	    !runtime_read(&session->runtime, map.fd, &ignored))
+		runtime_move_ended(&session->runtime, &map);
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)

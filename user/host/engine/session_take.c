@@ -14,11 +14,6 @@ struct take {
 	struct profile *profile;
 };
 
-static int runtime_fd(const struct session *session)
-{
-	return bpf_map__fd(session->skel->maps.spent_cpus);
-}
-
 /* The objects of the previous profile can no longer be opened. */
 static int begin_take(struct take *take, struct error *err)
 {
@@ -57,7 +52,7 @@ static int read_ticks(struct session *session, struct error *err)
 
 static int read_runtime(struct session *session, struct error *err)
 {
-	int ret = runtime_read(&session->runtime, runtime_fd(session), err);
+	int ret = runtime_read(&session->runtime, session_runtime_map(session).fd, err);
 
 	return ret ? ret : session_name_splits(session, err);
 }
@@ -66,6 +61,7 @@ static int read_runtime(struct session *session, struct error *err)
 static int run_take(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
+	struct runtime_map map;
 	size_t i;
 	int ret = begin_take(take, err);
 
@@ -80,8 +76,8 @@ static int run_take(struct take *take, struct error *err)
 	if (ret || !take->counted.take)
 		return ret;
 	session_forget_taken(session);
-	runtime_mark_taken(&session->runtime, runtime_fd(session),
-			   session->skel->bss->cpu_time.pass, session->halves.state);
+	map = session_runtime_map(session);
+	runtime_mark_taken(&session->runtime, &map, session->skel->bss->cpu_time.pass);
 	return 0;
 }
 
@@ -174,7 +170,7 @@ int session_times(struct session *session, struct profile **result, uint64_t *ti
 	if (!ret)
 		ret = session_read_records(session, err);
 	if (!ret)
-		ret = runtime_read(&session->runtime, runtime_fd(session), err);
+		ret = runtime_read(&session->runtime, session_runtime_map(session).fd, err);
 	*result = profile_new();
 	counted.tallies = calloc(session->nr_targets + 1, sizeof(*counted.tallies));
 	if (!ret && (!*result || !counted.tallies))
