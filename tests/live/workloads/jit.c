@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|calls|python|dump|threads|child]: writes two functions of machine code into anonymous
+ * jit UNITS [reuse|calls|python|dump|threads|child|asleep]: writes two functions of machine code into anonymous
  * memory, describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one
  * replaces the first; with calls likewise, but they call burn(), which has all the time; with python burn()
  * is called by the code and the name that CPython gives its script's functions for perf; with dump they
  * are described in /tmp/jit-PID.dump; with threads each is burnt in by two threads, "three" and "one",
- * 3 : 1; with child the second one is burnt in by child processes in the same memory. Prints its pid.
+ * 3 : 1; with child the second one is burnt in by child processes in the same memory; with asleep a thread sleeps
+ * for four seconds below the first one, and another one replaces the second. Prints its pid.
  * Exit status 77: there is no code for this machine.
  */
 #define _GNU_SOURCE
@@ -203,6 +204,36 @@ static int call_as_python(char *text, unsigned long units)
 	return 0;
 }
 
+static __attribute__((noinline)) void nap(unsigned long seconds)
+{
+	sleep((unsigned int)seconds);
+}
+
+static void *nap_below(void *text)
+{
+	union {
+		void *object;
+		void (*call)(unsigned long seconds, void (*function)(unsigned long seconds));
+	} function = { .object = text };
+
+	function.call(4, nap);
+	return NULL;
+}
+
+static int sleep_beside(char *text, unsigned long units)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, nap_below, text))
+		return 1;
+	call(text + FUNCTION_BYTES, units);
+	if (describe(text + FUNCTION_BYTES, "jit_new"))
+		return 1;
+	call(text + FUNCTION_BYTES, units);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 struct turns {
 	const char *name;
 	char *text;
@@ -266,7 +297,8 @@ int main(int argc, char **argv)
 	unsigned long units = spin_argument(argc, argv, 1, 1000);
 	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	int is_reuse = argc > 2 && !strcmp(argv[2], "reuse");
-	int is_calls = argc > 2 && !strcmp(argv[2], "calls");
+	int is_asleep = argc > 2 && !strcmp(argv[2], "asleep");
+	int is_calls = is_asleep || (argc > 2 && !strcmp(argv[2], "calls"));
 	int is_python = argc > 2 && !strcmp(argv[2], "python");
 	int is_threads = argc > 2 && !strcmp(argv[2], "threads");
 	int is_child = argc > 2 && !strcmp(argv[2], "child");
@@ -296,10 +328,12 @@ int main(int argc, char **argv)
 		return reuse(text, units);
 	if (is_python)
 		return call_as_python(text, units);
-	if (is_calls)
+	if (is_calls && !is_asleep)
 		return reuse_and_call(text, units);
 	if (!is_dump && describe(text + FUNCTION_BYTES, "jit_warm"))
 		return 1;
+	if (is_asleep)
+		return sleep_beside(text, units);
 	if (is_threads)
 		return take_turns_in_threads(text, units);
 	if (is_child)
