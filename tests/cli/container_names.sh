@@ -35,6 +35,16 @@ for group_of_unit in "$unit" "$users"; do
 done
 mkdir -p "$logs"
 
+# in_its_groups: whether the programs are where they should be.
+in_its_groups() {
+	local groups=("$group" "$group/below" "$pod" "$unit" "$users") one
+
+	for one in "${groups[@]}"; do
+		grep -q ":$one\$" /proc/[0-9]*/cgroup || return 1
+	done 2>/dev/null
+}
+until_true in_its_groups
+
 # A docker that knows the container, and a podman that never answers.
 mkdir "$work/bin"
 cat >"$work/bin/docker" <<end

@@ -50,6 +50,7 @@ int session_plan(struct session *session, struct error *err)
 	const bool callers = session->options.callers;
 	const uint32_t with_waits = session->options.waits ? WAITS_PART : 1;
 	const double hz = 1e9 / (double)session->options.period_ns;
+	uint64_t taken;
 
 	if (memory < MEMORY_MIN)
 		return error_set(err, -EINVAL,
@@ -60,7 +61,9 @@ int session_plan(struct session *session, struct error *err)
 	halves_plan(&session->halves,
 		    memory / (callers ? HALF_SHARE_CALLERS : HALF_SHARE) / with_waits,
 		    hz * session->nr_cpus * (callers ? NEW_FRAMES : 1));
-	session->store_limit = memory - rules - with_waits * halves_most(&session->halves);
+	/* With large pages, halves may take more than the least --memory. */
+	taken = rules + with_waits * halves_most(&session->halves);
+	session->store_limit = memory > taken ? memory - taken : 0;
 	session->swaps = 1;
 	session->store = store_new(session->options.bin_shift);
 	return session->store ? 0 : error_no_memory(err, "counters");
