@@ -144,7 +144,8 @@ Test(store, coarse_and_unknown_places)
 	cr_expect_eq(fixture.tallies[0].binned, 127);
 	cr_expect_eq(fixture.tallies[0].coarse, 61);
 	cr_expect_eq(fixture.tallies[0].widest, 61);
-	cr_expect_eq(fixture.tallies[0].unknown, 56 + 64);
+	cr_expect_eq(fixture.tallies[0].unknown, 64);
+	cr_expect_eq(fixture.tallies[0].no_text, 56);
 	cr_expect_eq(root_ticks(0, 7, END_FULL), 61);
 	cr_expect_eq(CHAIN(0, 7, END_COMPLETE, 0x30001), 2);
 	cr_expect_eq(all_chains(0), 127);
