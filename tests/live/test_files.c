@@ -180,7 +180,8 @@ LIVE_TEST(live_files, written_run_and_deleted_in_turn)
 			    "cd \"$2\"; i=0; while [ $i -lt 60 ]; do i=$((i + 1));"
 			    "cp \"$0\" x; ./x 1 20; rm x; cp \"$1\" x; ./x leaf 40; rm x; done",
 			    WORKLOAD("threadexec"), WORKLOAD("vforker"), live->dir));
-	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.5);
+	/* On an emulated CPU copying takes most of the time. */
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.5 - 20 * doc_emulated_part());
 }
 
 LIVE_TEST(live_files, in_a_chroot)
