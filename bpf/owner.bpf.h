@@ -20,7 +20,7 @@ MAPPED_ARRAY(owners, struct owner, OWNERS_MAX);
 /* By the owner's key. */
 HASH(owner_numbers, u64, u32, OWNERS_MAX);
 
-/* Numbers of owners that were in use and are free again. */
+/* Numbers that were taken for an owner to which another CPU gave one first. None else is freed. */
 FREE_NUMBERS(free_owners, OWNERS_MAX);
 
 enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };

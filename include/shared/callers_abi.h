@@ -389,7 +389,7 @@ static inline __u32 split_admitted(__u32 max_splits, __u32 taken, __u32 held)
  * first.
  */
 struct table_state {
-	__u32 epoch; /* counted up at each swap, and when numbers of texts or owners were freed */
+	__u32 epoch; /* counted up at each swap, and when numbers of texts were freed */
 	__u32 generation; /* counted up at each swap, before the epoch; odd: the second half */
 	__u32 node_mask[2]; /* nodes of each half - 1; their number is a power of two */
 	__u32 preloaded_by; /* a process whose mappings count though it is not followed */
