@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Root profiles, with callers, a host on which a user uses up as much as can be had of what all programs'
- * callers share: rules, lines, numbers of texts, and nodes of the table. Those of others stay complete.
+ * callers share: rules, lines, numbers of texts, and nodes of the table. Those of others stay complete. Without callers
+ * others keep their places and accounts of time.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -80,17 +81,19 @@ static void run_at(struct live *live, const char *hz, const char *const options[
 {
 	const char *argv[32], *command[] = { "sh", "-c", script, live->dir, NULL };
 	const char *all[16] = { "-F", hz, "--force" };
-	const bool often_named = options == often || options == by_thread;
+	bool by_interval = false;
 	size_t n = 3;
 
-	for (; *options; options++)
+	for (; *options; options++) {
+		by_interval |= !strcmp(*options, "--interval");
 		all[n++] = *options;
+	}
 	if (memory) {
 		all[n++] = "--memory";
 		all[n++] = memory;
 	}
 	snprintf(live->profile, sizeof(live->profile), "%s/%s", live->dir,
-		 often_named ? "p-%t.json" : "p.json");
+		 by_interval ? "p-%t.json" : "p.json");
 	live_command(live, argv, 32, all, command, false);
 	child_run(&live->end, NULL, argv);
 	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
@@ -152,24 +155,6 @@ NEIGHBOUR_TEST(places_at_random)
 	cr_expect_geq((double)doc_in_bins(live->doc, "/little", 1), MOSTLY * (double)ticks);
 }
 
-/* Adds the ticks of a program, and those that one of its threads has. */
-static void add_known(const char *path, uint64_t *ticks, uint64_t *known)
-{
-	struct json_object *doc = doc_load(path), *splits = doc_get(doc, "splits");
-	size_t i;
-
-	doc_assert_sound(doc);
-	*ticks += doc_object(doc, NULL, "/victim_threads");
-	for (i = 0; i < json_object_array_length(splits); i++) {
-		struct json_object *split = json_object_array_get_idx(splits, i);
-		struct json_object *name = json_object_object_get(split, "process");
-
-		if (name && !strcmp(json_object_get_string(name), "victim_threads"))
-			*known += doc_number(split, "ticks");
-	}
-	json_object_put(doc);
-}
-
 /*
  * A user has more threads than there are accounts of time. Another's threads, which come later, have theirs: the
  * ticks of a thread without an account would be nobody's.
@@ -185,8 +170,14 @@ NEIGHBOUR_TEST(accounts_of_threads)
 	run_at(live, "997", by_thread, "1M",
 	       NOBODY "$0/pool 8000 1300 & sleep 4; " ANOTHER "$0/victim_threads 8 3000; wait");
 	cr_assert_eq(glob(live_path(live, "p*.json"), 0, NULL, &found), 0);
-	for (i = 0; i < found.gl_pathc; i++)
-		add_known(found.gl_pathv[i], &ticks, &known);
+	for (i = 0; i < found.gl_pathc; i++) {
+		struct json_object *doc = doc_load(found.gl_pathv[i]);
+
+		doc_assert_sound(doc);
+		ticks += doc_object(doc, NULL, "/victim_threads");
+		known += doc_splits_named(doc, "process", "victim_threads").ticks;
+		json_object_put(doc);
+	}
 	globfree(&found);
 	cr_expect_gt(ticks, FEW_TICKS);
 	cr_expect_geq((double)known, MOSTLY * (double)ticks, "%lu of %lu ticks", known, ticks);

@@ -278,6 +278,25 @@ uint64_t doc_in_bins(struct json_object *doc, const char *path, uint64_t bytes)
 	return sum;
 }
 
+struct doc_splits doc_splits_named(struct json_object *doc, const char *key, const char *name)
+{
+	struct doc_splits sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < doc_length(doc, "splits"); i++) {
+		struct json_object *split = doc_item(doc, "splits", i);
+		const char *text = json_object_get_string(json_object_object_get(split, key));
+
+		if (!text || strcmp(text, name) != 0)
+			continue;
+		sum.nr++;
+		sum.nr_sums += !json_object_object_get(split, "pid");
+		sum.ticks += doc_number(split, "ticks");
+		sum.ns += (double)doc_number(split, "cpu_ns");
+	}
+	return sum;
+}
+
 uint64_t doc_cgroup(struct json_object *doc, const char *ending)
 {
 	size_t i, length = strlen(ending);

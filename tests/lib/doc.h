@@ -30,6 +30,16 @@ uint64_t doc_object(struct json_object *doc, const char *kind, const char *path)
 /* Ticks in bins of so many bytes; path: only those in objects whose path contains it; NULL: any. */
 uint64_t doc_in_bins(struct json_object *doc, const char *path, uint64_t bytes);
 
+/* Splits whose `key` ("process", "cgroup") is this name; in all. */
+struct doc_splits {
+	size_t nr;
+	size_t nr_sums; /* of these, sums by name */
+	uint64_t ticks;
+	double ns;
+};
+
+struct doc_splits doc_splits_named(struct json_object *doc, const char *key, const char *name);
+
 /*
  * Ticks of all histograms of cgroups whose path has this ending; each histogram must have a cgroup.
  */

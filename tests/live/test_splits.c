@@ -21,38 +21,11 @@ TestSuite(live_splits, .init = need_root, .timeout = 180);
 #define BESIDE_SHORT_ONES                                                                          \
 	"\"$1\" 15000 & i=0; while [ $i -lt \"$3\" ]; do \"$2\" 12; i=$((i + 1)); done; wait"
 
-/* Splits, or histograms, of a name. */
-struct named {
-	size_t nr;
-	size_t nr_sums; /* of these, sums by name */
-	uint64_t ticks;
-	double ns;
-};
-
 static const char *text_of(struct json_object *object, const char *key)
 {
 	const char *text = json_object_get_string(json_object_object_get(object, key));
 
 	return text ? text : "";
-}
-
-static struct named splits_named(struct json_object *doc, const char *key, const char *name)
-{
-	struct json_object *splits = doc_get(doc, "splits");
-	struct named result = { 0 };
-	size_t i;
-
-	for (i = 0; i < json_object_array_length(splits); i++) {
-		struct json_object *split = json_object_array_get_idx(splits, i);
-
-		if (strcmp(text_of(split, key), name) != 0)
-			continue;
-		result.nr++;
-		result.nr_sums += !json_object_object_get(split, "pid");
-		result.ticks += doc_number(split, "ticks");
-		result.ns += (double)doc_number(split, "cpu_ns");
-	}
-	return result;
 }
 
 /* Ticks in bins of which it is not known whose they are. */
@@ -98,14 +71,14 @@ static void expect_all_time(struct json_object *doc)
 static void check_beside_short_ones(const char *split)
 {
 	struct live live;
-	struct named steady, brief;
+	struct doc_splits steady, brief;
 
 	live_begin(&live);
 	live_run(&live, ARGS("-q", "--split", split, "--memory", "1M"),
 		 ARGS("sh", "-c", BESIDE_SHORT_ONES, "sh", WORKLOAD("three"),
 		      WORKLOAD("three_static"), "300"));
-	steady = splits_named(live.doc, "process", "three");
-	brief = splits_named(live.doc, "process", "three_static");
+	steady = doc_splits_named(live.doc, "process", "three");
+	brief = doc_splits_named(live.doc, "process", "three_static");
 	cr_expect_eq(steady.nr, 1);
 	cr_expect_gt(brief.nr - brief.nr_sums, 100, "%zu of 300 are told apart", brief.nr);
 	cr_expect_gt(steady.ns, 1e9);
@@ -135,13 +108,13 @@ Test(live_splits, threads_in_little_memory)
  */
 LIVE_TEST(live_splits, added_up_by_name)
 {
-	struct named steady, brief;
+	struct doc_splits steady, brief;
 
 	live_run(live, ARGS("-q", "--split", "process", "--memory", "256K"),
 		 ARGS("sh", "-c", BESIDE_SHORT_ONES, "sh", WORKLOAD("three"),
 		      WORKLOAD("three_static"), "1500"));
-	steady = splits_named(live->doc, "process", "three");
-	brief = splits_named(live->doc, "process", "three_static");
+	steady = doc_splits_named(live->doc, "process", "three");
+	brief = doc_splits_named(live->doc, "process", "three_static");
 	cr_expect_eq(steady.nr, 1);
 	cr_expect_eq(brief.nr_sums, 1);
 	cr_expect_lt(brief.nr, 1400, "%zu of 1,500 were not added up", brief.nr);
@@ -184,14 +157,14 @@ static double object_seconds(struct live *live, const char *suffix)
 /* A program has as much time by place as by process, also while nobody empties the table that the kernel fills. */
 LIVE_TEST(live_splits, time_beside_full_memory)
 {
-	struct named steady;
+	struct doc_splits steady;
 	double ns;
 
 	live_run(live, ARGS("-q", FAST, "--split", "process", "--memory", "256K"),
 		 ARGS("sh", "-c", BESIDE_FULL_MEMORY, "sh", WORKLOAD("three"), WORKLOAD("jit")));
 	expect_all_time(live->doc);
 	cr_expect(has_note(live->doc, "--memory 256K"));
-	steady = splits_named(live->doc, "process", "three");
+	steady = doc_splits_named(live->doc, "process", "three");
 	cr_expect_eq(steady.nr, 1);
 	ns = 1e9 * object_seconds(live, "/three");
 	cr_expect_float_eq(ns, steady.ns, 0.05 * steady.ns, "%.3f s by place, %.3f s by process",
@@ -201,13 +174,13 @@ LIVE_TEST(live_splits, time_beside_full_memory)
 /* At 20 Hz most of them have no tick: they are one split, and its time is what they had. */
 LIVE_TEST(live_splits, ended_without_a_tick)
 {
-	struct named brief;
+	struct doc_splits brief;
 	double ns;
 
 	live_run(live, ARGS("-q", "--split", "process", "-F", "20"),
 		 ARGS("sh", "-c", BESIDE_SHORT_ONES, "sh", WORKLOAD("three"),
 		      WORKLOAD("three_static"), "100"));
-	brief = splits_named(live->doc, "process", "three_static");
+	brief = doc_splits_named(live->doc, "process", "three_static");
 	cr_expect_eq(brief.nr_sums, 1);
 	cr_expect_lt(brief.nr, 100);
 	ns = brief.ns / 100;
@@ -221,7 +194,7 @@ LIVE_TEST(live_splits, cgroup_without_a_tick)
 	char mount[128], outer[256], inner[300];
 	struct burner brief;
 	struct child child;
-	struct named found;
+	struct doc_splits found;
 
 	if (!cgroup_mount(NULL, mount, sizeof(mount))) {
 		cr_skip_test("cgroup2 is not mounted");
@@ -239,7 +212,7 @@ LIVE_TEST(live_splits, cgroup_without_a_tick)
 	attach_end(live, &child, SIGINT);
 	burner_end(&brief);
 	cgroup_remove(outer);
-	found = splits_named(live->doc, "cgroup", inner + strlen(mount));
+	found = doc_splits_named(live->doc, "cgroup", inner + strlen(mount));
 	cr_expect_eq(found.nr, 1);
 	/* One in fifty times a tick falls into these 20 ms; then it has that tick. */
 	cr_expect_leq(found.ticks, 1);

@@ -69,17 +69,6 @@ LIVE_TEST(live_threads, by_their_names)
 	assert_alone(live->profile, "s?cond", "beta", "alpha");
 }
 
-static int splits_named(struct json_object *doc, const char *name)
-{
-	struct json_object *splits = doc_get(doc, "splits");
-	size_t i;
-	int nr = 0;
-
-	for (i = 0; i < json_object_array_length(splits); i++)
-		nr += is_named(json_object_array_get_idx(splits, i), name);
-	return nr;
-}
-
 /*
  * The kernel tells us of a name just before it sets it. A tick in between must not leave the thread
  * with the name of its creator, as it did to 27 to 42 of these 6,000.
@@ -88,8 +77,8 @@ LIVE_TEST(live_threads, named_at_once)
 {
 	live_run(live, ARGS("-F", "20000", "--force", "--split", "thread"),
 		 ARGS(WORKLOAD("named"), "1", "6000"));
-	cr_expect_gt(splits_named(live->doc, "later"), 1000);
-	cr_expect_leq(splits_named(live->doc, "named"), 5);
+	cr_expect_gt(doc_splits_named(live->doc, "process", "later").nr, 1000);
+	cr_expect_leq(doc_splits_named(live->doc, "process", "named").nr, 5);
 }
 
 /* The account is exact while threads come and go. */
