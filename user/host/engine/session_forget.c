@@ -11,7 +11,6 @@
 /* How often a swap may free numbers between profiles, or try files again that found no room. */
 enum { RECLAIM_REST = 20 };
 #define RECLAIM_NS 500000000ULL
-#define RETRY_NS 5000000000ULL
 
 /* --- files and cgroups that are idle ---------------------------------------------------------- */
 
@@ -183,7 +182,14 @@ void session_forget_texts(struct session *session)
 /* Whether a swap could give callers to more ticks, or numbers to more texts. */
 static bool needs_reclaim(const struct session *session)
 {
-	return session_texts_are_short(session) || session->texts.are_refused;
+	return session_texts_are_short(session) || session->texts.retry_ns;
+}
+
+static uint64_t reclaim_at(const struct session *session)
+{
+	return session_texts_are_short(session) ?
+		       session->texts.reclaim_after :
+		       max_size(session->texts.reclaim_after, session->texts.retry_ns);
 }
 
 static void reclaim_texts(struct session *session)
@@ -195,8 +201,7 @@ static void reclaim_texts(struct session *session)
 	session_swap(session, &ignored);
 	session_forget_texts(session);
 	ended = monotonic_ns();
-	session->texts.reclaim_after = ended + RECLAIM_REST * (ended - began) +
-				       (session_texts_are_short(session) ? RECLAIM_NS : RETRY_NS);
+	session->texts.reclaim_after = ended + RECLAIM_REST * (ended - began) + RECLAIM_NS;
 }
 
 /* Wakes the session itself, because no other event may come for a long time. */
@@ -206,10 +211,10 @@ void session_reclaim_texts(struct session *session)
 
 	if (!session->times.start_ns || session->times.stop_ns)
 		return;
-	if (needs_reclaim(session) && now >= session->texts.reclaim_after)
+	if (needs_reclaim(session) && now >= reclaim_at(session))
 		reclaim_texts(session);
 	if (needs_reclaim(session))
-		session_wake_at(session, session->texts.reclaim_after);
+		session_wake_at(session, reclaim_at(session));
 	else if (session->options.callers && callers_rules_waiting(session->callers.rules))
 		session_wake_at(session, now + RECLAIM_NS);
 }

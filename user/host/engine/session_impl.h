@@ -113,13 +113,13 @@ struct session_texts {
 	struct text_state {
 		uint32_t named; /* the last swap whose half had ticks in it */
 		uint32_t unlinked; /* the swap in which its text lost it; 0: the text has it */
-		uint32_t retry; /* the swap from which on a file without room is read again */
-		uint32_t pause; /* how many swaps it waits for that */
+		uint64_t retry_ns; /* when a file that had no room may be read again */
+		uint32_t retries; /* how often it was */
 	} * states;
 	uint32_t nr;
 	size_t room;
 	uint32_t aged; /* the last swap in which texts lost their numbers because they were old */
-	bool are_refused; /* some that have ticks found no room for their tables */
+	uint64_t retry_ns; /* the earliest of those that had ticks; 0: all had room */
 	uint64_t reclaim_after; /* when a swap may free numbers again, between takes */
 };
 

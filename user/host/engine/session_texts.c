@@ -29,8 +29,9 @@ enum { TEXT_SHARE = 8192, TEXT_SHARE_CALLERS = 1024, TEXTS_MIN = 1024 };
  */
 enum { SHORT_SHARE = 4, UNNAMED_SWAPS = 2 };
 
-/* At the latest after this many swaps, a file that had no room is read again. */
-enum { RETRY_MAX = 64 };
+/* The pause before a file that had no room is read again; it doubles with each time, RETRIES_MAX times. */
+enum { RETRIES_MAX = 7 };
+#define RETRY_NS 500000000ULL
 
 /* After this many swaps, neither a program nor a half has a number that its text has lost. */
 enum { UNLINKED_SWAPS = 2 };
@@ -381,18 +382,20 @@ static bool has_no_room(const struct session *session, uint32_t number)
  */
 static void retry(struct session *session, uint32_t number)
 {
-	struct text_state *state = &session->texts.states[number];
-	const struct space_info *info =
-		spaces_find(&session->spaces, &session->texts.list[number].space);
+	struct session_texts *texts = &session->texts;
+	struct text_state *state = &texts->states[number];
+	const struct space_info *info = spaces_find(&session->spaces, &texts->list[number].space);
+	const uint64_t now = monotonic_ns();
 
 	if (!info || info->fd < 0)
 		return;
-	session->texts.are_refused = true;
-	if (session->swaps < state->retry)
-		return;
-	state->pause = state->pause < RETRY_MAX / 2 ? 2 * state->pause + 1 : RETRY_MAX;
-	state->retry = session->swaps + state->pause;
-	want_rules(session, info, number);
+	if (now >= state->retry_ns) {
+		want_rules(session, info, number);
+		state->retry_ns = now + (RETRY_NS << state->retries);
+		state->retries += state->retries < RETRIES_MAX;
+	}
+	if (!texts->retry_ns || texts->retry_ns > state->retry_ns)
+		texts->retry_ns = state->retry_ns;
 }
 
 /*
@@ -450,7 +453,7 @@ void session_age_texts(struct session *session, const struct table_node *nodes, 
 
 	note_named(session, nodes, nr);
 	limit = age_limit(session);
-	texts->are_refused = false;
+	texts->retry_ns = 0;
 	spaces_sort(&session->spaces);
 	for (i = TEXT_FIRST; i < texts->nr; i++)
 		if (texts->list[i].space.kind)
