@@ -58,8 +58,9 @@ has_profiles() {
 
 port=$(tests/lib/free_port) later=$(tests/lib/free_port)
 mkdir "$work/files" "$work/got"
-printf '%s\n' callers 'duty = 100' 'interval = 2' "dir = $work/files" "otlp = http://127.0.0.1:$later" \
-	"pyroscope = http://127.0.0.1:$port" "parca = http://127.0.0.1:$port" >"$work/agent.conf"
+# Half of an interval is for reading names, which takes longer on emulated CPUs.
+printf '%s\n' callers 'duty = 100' "interval = $((2 * ${SPIN_SLOWNESS:-1}))" "dir = $work/files" \
+	"otlp = http://127.0.0.1:$later" "pyroscope = http://127.0.0.1:$port" "parca = http://127.0.0.1:$port" >"$work/agent.conf"
 python3 "$work/backend.py" "$port" "$work/got" &
 "$workload" plain 900000 &
 busy=$!
