@@ -20,7 +20,7 @@ MAPPED_ARRAY(owners, struct owner, OWNERS_MAX);
 /* By the owner's key. */
 HASH(owner_numbers, u64, u32, OWNERS_MAX);
 
-/* Numbers that were taken for an owner to which another CPU gave one first. None else is freed. */
+/* Numbers that were taken for an owner to which another CPU gave one first. No other is freed. */
 FREE_NUMBERS(free_owners, OWNERS_MAX);
 
 enum { NAMESPACE_LEVELS = 33, FUSE_MAGIC = 0x65735546 };
@@ -77,7 +77,7 @@ static __always_inline u64 owner_key(u64 user, struct task_struct *task)
 	return user ? user : OWNER_OF_CGROUP | cgroup_id(task_cgroup(task));
 }
 
-/* 0: there are none left. */
+/* 0: all were given. */
 static __always_inline u32 unused_owner(void)
 {
 	u32 number;
@@ -90,26 +90,30 @@ static __always_inline u32 unused_owner(void)
 	return number < OWNERS_MAX ? number : 0;
 }
 
+/*
+ * When all numbers were given, an owner shares one with those who had it, most of whom have ended
+ * in a long session.
+ */
+static __always_inline u32 shared_number(u64 key)
+{
+	return OWNER_FIRST + (u32)(key * 0x9e3779b97f4a7c15ULL >> 32) % (OWNERS_MAX - OWNER_FIRST);
+}
+
 __noinline u32 owner_number(u64 key)
 {
 	u32 *known = bpf_map_lookup_elem(&owner_numbers, &key), number;
-	struct owner *owner;
 
 	if (known)
 		return *known;
 	number = unused_owner();
-	owner = bpf_map_lookup_elem(&owners, &number);
-	if (number && owner) {
-		owner->key = key;
-		if (!bpf_map_update_elem(&owner_numbers, &key, &number, BPF_NOEXIST))
-			return number;
-		/* Another CPU was first, or there is no memory. */
-		bpf_map_push_elem(&free_owners, &number, BPF_ANY);
-		known = bpf_map_lookup_elem(&owner_numbers, &key);
-		if (known)
-			return *known;
-	}
-	return key & OWNER_OF_CGROUP ? OWNER_ROOT : OWNER_OTHERS;
+	if (!number)
+		return shared_number(key);
+	if (!bpf_map_update_elem(&owner_numbers, &key, &number, BPF_NOEXIST))
+		return number;
+	/* Another CPU was first, or there is no memory. */
+	bpf_map_push_elem(&free_owners, &number, BPF_ANY);
+	known = bpf_map_lookup_elem(&owner_numbers, &key);
+	return known ? *known : shared_number(key);
 }
 
 /*

@@ -45,6 +45,8 @@ __s32 out_rule = 0;
 __u64 in_billed = 0;
 __u64 in_now = 0;
 __u64 out_fresh = 0;
+__u64 in_key = 0;
+__u32 out_owner = 0;
 
 static __always_inline struct tick the_tick(void)
 {
@@ -107,6 +109,13 @@ int selftest_find(void *ctx)
 		out_site = range_place(range, tick.pc);
 		range_hit(range, in_ticks);
 	}
+	return 0;
+}
+
+SEC("raw_tp")
+int selftest_owner(void *ctx)
+{
+	out_owner = owner_number(in_key);
 	return 0;
 }
 

@@ -327,10 +327,10 @@ struct walk {
  * than the first one, else a uid (for subordinate uids the first of the range), and for root the
  * cgroup that runs it.
  *
- * Owners are numbered in the order of their first use. When there are no more numbers, all further
- * cgroups of root are one owner, and all other further owners are another one.
+ * Owners are numbered in the order of their first use. When there are no more numbers, each further
+ * owner shares one.
  */
-enum { OWNER_ROOT, OWNER_OTHERS, OWNER_FIRST, OWNERS_MAX = 1 << 10, NO_OWNER = 0xffff };
+enum { OWNER_ROOT, OWNER_FIRST, OWNERS_MAX = 1 << 10, NO_OWNER = 0xffff };
 
 /* The kinds of keys: a uid is itself. */
 #define OWNER_OF_CGROUP (1ULL << 63)
@@ -351,7 +351,6 @@ struct uid_range {
 };
 
 struct owner {
-	__u64 key;
 	__u32 nodes_used[2]; /* of each half */
 	__u32 texts;
 	__u32 unread; /* how often reading a stack of its did not end: see SILENT */
@@ -415,7 +414,7 @@ _Static_assert(sizeof(struct node_line) == 64, "struct node_line");
 _Static_assert(sizeof(struct table_root_key) == 16, "struct table_root_key");
 _Static_assert(sizeof(struct table_root) == 40, "struct table_root");
 _Static_assert(sizeof(struct entered_frame) == 16, "struct entered_frame");
-_Static_assert(sizeof(struct owner) == 48, "struct owner");
+_Static_assert(sizeof(struct owner) == 40, "struct owner");
 _Static_assert(sizeof(struct table_state) == 128, "struct table_state");
 _Static_assert(sizeof(struct walk) == 224 + WALK_FRAMES * 8 + WALK_ENTERED * 16, "struct walk");
 

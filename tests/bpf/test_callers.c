@@ -176,6 +176,35 @@ Test(bpf_callers, one_owner_cannot_fill_the_table)
 	selftest_bpf__destroy(bench.skel);
 }
 
+static uint32_t owner_of_cgroup(struct bench *bench, uint64_t id)
+{
+	bench->skel->bss->in_key = OWNER_OF_CGROUP | id;
+	run(bench->skel->progs.selftest_owner);
+	return bench->skel->bss->out_owner;
+}
+
+/* Control groups that come when all numbers were given: each shares one, and few share the same. */
+Test(bpf_callers, owners_beyond_the_numbers_share)
+{
+	bool taken[OWNERS_MAX] = { false };
+	struct bench bench;
+	uint32_t i, owner, distinct = 0;
+
+	bench_open(&bench);
+	for (i = OWNER_FIRST; i < OWNERS_MAX; i++)
+		cr_assert_eq(owner_of_cgroup(&bench, 5000 + i), i);
+	for (i = 0; i < 100; i++) {
+		owner = owner_of_cgroup(&bench, 9000 + i);
+		cr_assert(owner >= OWNER_FIRST && owner < OWNERS_MAX, "%u", owner);
+		cr_expect_eq(owner_of_cgroup(&bench, 9000 + i), owner);
+		distinct += !taken[owner];
+		taken[owner] = true;
+	}
+	cr_expect_gt(distinct, 80);
+	cr_expect_eq(owner_of_cgroup(&bench, 5000 + OWNER_FIRST), OWNER_FIRST);
+	selftest_bpf__destroy(bench.skel);
+}
+
 Test(bpf_callers, chains_begin_where_others_did)
 {
 	struct bench bench;

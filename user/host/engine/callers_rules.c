@@ -649,7 +649,7 @@ static bool time_counts(uint64_t owner)
 bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	wanted.number = place_of(rules, wanted.text)->owner;
-	wanted.counts = wanted.is_file && time_counts(rules->maps.texts.owners[wanted.number].key);
+	wanted.counts = wanted.is_file && time_counts(wanted.owner);
 	LOCK_SCOPE(&rules->lock);
 	/* The number's next text must not get the table of this one. */
 	if (wanted.is_gone)
