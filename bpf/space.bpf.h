@@ -196,6 +196,12 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 	space->b = BPF_CORE_READ(task, tgid);
 }
 
+/* A user chooses offsets in a file, and a larger one would change the text of a site. */
+static __always_inline bool fits_in_sites(u64 offset, u64 bytes)
+{
+	return !((offset | (offset + bytes - 1)) >> SITE_OFFSET_BITS);
+}
+
 /* Reads a mapping and returns its file. If it is no text, reads only where it is. */
 static __always_inline struct file *
 read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping *mapping)
@@ -215,6 +221,8 @@ read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mappin
 		anon_space(task, mapping->start, &mapping->space);
 		mapping->offset = mapping->space.kind == SPACE_VDSO ? 0 : mapping->start;
 	}
+	if (!fits_in_sites(mapping->offset, mapping->end - mapping->start))
+		mapping->exec = 0;
 	return file;
 }
 

@@ -537,8 +537,9 @@ __noinline int walk_step(u32 cpu)
 		return end_walk(walk, END_FULL);
 	/*
 	 * If a call is its function's last instruction, the return address is in the next function.
+	 * A forged one may be the first byte of a text.
 	 */
-	site = walk->at.pc + walk->to_site - !!walk->in_call;
+	site = make_site(walk->text, walk->at.pc + walk->to_site - !!walk->in_call);
 	put_site(walk, nr, site);
 	walk->nr = nr + 1;
 	return walk->at.is_32bit ? end_walk(walk, END_32BIT) :

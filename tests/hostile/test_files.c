@@ -16,6 +16,7 @@
 #include "hostile.h"
 #include "live.h"
 #include "need.h"
+#include "shared/callers_abi.h"
 #include "test_burn_fixture.h"
 
 /* Names in files of a few pages must not take more memory than this. */
@@ -177,4 +178,23 @@ Test(hostile_files, read_later, .init = setup, .fini = teardown)
 		      "burn.c");
 	check_command(ARGS(BPFPROFIL_BIN, "report", "--html", "-", live.profile), NULL);
 	cr_expect_lt(peak_kib() - before, SPENT_KIB);
+}
+
+/* A file as large as one likes has code where its offset does not fit into a place. It is outside of all text. */
+Test(hostile_files, code_beyond_all_places, .init = setup, .fini = teardown)
+{
+	const uint64_t texts = 1ULL << SITE_TEXT_BITS;
+	char at[32];
+	uint64_t i;
+
+	/* With a number from 6 on, these were other texts: the next one, and those that are no files. */
+	for (i = 0; i < 6; i++) {
+		snprintf(at, sizeof(at), "%llu",
+			 (unsigned long long)(i ? texts - i : 1) << SITE_OFFSET_BITS);
+		live_run(&live, ARGS("--callers", "--waits"),
+			 ARGS(WORKLOAD("farcode"), at, "3000"));
+		cr_expect_gt((double)doc_number(live.doc, "ticks.outside"),
+			     0.9 * (double)doc_number(live.doc, "ticks.total"), "%s", at);
+		cr_expect_gt(doc_number(live.doc, "ticks.total"), 5);
+	}
 }

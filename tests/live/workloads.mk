@@ -23,7 +23,7 @@ LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$
 # Position-independent programs, one source file each.
 WL_PIE := three one forever threads named forktree vforker swarm resters nothing treetime plugins opened jit memexec \
 	  clock bursts callers syscalls mapper faults bigexit bigtext threadexec clonevm remap \
-	  frames waits alternate asleep
+	  frames waits alternate asleep elsewhere movedwait farcode
 
 # The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
