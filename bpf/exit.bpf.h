@@ -50,7 +50,7 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	struct mm_struct *mm = task->mm;
 
 	if (split == SPLIT_PROCESS || split == SPLIT_THREAD || !walk || !mm ||
-	    follow->flags & FOLLOW_FROM_EXEC || amid_exec(task))
+	    follow->flags & FOLLOW_FROM_EXEC || follow->target == NO_TARGET || amid_exec(task))
 		return 0;
 	arch_return_frame(task, &walk->at);
 	begin_walk(walk, task, mm, follow->target);

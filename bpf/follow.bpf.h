@@ -119,6 +119,7 @@ static __always_inline void update_target(struct task_struct *task, struct follo
 /*
  * The record for a tick; NULL: the tick is in no target. If there is no memory for the thread's own
  * record, this is its process's, whose runtime is another one. Therefore such a sample is one tick.
+ * A thread may also be in another cgroup than its process, and in no target.
  */
 static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 						     struct follow *follow, struct tick *tick)
@@ -127,7 +128,10 @@ static __always_inline struct follow *follow_at_tick(struct task_struct *task,
 		follow = make_follow(task);
 	if (!follow) {
 		tick->n = 1;
-		return bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+		follow = bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+		return follow && (!found_by_place(follow) || place_target(task) == follow->target) ?
+			       follow :
+			       NULL;
 	}
 	update_target(task, follow);
 	return follow->target == NO_TARGET ? NULL : follow;

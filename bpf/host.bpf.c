@@ -448,6 +448,19 @@ static __noinline int announce_image(struct task_struct *task)
 	return 0;
 }
 
+/* Ticks that waited for a mapping are lost with it. */
+static __noinline int lose(struct pending_ticks *slot)
+{
+	u32 target = slot->target, n;
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (!slot->count || !account)
+		return 0;
+	n = drain(slot);
+	__sync_fetch_and_add(&account->lost[LOST_MAPPING_BUSY], n);
+	return 0;
+}
+
 /*
  * The new image is in place and its first pc is known. The ticks of the exec itself count for that
  * pc, which has no callers.
@@ -466,6 +479,8 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = arch_task_mm_id(task);
+	lose(&follow->pending[0]);
+	lose(&follow->pending[1]);
 	settle(&follow->exec, arch_return_pc(task), END_COMPLETE);
 	if (waits)
 		start_command(task, follow);

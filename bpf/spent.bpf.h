@@ -94,7 +94,8 @@ static __always_inline void rename_split(struct task_struct *task, const char *n
 {
 	struct spent_cpu *spent;
 
-	if (!follow || (split == SPLIT_PROCESS && task->pid != task->tgid))
+	if (!follow || follow->target == NO_TARGET ||
+	    (split == SPLIT_PROCESS && task->pid != task->tgid))
 		return;
 	spent = spent_of(follow->target, task_split(task), task);
 	if (spent)

@@ -53,24 +53,29 @@ static __noinline u32 node_at_place(struct thread_waits *thread, u32 state, u64 
 static __always_inline void begin_thread(struct task_struct *task, struct follow *follow)
 {
 	struct thread_waits *thread = waits_for(task);
+	u32 state, before, node = NO_NODE;
 	u64 state_word, fresh;
-	u32 state;
 
 	if (!thread)
 		return;
 	state_word = *(volatile u64 *)&thread->state_word;
+	before = *(volatile u32 *)&thread->node;
 	thread->runtime_seen = task->se.sum_exec_runtime;
 	/* cpu_billed stays. With this base the sum continues from there. */
 	thread->cpu_base = thread->runtime_seen - thread->cpu_billed;
 	set_root(thread, task, follow);
 	state = scheduled_state(task, thread);
 	if (state > WAIT_RUNNING && state != WAIT_ENDED)
-		thread->node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
-	thread->late = LATE;
+		node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
+	if (node) {
+		if (__sync_val_compare_and_swap(&thread->node, before, node) != before)
+			return;
+		thread->late = LATE;
+	}
 	thread->unsettled = state == WAIT_RUNNING;
 	fresh = wait_word(state, bpf_ktime_get_ns());
 	if (__sync_val_compare_and_swap(&thread->state_word, state_word, fresh) == state_word &&
-	    thread->node)
+	    node)
 		count_wait(thread);
 }
 
@@ -129,20 +134,27 @@ static __noinline u32 copy_chain(struct thread_waits *thread, u32 node)
 	return walk->nr ? enter_wait(slot, walk, thread) : 0;
 }
 
+/* Copies the chain of an open wait to below the thread's root. It stays counted where it began. */
+static __always_inline void copy_wait(struct thread_waits *thread, u32 node)
+{
+	u32 fresh = copy_chain(thread, node);
+
+	__sync_val_compare_and_swap(&thread->node, node, fresh);
+	__sync_val_compare_and_swap(&thread->late, LATE, LATE_MOVED);
+}
+
 /*
  * Moves an open wait to the other half. If the thread begins a wait meanwhile, that wait is there
  * already.
  */
 static __always_inline void move_wait(struct thread_waits *thread)
 {
-	u32 node = *(volatile u32 *)&thread->node, fresh;
+	u32 node = *(volatile u32 *)&thread->node;
 
 	if (!node || !thread->root || half_of(node) == (thread->root & 1))
 		return;
 	divide_time(thread, false);
-	fresh = copy_chain(thread, node);
-	__sync_val_compare_and_swap(&thread->node, node, fresh);
-	__sync_val_compare_and_swap(&thread->late, LATE, LATE_MOVED);
+	copy_wait(thread, node);
 }
 
 /*
@@ -399,7 +411,7 @@ static __always_inline void change_target(struct task_struct *task)
 		cut_thread(task, thread, follow);
 		node = *(volatile u32 *)&thread->node;
 		if (node && thread->root)
-			__sync_val_compare_and_swap(&thread->node, node, copy_chain(thread, node));
+			copy_wait(thread, node);
 	} else if (follow->target != NO_TARGET) {
 		begin_thread(task, follow);
 	}

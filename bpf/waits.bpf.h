@@ -255,14 +255,14 @@ static __always_inline bool prepare_walk(struct walk *walk, struct thread_waits 
 }
 
 /*
- * Returns the node of a class without a place, and without the split if that has no room. Root is
- * charged for it.
+ * Returns the node of a class without a place. If the owner has no room, the wait counts without
+ * its split, and root is charged.
  */
 static __noinline u32 node_of_class(struct thread_waits *thread, u64 site)
 {
 	struct table_root_key key = { .target = thread->target, .end = END_WAIT };
 	struct table_root *root;
-	u32 node = child_node(thread->root, site, OWNER_QUIET | OWNER_ROOT);
+	u32 node = child_node(thread->root, site, thread->owner | OWNER_QUIET);
 
 	if (node)
 		return node;
@@ -582,9 +582,12 @@ static __always_inline void start_child(struct task_struct *child)
 /* COMMAND, from its exec on. */
 static __noinline int start_command(struct task_struct *task, struct follow *follow)
 {
-	struct thread_waits *thread = waits_for(task);
+	struct thread_waits *thread;
 
-	if (!thread || thread->root || !follow)
+	if (follow->target == NO_TARGET)
+		return 0;
+	thread = waits_for(task);
+	if (!thread || thread->root)
 		return 0;
 	set_root(thread, task, follow);
 	thread->unsettled = true;

@@ -430,6 +430,119 @@ Test(live_attach_cgroup, files_are_let_go)
 	thrice(NULL, hold_and_let_go);
 }
 
+/*
+ * Processes that leave the cgroup and then execute a program, beside others that have ticks: a new image must not make
+ * roots for nobody, whose numbers other processes get after a swap.
+ */
+static const char leaving[] = "echo $$ >\"$0/cgroup.procs\"\n"
+			      "for i in $(seq 60); do\n"
+			      "	sh -c 'echo $$ >\"$0/cgroup.procs\"; exec true' \"$1\" &\n"
+			      "	\"$2\" 100 &\n"
+			      "	\"$2\" 300\n"
+			      "done\n"
+			      "wait\n";
+
+static bool leave_and_exec(struct live *live, const char *directory)
+{
+	struct path first = below(directory, "first"), second = below(directory, "second");
+	struct child_end end;
+	struct child child;
+
+	cgroup_make(first.text);
+	cgroup_make(second.text);
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	attach_start(live, &child,
+		     ARGS("--cgroup", first.text, "--waits", "--callers", "--split", "process",
+			  "--interval", "1"));
+	child_run(&end, NULL, ARGS("sh", "-c", leaving, first.text, second.text, WORKLOAD("one")));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_finish(live, &child, SIGINT);
+	child_end_free(&live->end);
+	merge_series(live);
+	return doc_number(live->doc, "ticks.total") > 60;
+}
+
+Test(live_attach_cgroup, programs_of_those_who_left)
+{
+	thrice(NULL, leave_and_exec);
+}
+
+/* A wait that is moved before its place is known stays counted where it began. */
+static bool move_waits(struct live *live, const char *directory)
+{
+	struct path first = below(directory, "first"), second = below(directory, "second");
+	struct child_end end;
+	struct child child;
+
+	cgroup_make(first.text);
+	cgroup_make(second.text);
+	attach_start(live, &child,
+		     ARGS("--cgroup", first.text, "--cgroup", second.text, "--waits"));
+	child_run(&end, NULL,
+		  ARGS("sh", "-c",
+		       "echo $$ >\"$0/cgroup.procs\" && exec \"$2\" \"$1/cgroup.procs\" 10",
+		       first.text, second.text, WORKLOAD("movedwait")));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(live, &child, SIGINT);
+	child_do(ARGS(BPFPROFIL_BIN, "report", "--waits", live->profile));
+	return true;
+}
+
+Test(live_attach_cgroup, waits_that_are_moved)
+{
+	thrice(NULL, move_waits);
+}
+
+static void make_threaded(const char *directory)
+{
+	child_do(ARGS("sh", "-c", "echo threaded >\"$0/cgroup.type\"", directory));
+}
+
+static bool has_threads(void *argument)
+{
+	FILE *file = fopen(below(argument, "cgroup.threads").text, "re");
+	int tid, nr = 0;
+
+	if (file) {
+		nr = fscanf(file, "%d", &tid);
+		fclose(file);
+	}
+	return nr == 1;
+}
+
+/* A thread may be in another cgroup than its process, and before anybody has seen it. */
+static bool divide_threads(struct live *live, const char *directory)
+{
+	struct path first = below(directory, "first"), second = below(directory, "second");
+	struct child program, child;
+	struct child_end end;
+
+	cgroup_make(first.text);
+	cgroup_make(second.text);
+	make_threaded(first.text);
+	make_threaded(second.text);
+	child_start(&program, NULL,
+		    ARGS("sh", "-c",
+			 "echo $$ >\"$0/../cgroup.procs\" && echo $$ >\"$0/cgroup.threads\" &&"
+			 "exec \"$2\" \"$1/cgroup.threads\" 30000",
+			 first.text, second.text, WORKLOAD("elsewhere")));
+	cr_assert(eventually(has_threads, second.text));
+	attach_start(live, &child, ARGS(FAST, "--cgroup", first.text));
+	child_finish(&program, &end);
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(live, &child, SIGINT);
+	cr_expect_eq(doc_function(live->doc, "there", NULL), 0);
+	return doc_function(live->doc, "here", NULL) > 100;
+}
+
+Test(live_attach_cgroup, thread_of_another_cgroup)
+{
+	thrice(NULL, divide_threads);
+}
+
 static bool is_half_done(void *argument)
 {
 	const struct container *container = argument;
