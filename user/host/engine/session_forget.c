@@ -146,10 +146,11 @@ static void mark_numbered(struct session *session)
 static void drop_formers(struct session *session, struct space_info *info)
 {
 	const struct session_texts *texts = &session->texts;
-	uint32_t i, first = store_first_version(session->store, &info->space);
+	uint32_t i, first;
 
 	if (!info->jit->formers.nr)
 		return;
+	first = store_first_version(session->store, &info->space);
 	for (i = TEXT_FIRST; i < texts->nr; i++)
 		if (texts->list[i].version < first &&
 		    !memcmp(&texts->list[i].space, &info->space, sizeof(info->space)))
