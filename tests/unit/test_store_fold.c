@@ -260,6 +260,28 @@ Test(store_fold, not_those_who_have_few)
 	cr_expect_eq(fixture.tallies[0].unknown, 1024 * 100 + 64);
 }
 
+/* Many processes with few places each lose their names, but not those of an owner who has few places in all. */
+Test(store_fold, splits_of_those_who_have_few)
+{
+	uint32_t i, j, root;
+
+	for (i = 0; i < 1024; i++) {
+		root = put_root(0, split_of(100 + i), END_COMPLETE);
+		for (j = 1; j <= 4; j++)
+			put_place(owned_root(root, OWNER_FIRST + 1), AT(j << 20), 10);
+		if (i % 8 == 7)
+			add_half();
+	}
+	root = put_root(0, split_of(7), END_COMPLETE);
+	for (i = 0; i < 64; i++)
+		put_place(owned_root(root, OWNER_FIRST), AT(200 + i), 1);
+	add_half();
+	fold(store_bytes(fixture.store) / 2);
+	expect_all(4 * 1024 * 10 + 64, 0, true);
+	cr_expect_eq(bin_at(0, 100, "/0", 1 << 20, 1), 0);
+	cr_expect_eq(bin_at(0, 7, "/0", 200, 1), 1);
+}
+
 /* Chains of two owners that look alike are one in the profile. */
 Test(store_fold, owners_do_not_show)
 {

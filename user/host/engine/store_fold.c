@@ -423,15 +423,28 @@ static void choose_roots(struct store_change *change, const struct fold_step *st
 	size_t i;
 
 	for (i = 0; i < change->store->nr_roots; i++) {
-		struct table_root_key *key = &change->keys[i];
+		const struct table_root_key *key = &change->keys[i];
 
 		if (!is_of_step(change, i, step) ||
 		    (!step->also_running &&
 		     (!key->split || !step->has_ended(step->ctx, key->target, key->split))))
 			continue;
 		change->folds[i] = step->fold;
-		if (step->fold == FOLD_SPLITS)
-			key->split = 0;
+	}
+}
+
+/* Of the roots that choose_roots() chose, those of owners that keep their places stay. */
+static void forget_splits(struct store_change *change)
+{
+	size_t i;
+
+	for (i = 0; i < change->store->nr_roots; i++) {
+		if (change->folds[i] != FOLD_SPLITS)
+			continue;
+		if (change->owners[change->roots[i].owner].keep_above)
+			change->keys[i].split = 0;
+		else
+			change->folds[i] = FOLD_NOT;
 	}
 }
 
@@ -561,6 +574,9 @@ static int choose_places(struct store_change *change, const struct fold_step *st
 	if (!places)
 		return -ENOMEM;
 	count_places(change, step);
+	/* Joined splits save roots, which are not counted here: owners give who have the most. */
+	if (step->fold == FOLD_SPLITS)
+		wanted = change->nr_nodes / 2;
 	share = step->spare_small_owners ? fair_share(change, wanted) : 0;
 	*nr_foldable = count_foldable(change, places);
 	for (i = 0; i < OWNERS_MAX; i++) {
@@ -587,6 +603,8 @@ static int fold_places(struct store *store, const struct fold_step *step, uint64
 	}
 	if (!ret)
 		ret = choose_places(&change, step, wanted, quarters, &nr_foldable);
+	if (!ret)
+		forget_splits(&change);
 	if (!ret && (nr_foldable || step->fold == FOLD_SPLITS))
 		ret = move_all(&change);
 	end_change(&change);
