@@ -31,7 +31,7 @@ enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
 /*
  * Programs request a swap when 1/SWAP_PART of the nodes or roots is in use, or 1/SPLITS_LEFT of the
- * splits is left.
+ * splits is left: see mark_splits_low().
  */
 enum { SPLITS_LEFT = 3 };
 
@@ -134,6 +134,20 @@ static int make_roots(struct session *session, uint32_t half, uint32_t target)
 	return bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
 }
 
+/*
+ * At first a third of the splits is left when room is requested. If most of them still run, it is a
+ * third of the rest: otherwise each new split would cause a swap that frees nothing.
+ */
+static void mark_splits_low(struct session *session)
+{
+	struct table_state *state = &session->skel->bss->table_state;
+	const uint32_t nr = session->nr_splits;
+	const uint32_t used = __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED);
+	const uint32_t left = nr - (uint32_t)min_size(nr, used);
+
+	state->splits_low = nr - (uint32_t)min_size(nr / SPLITS_LEFT, left - left / SPLITS_LEFT);
+}
+
 int session_bind_halves(struct session *session, struct error *err)
 {
 	struct table_state *state = &session->skel->bss->table_state;
@@ -144,7 +158,7 @@ int session_bind_halves(struct session *session, struct error *err)
 	session->halves.outer_fd = bpf_map__fd(session->skel->maps.halves);
 	session->halves.state = state;
 	halves_open(&session->halves);
-	state->splits_low = session->nr_splits - session->nr_splits / SPLITS_LEFT;
+	mark_splits_low(session);
 	for (half = 0; half < 2 && !ret; half++) {
 		for (target = 0; target < session->nr_targets && !ret; target++)
 			ret = make_roots(session, half, target);
@@ -276,6 +290,7 @@ static void move_ended_runtime(struct session *session)
 	if (!session_settle_runtime(session, &ignored) &&
 	    !runtime_read(&session->runtime, map.fd, &ignored))
 		runtime_move_ended(&session->runtime, &map);
+	mark_splits_low(session);
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)
@@ -302,10 +317,15 @@ static uint64_t own_bytes(const struct session *session)
 	       session->runtime.nr * sizeof(*session->runtime.list);
 }
 
+static bool splits_can_end(const struct session *session)
+{
+	return session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD;
+}
+
 /*
- * If the table is over its limit, adds up by name the processes that have ended. Then memory
- * depends on hot text, and not on the number of processes. If that is not enough, places lose
- * detail.
+ * If the table is over its limit, adds up by name the processes that had ended before the swap:
+ * none of their ticks is in the other half. Then memory depends on hot text, and not on the number
+ * of processes. If that is not enough, places lose detail.
  */
 static void limit_store(struct session *session)
 {
@@ -314,8 +334,7 @@ static void limit_store(struct session *session)
 
 	if (own_bytes(session) <= limit)
 		return;
-	if (session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD) {
-		move_ended_runtime(session);
+	if (splits_can_end(session)) {
 		runtime_find_sums(&session->runtime);
 		if (!store_sum_splits(session->store, sum_of, session)) {
 			session_sum_accounts(session, sum_of);
@@ -362,9 +381,11 @@ int session_swap(struct session *session, struct error *err)
 		return ret;
 	if (was_full)
 		halves_grow(&session->halves, filled_ns);
-	if (splits_are_short(session))
-		move_ended_runtime(session);
 	limit_store(session);
+	/* The next swap can add up those that have ended. */
+	if (splits_are_short(session) ||
+	    (splits_can_end(session) && own_bytes(session) > session->store_limit / 4 * 3))
+		move_ended_runtime(session);
 	return 0;
 }
 
