@@ -139,7 +139,7 @@ Test(kept, many_processes)
 	}
 	written = save(&kept, &last, "all.json");
 	cr_expect_eq(written->ticks.total, 1000 * one);
-	cr_expect(has_note(written, "not told apart"));
+	cr_expect(has_note(written, "not separated"));
 	cr_expect_not(has_note(written, "begins later"));
 	cr_expect_null(written->sampling.split);
 	profile_free(written);
@@ -183,7 +183,7 @@ Test(kept, many_processes_with_callers)
 	for (i = 0; i < 3; i++)
 		add(&kept, another_with_callers(i));
 	written = save(&kept, &last, "all.json");
-	cr_expect(has_note(written, "not told apart"));
+	cr_expect(has_note(written, "not separated"));
 	cr_assert(written->callers);
 	cr_assert_eq(written->callers->nr_roots, written->nr_targets);
 	for (i = 0; i < written->callers->nr_roots; i++) {
@@ -214,7 +214,7 @@ Test(kept, many_threads_of_a_jit)
 				add(&kept, last);
 		}
 		written = save(&kept, &last, "all.json");
-		cr_expect(has_note(written, "not told apart"));
+		cr_expect(has_note(written, "not separated"));
 		for (i = 0; i < written->nr_histograms; i++)
 			cr_expect_eq(written->histograms[i].pid >= 0,
 				     !split &&
@@ -244,7 +244,7 @@ Test(kept, many_objects)
 	written = save(&kept, &last, "all.json");
 	cr_expect_gt(written->ticks.total, one);
 	cr_expect_lt(written->ticks.total, 5000 * one);
-	cr_expect(has_note(written, "not told apart"));
+	cr_expect(has_note(written, "not separated"));
 	cr_expect(has_note(written, "begins later"));
 	profile_free(written);
 	profile_free(last);

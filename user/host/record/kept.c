@@ -20,11 +20,28 @@ int kept_init(struct kept *kept, const char *pattern, struct error *err)
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
+static void forget_split(char **process, char **cgroup, int64_t *pid)
+{
+	free(*process);
+	free(*cgroup);
+	*process = *cgroup = NULL;
+	*pid = -1;
+}
+
+static void unsplit_roots(struct profile_callers *tree)
+{
+	struct profile_root *root;
+
+	for (root = tree->roots; root < tree->roots + tree->nr_roots; root++)
+		forget_split(&root->process, &root->cgroup, &root->pid);
+}
+
 /* JIT text belongs to processes in every profile. Therefore its pids stay, but not its threads. */
 static void unsplit(struct profile *profile)
 {
 	const char *split = profile->sampling.split;
 	bool threads = split && !strcmp(split, "thread");
+	struct profile_waits *waits = profile->waits;
 	size_t i;
 
 	while (profile->nr_splits)
@@ -36,19 +53,15 @@ static void unsplit(struct profile *profile)
 
 		if (!threads && profile->objects[histogram->object].kind == PROFILE_JIT)
 			continue;
-		free(histogram->process);
-		free(histogram->cgroup);
-		histogram->process = histogram->cgroup = NULL;
-		histogram->pid = -1;
+		forget_split(&histogram->process, &histogram->cgroup, &histogram->pid);
 	}
-	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++) {
-		struct profile_root *root = &profile->callers->roots[i];
-
-		free(root->process);
-		free(root->cgroup);
-		root->process = root->cgroup = NULL;
-		root->pid = -1;
-	}
+	if (profile->callers)
+		unsplit_roots(profile->callers);
+	if (waits)
+		unsplit_roots(&waits->tree);
+	for (i = 0; waits && i < waits->nr_accounts; i++)
+		forget_split(&waits->accounts[i].process, &waits->accounts[i].cgroup,
+			     &waits->accounts[i].pid);
 }
 
 static int fold_oldest(struct kept *kept, struct error *err)
@@ -138,8 +151,8 @@ static int note_kept(const struct kept *kept, struct profile *sum, struct error 
 	int ret = 0;
 
 	if (kept->unsplit)
-		ret = profile_note(sum, "processes and cgroups are not told apart: there were more "
-					"than top keeps");
+		ret = profile_note(sum, "processes, threads and cgroups are not separated: there "
+					"were more than top keeps");
 	if (kept->given_up && !ret)
 		ret = profile_note(sum, "it begins later than top did: there was more than top "
 					"keeps");
