@@ -210,6 +210,7 @@ static bool evict(struct callers_rules *rules, uint32_t owner, uint64_t words)
 	const uint64_t all = rules->words_of[owner];
 	uint32_t i, first = 0, last = 0;
 	uint64_t marked = 0;
+	bool evicted;
 
 	for (i = TEXT_FIRST; i < rules->maps.texts.nr; i++) {
 		struct rules_of_text *place = place_of(rules, i);
@@ -226,13 +227,19 @@ static bool evict(struct callers_rules *rules, uint32_t owner, uint64_t words)
 	if (!marked)
 		return false;
 	begin_epoch(rules);
-	if (grace_period_wait(&rules->grace))
-		return false;
+	evicted = !grace_period_wait(&rules->grace);
 	begin_epoch(rules);
-	for (i = first; i <= last; i++)
-		if (place_of(rules, i)->owner == owner && place_of(rules, i)->granules)
-			free_table(rules, place_of(rules, i));
-	return true;
+	for (i = first; i <= last; i++) {
+		struct rules_of_text *place = place_of(rules, i);
+
+		if (place->owner != owner || !place->granules)
+			continue;
+		if (evicted)
+			free_table(rules, place);
+		else
+			set_state(place, RULES_READY);
+	}
+	return evicted;
 }
 
 /* Frees tables of the largest owner, if the other one would stay below its share. */
@@ -651,9 +658,8 @@ bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 	wanted.number = place_of(rules, wanted.text)->owner;
 	wanted.counts = wanted.is_file && time_counts(wanted.owner);
 	LOCK_SCOPE(&rules->lock);
-	/* The number's next text must not get the table of this one. */
-	if (wanted.is_gone)
-		rules_queue_drop(&rules->queue, wanted.text);
+	/* The number's next text must not get the table of this one, and one request is enough. */
+	rules_queue_drop(&rules->queue, wanted.text);
 	if (rules_queue_add(&rules->queue, &wanted)) {
 		close_fd(&wanted.fd);
 		return false;

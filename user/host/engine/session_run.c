@@ -366,7 +366,10 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
-	return ret ? ret : start_sampler(session, err);
+	ret = ret ?: start_sampler(session, err);
+	if (ret)
+		session_pause(session);
+	return ret;
 }
 
 /* If the pass over all threads fails, threads get a few ticks too many or too few. */
