@@ -11,9 +11,6 @@
 #include "room.bpf.h"
 #include "split.bpf.h"
 
-/* The most accounts of splits. Set before load. */
-const volatile __u32 max_splits = 0;
-
 /* Charges an account to its task's owner. NULL: the owner may not have one more. */
 static __always_inline struct owner *owner_of_split(struct task_struct *task,
 						    struct spent_cpu *fresh)

@@ -9,6 +9,9 @@
 #include "cgroup.bpf.h"
 #include "space.bpf.h"
 
+/* The most accounts of splits. Set before load. */
+const volatile __u32 max_splits = 0;
+
 enum { NSEC_PER_USEC = 1000 };
 
 static __always_inline u64 process_id(struct task_struct *task)
@@ -81,7 +84,8 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 
 /*
  * Announces a task's cgroup once, so that the cgroup has a name after it is gone. The name of a
- * process or thread is in its struct spent_cpu.
+ * process or thread is in its struct spent_cpu. Some users can make any number of cgroups, which
+ * must leave room for files.
  */
 static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 {
@@ -89,7 +93,7 @@ static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 	struct space space;
 
 	cgroup_space(id, &space);
-	if (is_announced(&space))
+	if (is_announced(&space) || table_state.cgroups >= max_splits)
 		return 0;
 	record = new_record(&space, task);
 	if (!record)
@@ -99,6 +103,7 @@ static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 		bpf_ringbuf_discard(record, 0);
 		return 0;
 	}
+	__sync_fetch_and_add(&table_state.cgroups, 1);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }

@@ -402,7 +402,8 @@ struct table_state {
 	__u32 texts; /* with a number */
 	__u32 texts_unannounced; /* which a pass over all mappings could not announce */
 	__u32 splits_used; /* elements of spent_cpus */
-	__u32 pad1[6];
+	__u32 cgroups; /* that are announced */
+	__u32 pad1[5];
 };
 
 _Static_assert(sizeof(struct rules_of_text) == 24, "struct rules_of_text");

@@ -73,8 +73,10 @@ static bool may_forget(struct session *session, struct split_name *name)
 		return false;
 	if (name->dropped && !name->used)
 		return true;
-	if (name->dropped)
-		bpf_map_update_elem(fd, &space, &state, BPF_ANY);
+	if (name->dropped && !bpf_map_update_elem(fd, &space, &state, BPF_NOEXIST))
+		__atomic_fetch_add(&session->halves.state->cgroups, 1, __ATOMIC_RELAXED);
+	else if (name->dropped)
+		bpf_map_update_elem(fd, &space, &state, BPF_EXIST);
 	else if (!name->used)
 		session_forget_announced(session, &space);
 	name->dropped = !name->used;

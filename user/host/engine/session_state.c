@@ -116,7 +116,9 @@ void session_announce_again(struct session *session, const struct space *space)
 
 void session_forget_announced(struct session *session, const struct space *space)
 {
-	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space);
+	if (!bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space) &&
+	    space->kind == SPACE_CGROUP)
+		__atomic_fetch_sub(&session->halves.state->cgroups, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
