@@ -229,7 +229,7 @@ const struct opt sampling_histogram_opts[] = {
 	OPT_SETTER("region", "OBJECT[:SYMBOL]", set_region, "only this text; repeatable",
 		   .fallback = "all", .value = VALUE_FILE),
 	OPT_SIZE("memory", FIELD(memory), MEMORY_MIN, "512K or 64M",
-		 "limit the memory for ticks; beyond it cold text gets coarser bins",
+		 "limit the memory for ticks; beyond it cold ones lose callers, then places",
 		 .fallback = "64M"),
 	{ 0 }
 };
