@@ -658,8 +658,9 @@ bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 	wanted.number = place_of(rules, wanted.text)->owner;
 	wanted.counts = wanted.is_file && time_counts(wanted.owner);
 	LOCK_SCOPE(&rules->lock);
-	/* The number's next text must not get the table of this one, and one request is enough. */
-	rules_queue_drop(&rules->queue, wanted.text);
+	/* The number's next text must not get the table of this one. One request is enough. */
+	if (wanted.is_gone || wanted.fd >= 0)
+		rules_queue_drop(&rules->queue, wanted.text);
 	if (rules_queue_add(&rules->queue, &wanted)) {
 		close_fd(&wanted.fd);
 		return false;
