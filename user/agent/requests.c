@@ -36,12 +36,19 @@ static size_t begin_of_piece(const struct requests *requests, const struct sampl
 	return service->first + (size_t)((uint64_t)service->nr * piece / requests->done.pieces);
 }
 
+/* Of samples of one service. Waits have none. */
 static uint64_t ticks_of(const struct requests *requests, size_t first, size_t end)
 {
+	const struct samples *samples = &requests->samples;
 	uint64_t ticks = 0;
 
-	for (; first < end; first++)
-		ticks += requests->samples.all[first].ticks;
+	for (; first < end; first++) {
+		const struct sample *sample = &samples->all[first];
+
+		if (samples_first_value(samples, &samples->services[sample->service]) ==
+		    SAMPLE_TICKS)
+			ticks += sample->ticks;
+	}
 	return ticks;
 }
 
