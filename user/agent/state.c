@@ -288,7 +288,8 @@ static void pass_all(struct pass *record, struct state *state, struct figures *f
 	state->duty_percent = (double)duty / 1000;
 	state->has_duty = has_duty;
 	record->failed |= duty > 100000 || record->at != record->end ||
-			  state->cut_ns > state->until_ns || state->until_ns > monotonic_ns();
+			  state->cut_ns > state->until_ns ||
+			  (same && state->until_ns > monotonic_ns());
 	if (same)
 		return;
 	state->until_ns = state->cut_ns = 0;
