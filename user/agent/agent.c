@@ -212,10 +212,14 @@ static int prepare(struct run *run, struct error *err)
 			   err);
 	if (ret)
 		return ret;
+	choose_cuts(&run->loop);
+	ret = open_listener(run, err);
+	if (ret)
+		return ret;
+	/* Only once: after a failure other options may be tried. */
 	run_find_unsampled(run);
 	run->clock = session_clock(run->loop.session);
-	choose_cuts(&run->loop);
-	return open_listener(run, err);
+	return 0;
 }
 
 /* Kubelet cuts a host name to 63 bytes, and then removes characters that may not come last. */
@@ -401,6 +405,11 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 
 void agent_close(struct agent *agent)
 {
+	run_end_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
+	if (agent->ready) {
+		state_count_sinks(&agent->state, agent->sinks, agent->nr_sinks);
+		state_save(&agent->state, &agent->figures);
+	}
 	run_close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
 	state_close(&agent->state);
 	cgroups_free(&agent->cgroups);

@@ -37,6 +37,8 @@ int run_open_sinks(struct run *run, struct error *err);
  * place.
  */
 int run_replace_sinks(struct run *run, struct error *err);
+/* Ends the sinks' threads. After that, what they have delivered does not change. */
+void run_end_sinks(struct sink *const *sinks, size_t nr, uint64_t patience_ns);
 void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns);
 
 /*

@@ -6,7 +6,7 @@
 #include "agent/run.h"
 #include "base/util.h"
 
-void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
+void run_end_sinks(struct sink *const *sinks, size_t nr, uint64_t patience_ns)
 {
 	uint64_t until = monotonic_ns() + patience_ns, now;
 	size_t i;
@@ -16,8 +16,17 @@ void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 		sink_begin_closing(sinks[i], patience_ns);
 	for (i = 0; i < nr; i++) {
 		now = monotonic_ns();
-		sink_close(sinks[i], until > now ? until - now : 0);
+		sink_end(sinks[i], until > now ? until - now : 0);
 	}
+}
+
+void run_close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
+{
+	size_t i;
+
+	run_end_sinks(sinks, nr, patience_ns);
+	for (i = 0; i < nr; i++)
+		sink_close(sinks[i], 0);
 	free(sinks);
 }
 
@@ -53,12 +62,12 @@ static int open_sink(struct run *run, const struct sink_options *options, struct
 	int ret = sink_open(options, &run->sinks[run->nr_sinks], err);
 
 	sink = run->sinks[run->nr_sinks];
-	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
-		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
 	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
 		ret = error_set(err, -EINVAL, "agent: %s: given twice", sink_name(sink));
 	if (!ret)
 		ret = make_name_unique(run, sink, err);
+	if (!ret && !agent->ready && state_find_sink(&agent->state, sink_name(sink)))
+		sink_restore(sink, state_find_sink(&agent->state, sink_name(sink)));
 	run->nr_sinks += sink != NULL;
 	if (ret)
 		return ret;

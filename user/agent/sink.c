@@ -961,6 +961,12 @@ void sink_begin_closing(struct sink *sink, uint64_t patience_ns)
 	pthread_cond_signal(&sink->wake);
 }
 
+void sink_end(struct sink *sink, uint64_t patience_ns)
+{
+	if (sink)
+		join_thread(sink, patience_ns, 0);
+}
+
 void sink_close(struct sink *sink, uint64_t patience_ns)
 {
 	if (!sink)

@@ -151,6 +151,9 @@ const char *sink_place(const struct sink *sink);
 /* Lets no request begin after patience_ns. NULL is fine. */
 void sink_begin_closing(struct sink *sink, uint64_t patience_ns);
 
+/* Ends its thread: what it has delivered does not change any more. NULL is fine. */
+void sink_end(struct sink *sink, uint64_t patience_ns);
+
 /*
  * Waits this long for pending profiles to be delivered, and reports those that were not. NULL is
  * fine.
