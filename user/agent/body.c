@@ -62,27 +62,46 @@ int body_pprof(const struct samples *samples, const struct sample_service *servi
 	return bytes_end(result, stream, ret, true);
 }
 
+/* A label's name may only have letters, digits and underscores. */
+static char letter_of_name(char c)
+{
+	return isascii(c) && isalnum(c) ? c : '_';
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+	while (*a && *b && letter_of_name(*a) == letter_of_name(*b))
+		a++, b++;
+	return !*a && !*b;
+}
+
 static void put_label(FILE *stream, const char *key, const char *value, bool first)
 {
 	const char *at;
 
 	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
-	/* A label's name may only have letters, digits and underscores. */
 	for (at = key; *at; at++)
-		fputc(isascii(*at) && isalnum(*at) ? *at : '_', stream);
+		fputc(letter_of_name(*at), stream);
 	fputs("\",\"value\":", stream);
 	json_text_string(stream, value);
 	fputc('}', stream);
 }
 
+/* A name may come only once, or the backend refuses the profile: see --label. */
 static void put_labels(FILE *stream, const struct resource *resource)
 {
-	size_t i;
+	static const char metric[] = "__name__";
+	size_t i, j;
 
-	put_label(stream, "__name__", "process_cpu", true);
-	for (i = 0; i < resource->nr; i++)
-		put_label(stream, resource->all[i].key, resource->texts.all[resource->all[i].value],
-			  false);
+	put_label(stream, metric, "process_cpu", true);
+	for (i = 0; i < resource->nr; i++) {
+		const char *key = resource->all[i].key;
+
+		for (j = 0; j < i && !is_same_name(resource->all[j].key, key);)
+			j++;
+		if (j == i && !is_same_name(metric, key))
+			put_label(stream, key, resource->texts.all[resource->all[i].value], false);
+	}
 }
 
 static int put_series(FILE *stream, enum sink_kind kind, const struct samples *samples,

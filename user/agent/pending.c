@@ -243,6 +243,16 @@ static int drop_oldest_unmergeable(struct pending *pending, struct error *err)
 		ticks);
 }
 
+static bool cannot_be_read(const struct pending *pending, const struct pending_part *part)
+{
+	struct profile *profile = NULL;
+	struct error ignored;
+	int ret = pending_read(pending, part, &profile, &ignored);
+
+	profile_free(profile);
+	return ret != 0;
+}
+
 /* Whether pending profiles exceed the cap, times this factor. */
 static bool is_over(const struct pending *pending, size_t times)
 {
@@ -267,7 +277,7 @@ static int enforce_cap(struct pending *pending, struct error *err)
 			pending->parts[at].unmergeable = true;
 			ret = 0;
 		} else if (ret) {
-			drop_at(pending, at);
+			drop_at(pending, at + !cannot_be_read(pending, &pending->parts[at]));
 		}
 	}
 	return ret;

@@ -106,6 +106,8 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct p
 		*place = NULL;
 	}
 	pthread_mutex_unlock(&scrapes->lock);
+	if (!ret && !scrape.parts.nr)
+		ret = -ENODATA;
 	if (!ret)
 		ret = pending_sum(&scrape.parts, scrape.parts.parts, scrape.parts.nr, result, err);
 	pending_free(&scrape.parts);
