@@ -102,13 +102,20 @@ static enum unwind_call call_of_go(const struct unwind_rule *rule)
 									  UNWIND_CALL_POINTER;
 }
 
+/* As at the start of a function: the return address is at the stack pointer. */
+static bool is_entry(const struct cfi_frame *frame)
+{
+	return !frame->cfa_expression.at && frame->cfa_register == REGISTER_SP &&
+	       frame->cfa_offset == -RA_OFFSET;
+}
+
 static void make_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct unwind_rule *result)
 {
 	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
 
 	if (kind == CFI_SIGNAL) {
 		rule.cfa = UNWIND_SIGNAL;
-	} else if (kind == CFI_FIRST || frame->ra.how == CFI_UNDEFINED) {
+	} else if ((kind == CFI_FIRST && is_entry(frame)) || frame->ra.how == CFI_UNDEFINED) {
 		rule.cfa = UNWIND_END;
 	} else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == RA_OFFSET) {
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
@@ -143,7 +150,8 @@ static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
 /*
  * A function that begins by copying another register to rsp uses the stack of the function that
  * returned to it, and has no caller there. __start_context does this: makecontext() makes a
- * coroutine return to it. With -fcf-protection, as on Ubuntu, endbr64 comes first.
+ * coroutine return to it. With -fcf-protection, as on Ubuntu, endbr64 comes first. The cold part of
+ * a function with a VLA may begin so, too, but its frame is not that of an entry: see make_rule().
  */
 static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool is_go)
 {
