@@ -31,6 +31,8 @@ struct plt {
 	size_t nr;
 	Elf_Data *symbols;
 	size_t strings;
+	bool is_arm64;
+	bool has_descriptors; /* .rela.plt also has TLSDESC relocations, after the jumps */
 	uint64_t address; /* of the first jump */
 };
 
@@ -44,6 +46,25 @@ static bool find_symbols(struct plt *plt, size_t symbols_index)
 	plt->symbols = elf_section_entries(section);
 	plt->strings = header.sh_link;
 	return plt->symbols != NULL;
+}
+
+/* Only the first nr relocations have a jump each. */
+static void count_jumps(struct plt *plt)
+{
+	const uint64_t jump_slot = plt->is_arm64 ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT;
+	const uint64_t relative = plt->is_arm64 ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE;
+	const uint64_t descriptor = plt->is_arm64 ? R_AARCH64_TLSDESC : R_X86_64_TLSDESC;
+	const size_t all = plt->nr;
+	GElf_Rela relocation;
+	size_t i;
+
+	for (i = 0; i < all && gelf_getrela(plt->relocations, (int)i, &relocation); i++) {
+		const uint64_t type = GELF_R_TYPE(relocation.r_info);
+
+		plt->has_descriptors |= type == descriptor;
+		if (type != jump_slot && type != relative)
+			plt->nr = i < plt->nr ? i : plt->nr;
+	}
 }
 
 static bool find_relocations(struct plt *plt)
@@ -62,7 +83,11 @@ static bool find_relocations(struct plt *plt)
 	if (!plt->relocations || !find_symbols(plt, header.sh_link))
 		return false;
 	plt->nr = plt->relocations->d_size / header.sh_entsize;
-	return plt->nr <= ELF_SYMBOLS_MAX;
+	if (plt->nr > ELF_SYMBOLS_MAX)
+		return false;
+	plt->is_arm64 = file.e_machine == EM_AARCH64;
+	count_jumps(plt);
+	return true;
 }
 
 /* Returns a copy of the name; NULL: there is none, or no memory. */
@@ -111,7 +136,9 @@ static int add_jump(struct symbol_table *table, const struct symbol_source *sour
 	return symbol_table_add(table, &spec);
 }
 
-static int add_jumps(struct symbol_table *table, struct plt *plt, const char *section_name)
+/* begin: where in the section the first jump is. */
+static int add_jumps(struct symbol_table *table, struct plt *plt, const char *section_name,
+		     uint64_t begin)
 {
 	const struct symbol_source jumps = { .image = plt->image,
 					     .from = plt,
@@ -123,7 +150,13 @@ static int add_jumps(struct symbol_table *table, struct plt *plt, const char *se
 	if (!elf_image_section(plt->image, section_name, &header) ||
 	    header.sh_size / PLT_JUMP < plt->nr)
 		return 0;
+	/* With signed or guarded jumps on arm64 they are longer. */
+	if (plt->is_arm64 && header.sh_entsize > PLT_JUMP)
+		return 0;
+	/* The jumps come last, unless one for descriptors follows. */
 	plt->address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
+	if (plt->has_descriptors)
+		plt->address = header.sh_addr + begin;
 	return symbol_table_add_sorted(table, &jumps);
 }
 
@@ -135,8 +168,8 @@ static int plt_symbols_add(struct symbol_table *table, const struct elf_image *i
 
 	if (!find_relocations(&plt))
 		return 0;
-	ret = add_jumps(table, &plt, ".plt");
-	return ret ? ret : add_jumps(table, &plt, ".plt.sec");
+	ret = add_jumps(table, &plt, ".plt", plt.is_arm64 ? 32 : PLT_JUMP);
+	return ret ? ret : add_jumps(table, &plt, ".plt.sec", 0);
 }
 
 /*

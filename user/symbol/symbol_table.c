@@ -862,12 +862,16 @@ const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_
 	return span.symbol;
 }
 
-/* "ns::f" finds "ns::f(int)" too; operator() keeps its own parentheses. */
+/*
+ * "ns::f" finds "ns::f(int)" too, but not its cold part, "ns::f(int) [clone .cold]"; operator()
+ * keeps its own parentheses.
+ */
 static bool matches_without_parameters(const char *plain, const char *name)
 {
 	size_t length = strlen(name);
 
-	return !strncmp(plain, name, length) && plain[length] == '(';
+	return !strncmp(plain, name, length) && plain[length] == '(' &&
+	       !strstr(plain + length, " [clone ");
 }
 
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name)
