@@ -29,6 +29,7 @@ enum {
 	KILLERS_MAX = 1024, /* files that are not read again */
 	WAIT_MS = 100,
 	IDLE_SECONDS = 3, /* a reader without CPU time for this long is blocked by a file */
+	SLOW_TIMES = 10, /* on a busy host, an answer takes at most this many times its CPU time */
 	DEATH_SECONDS = 1, /* a death charges this time to the file's owner */
 	REPLACE_SECONDS = 120, /* a reader is replaced after this much CPU time */
 	ANSWER_MAX = 64 << 20, /* bytes in an answer */
@@ -149,7 +150,7 @@ void reader_enable(void)
 struct waiting {
 	const struct file_reader *reader;
 	unsigned int seconds;
-	uint64_t begun_cpu, last_cpu, last_ns;
+	uint64_t begun_cpu, last_cpu, begun_ns, last_ns;
 };
 
 static uint64_t cpu_of(const struct file_reader *reader)
@@ -171,16 +172,18 @@ static int watch(struct waiting *waiting)
 		waiting->last_ns = now;
 	}
 	if (now - waiting->last_ns > IDLE_SECONDS * (uint64_t)SECOND_NS ||
+	    now - waiting->begun_ns > SLOW_TIMES * waiting->seconds * (uint64_t)SECOND_NS ||
 	    cpu - waiting->begun_cpu > waiting->seconds * (uint64_t)SECOND_NS)
 		return -ETIMEDOUT;
 	return 0;
 }
 
+/* Looks at the limits each time: a reader that was taken over may send a byte now and then. */
 static int wait_ready(void *ctx, short events)
 {
 	struct waiting *waiting = ctx;
 	struct pollfd fd = { .fd = waiting->reader->socket, .events = events };
-	int ret = 0;
+	int ret = watch(waiting);
 
 	while (!ret && poll(&fd, 1, WAIT_MS) <= 0)
 		ret = watch(waiting);
@@ -267,7 +270,8 @@ static struct frame_line line_of(const struct file_reader *reader, enum reader_k
 	*waiting = (struct waiting){ .reader = reader,
 				     .seconds = seconds[kind],
 				     .begun_cpu = cpu_of(reader),
-				     .last_ns = monotonic_ns() };
+				     .begun_ns = monotonic_ns() };
+	waiting->last_ns = waiting->begun_ns;
 	waiting->last_cpu = waiting->begun_cpu;
 	return (struct frame_line){ .socket = reader->socket,
 				    .wait = wait_ready,
