@@ -47,21 +47,22 @@ static __noinline int remember_exit_chain(struct follow *follow)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
 	struct exit_chain *chain = &follow->exit_chain;
+	u32 target = *(volatile u32 *)&follow->target; /* another CPU may move the thread */
 	struct mm_struct *mm = task->mm;
 
 	if (split == SPLIT_PROCESS || split == SPLIT_THREAD || !walk || !mm ||
-	    follow->flags & FOLLOW_FROM_EXEC || follow->target == NO_TARGET || amid_exec(task))
+	    follow->flags & FOLLOW_FROM_EXEC || target == NO_TARGET || amid_exec(task))
 		return 0;
 	arch_return_frame(task, &walk->at);
-	begin_walk(walk, task, mm, follow->target);
+	begin_walk(walk, task, mm, target);
 	walk->nr = walk->base = 0;
 	walk->owner = NO_OWNER;
 	walk_up(slot);
-	chain->target = follow->target;
+	chain->target = target;
 	/* Is read first. If the halves are swapped meanwhile, the chain matches no generation. */
 	chain->generation = *(volatile u32 *)&table_state.generation;
 	chain->split = split_id();
-	chain->node = walk->nr ? enter_chain(slot, follow->target) : NO_NODE;
+	chain->node = walk->nr ? enter_chain(slot, target) : NO_NODE;
 	return 0;
 }
 

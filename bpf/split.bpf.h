@@ -6,7 +6,6 @@
  * The process, thread or cgroup by which --split separates ticks, and a cgroup's name for user
  * space.
  */
-#include "cgroup.bpf.h"
 #include "space.bpf.h"
 
 /* The most accounts of splits. Set before load. */
@@ -85,15 +84,21 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 /*
  * Announces a task's cgroup once, so that the cgroup has a name after it is gone. The name of a
  * process or thread is in its struct spent_cpu. Some users can make any number of cgroups, which
- * must leave room for files.
+ * must leave room for files and for those of others.
  */
 static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 {
 	struct record *record;
+	struct owner *owner;
 	struct space space;
+	u32 number;
 
 	cgroup_space(id, &space);
-	if (is_announced(&space) || table_state.cgroups >= max_splits)
+	if (is_announced(&space))
+		return 0;
+	number = owner_number(owner_key(user_of_task(task), task));
+	owner = bpf_map_lookup_elem(&owners, &number);
+	if (!owner || !split_admitted(max_splits, table_state.cgroups, owner->cgroups))
 		return 0;
 	record = new_record(&space, task);
 	if (!record)
@@ -103,6 +108,8 @@ static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 		bpf_ringbuf_discard(record, 0);
 		return 0;
 	}
+	record->owner_number = number;
+	__sync_fetch_and_add(&owner->cgroups, 1);
 	__sync_fetch_and_add(&table_state.cgroups, 1);
 	bpf_ringbuf_submit(record, 0);
 	return 0;

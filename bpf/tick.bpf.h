@@ -141,7 +141,7 @@ static __noinline bool range_of_known_file(u64 pc, u32 epoch, struct text_range 
 	range->start = BPF_CORE_READ(vma, vm_start);
 	range->pages = (BPF_CORE_READ(vma, vm_end) - range->start) >> TEXT_PAGE_SHIFT;
 	offset = BPF_CORE_READ(vma, vm_pgoff) << page_shift;
-	if (!fits_in_sites(offset, (u64)range->pages << TEXT_PAGE_SHIFT))
+	if (!fits_in_sites(offset, BPF_CORE_READ(vma, vm_end) - range->start))
 		return false;
 	range->to_site = ((u64)known->text << SITE_OFFSET_BITS) + (offset - range->start);
 	range->vma = (u64)vma;

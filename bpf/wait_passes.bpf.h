@@ -65,18 +65,20 @@ static __always_inline void begin_thread(struct task_struct *task, struct follow
 	thread->cpu_base = thread->runtime_seen - thread->cpu_billed;
 	set_root(thread, task, follow);
 	state = scheduled_state(task, thread);
-	if (state > WAIT_RUNNING && state != WAIT_ENDED)
+	if (state > WAIT_RUNNING && state != WAIT_ENDED) {
 		node = node_at_place(thread, state, place_of(task, arch_return_pc(task)));
-	if (node) {
 		if (__sync_val_compare_and_swap(&thread->node, before, node) != before)
 			return;
-		thread->late = LATE;
 	}
 	thread->unsettled = state == WAIT_RUNNING;
 	fresh = wait_word(state, bpf_ktime_get_ns());
-	if (__sync_val_compare_and_swap(&thread->state_word, state_word, fresh) == state_word &&
-	    node)
+	if (__sync_val_compare_and_swap(&thread->state_word, state_word, fresh) != state_word) {
+		if (node)
+			__sync_val_compare_and_swap(&thread->node, node, before);
+	} else if (node) {
+		thread->late = LATE;
 		count_wait(thread);
+	}
 }
 
 /* Divides the time of the current state at this moment. True: the state lasts. */

@@ -504,6 +504,9 @@ static __noinline u32 root_of_waits(u32 target, u64 split_of, struct task_struct
 	struct table_root *root;
 	u32 number = NO_ROOT_NUMBER;
 
+	/* A thread that is being moved out of its target has no root. */
+	if (target == NO_TARGET)
+		return 0;
 	if (split_of && spent_of(target, split_of, task)) {
 		key.split = split_of;
 		root = bpf_map_lookup_elem(&table_roots, &key);
@@ -525,10 +528,10 @@ static __noinline int set_root(struct thread_waits *thread, struct task_struct *
 {
 	u32 half = *(volatile u32 *)&waits_state.half;
 
-	thread->target = follow->target;
+	thread->target = *(volatile u32 *)&follow->target;
 	thread->split = follow->split;
 	thread->owner = owner_of(NULL, task);
-	thread->root = root_of_waits(follow->target, follow->split, task, half);
+	thread->root = root_of_waits(thread->target, thread->split, task, half);
 	if (thread->root)
 		thread->root = owned_root(thread->root, thread->owner);
 	return 0;

@@ -134,7 +134,10 @@ struct record {
 	__u32 path_len; /* names from the file up to the root, each with its NUL */
 	__u32 parent; /* of the process, which may be gone before its file is opened */
 	__u64 owner; /* key of struct owner */
-	__u32 mount; /* number of the mount in which the file was opened */
+	union {
+		__u32 mount; /* number of the mount in which the file was opened */
+		__u32 owner_number; /* of a cgroup: see struct owner */
+	};
 	__u32 flags;
 	char path[PATH_BYTES + NAME_BYTES];
 };

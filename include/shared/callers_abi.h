@@ -355,7 +355,7 @@ struct owner {
 	__u32 texts;
 	__u32 unread; /* how often reading a stack of its did not end: see SILENT */
 	__u32 splits; /* elements of spent_cpus */
-	__u32 pad;
+	__u32 cgroups; /* that are announced */
 	struct walk_credit credit; /* for waits */
 };
 
@@ -377,10 +377,19 @@ static inline __u32 text_admitted(__u32 max_texts, __u32 taken, __u32 held)
 	return share_admits(max_texts, max_texts / 2, max_texts / 16, taken, held, 1);
 }
 
-/* Does the same for accounts of splits, which are freed some time after the split has ended. */
+/* How many accounts of splits one owner may have, while others have hardly any. */
+static inline __u32 splits_lent(__u32 max_splits)
+{
+	return max_splits / 4 * 3;
+}
+
+/*
+ * Does the same for accounts of splits, which are freed some time after the split has ended, and
+ * for announced cgroups.
+ */
 static inline __u32 split_admitted(__u32 max_splits, __u32 taken, __u32 held)
 {
-	return share_admits(max_splits, max_splits / 4 * 3, max_splits / 16, taken, held, 1);
+	return share_admits(max_splits, splits_lent(max_splits), max_splits / 16, taken, held, 1);
 }
 
 /*

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* farcode OFFSET UNITS: burns UNITS in code that is at OFFSET of its file. */
+/*
+ * farcode OFFSET UNITS [BEFORE]: burns UNITS in code that is at OFFSET of its file, in a mapping that begins BEFORE
+ * bytes before it. First it burns some in the same code at the start of the file.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>
@@ -25,23 +28,35 @@ static const unsigned int code[] = {
 #error "farcode has no code for this machine"
 #endif
 
-int main(int argc, char **argv)
+static int file;
+
+/* Writes the code to the file, and burns there. */
+static void burn_at(unsigned long offset, unsigned long before, unsigned long units)
 {
-	unsigned long offset = spin_argument(argc, argv, 1, 0), units;
-	int file = memfd_create("far", MFD_CLOEXEC);
-	void (*burn)(unsigned int rounds);
+	unsigned char *mapped;
 
 	if (ftruncate(file, (off_t)offset + 65536) ||
 	    pwrite(file, code, sizeof(code), (off_t)offset) != sizeof(code)) {
 		perror("memfd");
-		return 1;
+		exit(1);
 	}
-	burn = mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_SHARED, file, (off_t)offset);
-	if (burn == MAP_FAILED) {
+	mapped = mmap(NULL, before + 65536, PROT_READ | PROT_EXEC, MAP_SHARED, file,
+		      (off_t)(offset - before));
+	if (mapped == MAP_FAILED) {
 		perror("mmap");
-		return 1;
+		exit(1);
 	}
-	for (units = spin_argument(argc, argv, 2, 1000); units; units--)
-		burn((unsigned int)SPIN_UNIT);
+	for (; units; units--)
+		((void (*)(unsigned int rounds))(mapped + before))((unsigned int)SPIN_UNIT);
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned long offset = spin_argument(argc, argv, 1, 0);
+	const unsigned long units = spin_argument(argc, argv, 2, 1000);
+
+	file = memfd_create("far", MFD_CLOEXEC);
+	burn_at(0, 0, units / 4);
+	burn_at(offset, spin_argument(argc, argv, 3, 0), units);
 	return 0;
 }

@@ -550,6 +550,8 @@ static void make_table(struct callers_rules *rules, const struct wanted_rules *w
 	 */
 	if (place->state != RULES_AWAITED && place->state != RULES_FULL)
 		return;
+	if (place->state == RULES_FULL && wanted->is_file && wanted->fd < 0)
+		return;
 	if (wanted->text == TEXT_VDSO)
 		state = write_vdso(rules, place);
 	else
@@ -656,7 +658,8 @@ static bool time_counts(uint64_t owner)
 bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	wanted.number = place_of(rules, wanted.text)->owner;
-	wanted.counts = wanted.is_file && time_counts(wanted.owner);
+	/* Whoever can delay the opening of a far file is charged for that, whatever its key is. */
+	wanted.counts = wanted.is_file && (wanted.far || time_counts(wanted.owner));
 	LOCK_SCOPE(&rules->lock);
 	/* The number's next text must not get the table of this one. One request is enough. */
 	if (wanted.is_gone || wanted.fd >= 0)

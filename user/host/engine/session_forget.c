@@ -59,6 +59,15 @@ static bool is_running(const struct session *session, const struct split_name *n
 	       runtime_has_split(&session->runtime, session->nr_targets, name->id);
 }
 
+/* Adds to the numbers of announced cgroups: see announce_cgroup(). */
+static void count_cgroups(struct session *session, uint32_t number, uint32_t more)
+{
+	struct owner *owners = session->texts.owners.at;
+
+	__atomic_fetch_add(&owners[number].cgroups, more, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&session->halves.state->cgroups, more, __ATOMIC_RELAXED);
+}
+
 /*
  * Drops a cgroup without threads from the kernel's map. If it has a tick by the next profile, it is
  * entered again. Otherwise its name is freed, and the programs announce it again if it comes back.
@@ -74,11 +83,11 @@ static bool may_forget(struct session *session, struct split_name *name)
 	if (name->dropped && !name->used)
 		return true;
 	if (name->dropped && !bpf_map_update_elem(fd, &space, &state, BPF_NOEXIST))
-		__atomic_fetch_add(&session->halves.state->cgroups, 1, __ATOMIC_RELAXED);
+		count_cgroups(session, name->owner, 1);
 	else if (name->dropped)
 		bpf_map_update_elem(fd, &space, &state, BPF_EXIST);
-	else if (!name->used)
-		session_forget_announced(session, &space);
+	else if (!name->used && session_forget_announced(session, &space))
+		count_cgroups(session, name->owner, -1U);
 	name->dropped = !name->used;
 	return false;
 }

@@ -184,7 +184,7 @@ uint64_t session_until_ns(const struct session *session);
  * session_forget_announced() as if it had never been announced.
  */
 void session_announce_again(struct session *session, const struct space *space);
-void session_forget_announced(struct session *session, const struct space *space);
+bool session_forget_announced(struct session *session, const struct space *space);
 
 /* Decides whether the ticks of a cgroup count, unless that was decided before. */
 void session_classify(struct session *session, struct split_name *name);
@@ -281,6 +281,9 @@ static inline uint64_t session_accounts_bytes(const struct session *session)
 int session_begin_runtime(struct session *session, struct error *err);
 void session_set_period(struct session *session);
 int session_pause_runtime(struct session *session, struct error *err);
+
+/* After a session_begin_runtime() that failed: the pause goes on. */
+void session_stay_paused(struct session *session);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 

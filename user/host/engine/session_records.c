@@ -42,6 +42,7 @@ static int add_split(struct session *session, const struct record *record)
 	if (ret)
 		return ret;
 	name = &session->splits.list[session->splits.nr - 1];
+	name->owner = record->owner_number % OWNERS_MAX;
 	if (options->first_seen)
 		options->first_seen(options->choose_context, name->name);
 	session_classify(session, name);

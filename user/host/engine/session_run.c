@@ -366,7 +366,13 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
-	ret = ret ?: start_sampler(session, err);
+	/* Threads that the pass did not come to would be billed for the pause. */
+	if (ret) {
+		session_stay_paused(session);
+		session->times.paused_ns = monotonic_ns();
+		return ret;
+	}
+	ret = start_sampler(session, err);
 	if (ret)
 		session_pause(session);
 	return ret;

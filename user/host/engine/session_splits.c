@@ -76,6 +76,14 @@ int session_settle_runtime(struct session *session, struct error *err)
 		       run_pass(session, PASS_SETTLE, err);
 }
 
+void session_stay_paused(struct session *session)
+{
+	struct error ignored;
+
+	session_end_waits(session, &ignored);
+	session->skel->bss->cpu_time.kind = PASS_BEGIN;
+}
+
 int session_pause_runtime(struct session *session, struct error *err)
 {
 	const int waits = session_end_waits(session, err);

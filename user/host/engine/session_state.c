@@ -114,12 +114,12 @@ void session_announce_again(struct session *session, const struct space *space)
 	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
 }
 
-void session_forget_announced(struct session *session, const struct space *space)
+bool session_forget_announced(struct session *session, const struct space *space)
 {
-	if (!bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space) &&
-	    space->kind == SPACE_CGROUP)
-		__atomic_fetch_sub(&session->halves.state->cgroups, 1, __ATOMIC_RELAXED);
+	const bool done = !bpf_map_delete_elem(bpf_map__fd(session->skel->maps.spaces), space);
+
 	__atomic_fetch_add(&session->halves.state->epoch, 1, __ATOMIC_RELEASE);
+	return done;
 }
 
 void session_classify(struct session *session, struct split_name *name)

@@ -134,18 +134,29 @@ static int make_roots(struct session *session, uint32_t half, uint32_t target)
 	return bpf_map_update_elem(roots_fd(session), &key, &root, BPF_NOEXIST);
 }
 
+static uint32_t splits_used(const struct session *session)
+{
+	return __atomic_load_n(&session->skel->bss->table_state.splits_used, __ATOMIC_RELAXED);
+}
+
+static uint32_t first_splits_low(const struct session *session)
+{
+	return session->nr_splits - session->nr_splits / SPLITS_LEFT;
+}
+
 /*
  * At first a third of the splits is left when room is requested. If most of them still run, it is a
- * third of the rest: otherwise each new split would cause a swap that frees nothing.
+ * third of the rest that an owner may have: otherwise each new split would cause a swap that frees
+ * nothing.
  */
 static void mark_splits_low(struct session *session)
 {
-	struct table_state *state = &session->skel->bss->table_state;
-	const uint32_t nr = session->nr_splits;
-	const uint32_t used = __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED);
-	const uint32_t left = nr - (uint32_t)min_size(nr, used);
+	const uint32_t lent = splits_lent(session->nr_splits), used = splits_used(session);
+	const uint32_t most = used < lent ? lent : session->nr_splits;
+	const uint32_t left = most - (uint32_t)min_size(most, used);
 
-	state->splits_low = nr - (uint32_t)min_size(nr / SPLITS_LEFT, left - left / SPLITS_LEFT);
+	session->skel->bss->table_state.splits_low =
+		(uint32_t)max_size(first_splits_low(session), most - left / SPLITS_LEFT - 1);
 }
 
 int session_bind_halves(struct session *session, struct error *err)
@@ -276,9 +287,7 @@ static int move_half(struct session *session, uint32_t half, struct error *err)
 
 static bool splits_are_short(const struct session *session)
 {
-	const struct table_state *state = &session->skel->bss->table_state;
-
-	return __atomic_load_n(&state->splits_used, __ATOMIC_RELAXED) >= state->splits_low;
+	return splits_used(session) >= first_splits_low(session);
 }
 
 /* Frees the map entries of processes that have ended. Their CPU time is kept in user space. */
@@ -382,10 +391,6 @@ int session_swap(struct session *session, struct error *err)
 	if (was_full)
 		halves_grow(&session->halves, filled_ns);
 	limit_store(session);
-	/* The next swap can add up those that have ended. */
-	if (splits_are_short(session) ||
-	    (splits_can_end(session) && own_bytes(session) > session->store_limit / 4 * 3))
-		move_ended_runtime(session);
 	return 0;
 }
 
@@ -396,7 +401,15 @@ void session_poll_swap(struct session *session)
 
 	if (session->times.stop_ns || !session->is_full)
 		return;
-	session_swap(session, &ignored);
+	if (session_swap(session, &ignored))
+		return;
+	/*
+	 * The next swap can add up those that have ended. A take does not move them, because then the
+	 * last ticks of some would come after their name.
+	 */
+	if (splits_are_short(session) ||
+	    (splits_can_end(session) && own_bytes(session) > session->store_limit / 4 * 3))
+		move_ended_runtime(session);
 }
 
 uint64_t session_bytes(const struct session *session)

@@ -17,6 +17,7 @@ struct split_name {
 	uint64_t id;
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
+	uint32_t owner; /* of an announced cgroup: the number of struct owner */
 	enum space_state state; /* the decision in the kernel's map */
 	bool used; /* it had a tick in the last profile */
 	bool dropped; /* the programs announce it again at its next tick */
