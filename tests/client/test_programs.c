@@ -84,16 +84,16 @@ FIXTURE_TEST(fixture, begin, client_programs, drop_in_and_libc)
 {
 	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
 	assert_says("profil quiet\nsprofil quiet\nprofil quiet\noff quiet\n"
-		    "profil quiet\noff quiet\n",
+		    "profil quiet\nstarved on\noff quiet\n",
 		    "");
 	cr_assert_eq(fixture->shared->requests, 8);
 	fake_kill(&fixture->server);
 	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
-		    "profil timer\noff quiet\n",
+		    "profil timer\nstarved off\noff quiet\n",
 		    "bpfprofil: profil: no server: Connection refused; libc counts\n");
 	setenv("BPFPROFIL_VERBOSE", "0", 1);
 	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
-		    "profil timer\noff quiet\n",
+		    "profil timer\nstarved off\noff quiet\n",
 		    "");
 	unsetenv("BPFPROFIL_VERBOSE");
 	unsetenv("LD_PRELOAD");

@@ -94,6 +94,7 @@ static struct outcome ask_server(struct call_request *request, const struct call
 
 	if ((int)request->dialect < 0) {
 		outcome.error = EINVAL;
+		outcome.served = 1;
 		return outcome;
 	}
 	signals = sys_block_signals();
@@ -101,6 +102,8 @@ static struct outcome ask_server(struct call_request *request, const struct call
 	sys_restore_signals(signals);
 	errno = before;
 	if (ret < 0) {
+		if (starts && nobody_listens(ret))
+			__atomic_store_n(&counting, 0, __ATOMIC_RELAXED);
 		outcome.error = -ret;
 		outcome.served = ret == -EFAULT;
 		return outcome;
@@ -130,9 +133,15 @@ static struct outcome confirm(struct outcome outcome, int ends)
 	} else if (absent && ends) {
 		outcome.error = 0;
 	}
-	if (ends)
+	/* A server that did not get the call, for want of a descriptor, counts on. */
+	if (ends && (outcome.served || absent))
 		__atomic_store_n(&counting, 0, __ATOMIC_RELAXED);
 	return outcome;
+}
+
+int client_is_counting(void)
+{
+	return __atomic_load_n(&counting, __ATOMIC_RELAXED);
 }
 
 /* The parent of a vfork, which shares the address space, may continue to count. */

@@ -25,6 +25,9 @@ struct outcome {
 /* Dialect arguments are an enum dialect, or this for the process's. */
 enum { DIALECT_CURRENT = -1 };
 
+/* Whether a call of this process is in force, as far as it knows. */
+int client_is_counting(void);
+
 struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offset,
 			     unsigned long scale);
 struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, struct timeval *tvp,
