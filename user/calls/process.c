@@ -97,12 +97,14 @@ static int check_proof(const struct process *process, const uint8_t proof[PROCES
 	return memcmp(found, proof, sizeof(found)) ? -EPERM : 0;
 }
 
+/* random_at 0: it is found by the size of a pointer. */
 static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t pointer,
-		   const uint8_t proof[PROCESS_PROOF])
+		   uint64_t random_at, const uint8_t proof[PROCESS_PROOF])
 {
 	int ret = open_space(process, pid, thread);
 
-	if (!ret)
+	process->random_at = random_at;
+	if (!ret && !random_at)
 		ret = find_random(pid, thread, pointer, &process->random_at);
 	if (!ret)
 		ret = check_proof(process, proof);
@@ -112,10 +114,10 @@ static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t po
 }
 
 /* If the main thread has ended, its files are empty. Therefore try another thread's. */
-int process_open(struct process *process, pid_t pid, uint32_t pointer,
-		 const uint8_t proof[PROCESS_PROOF])
+static int open_by_any(struct process *process, pid_t pid, uint32_t pointer, uint64_t random_at,
+		       const uint8_t proof[PROCESS_PROOF])
 {
-	int ret = open_by(process, pid, pid, pointer, proof);
+	int ret = open_by(process, pid, pid, pointer, random_at, proof);
 	struct dirent *entry;
 	char path[64];
 	DIR *threads;
@@ -128,24 +130,23 @@ int process_open(struct process *process, pid_t pid, uint32_t pointer,
 		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (thread > 0 && thread != pid)
-			ret = open_by(process, pid, thread, pointer, proof);
+			ret = open_by(process, pid, thread, pointer, random_at, proof);
 	}
 	if (threads)
 		closedir(threads);
 	return ret;
 }
 
+int process_open(struct process *process, pid_t pid, uint32_t pointer,
+		 const uint8_t proof[PROCESS_PROOF])
+{
+	return open_by_any(process, pid, pointer, 0, proof);
+}
+
 int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 			const uint8_t proof[PROCESS_PROOF])
 {
-	int ret = open_space(process, pid, pid);
-
-	process->random_at = random_at;
-	if (!ret)
-		ret = check_proof(process, proof);
-	if (ret)
-		process_close(process);
-	return ret;
+	return open_by_any(process, pid, 0, random_at, proof);
 }
 
 bool process_may_stay(const struct process *process)

@@ -44,10 +44,12 @@ static void init_worker(struct calls *calls, struct worker *worker, uint64_t key
 	cond_init_monotonic(&worker->wake);
 }
 
+#define KEY_OF_GONE UINT64_MAX
+
 /*
  * Subordinate uids share a key by charge_of(), so that one person's uids cannot use all threads.
  * Other uids are people, and are keys themselves, because checking the process would cost more than
- * everything else here.
+ * everything else here. All those whose process has ended share one key.
  */
 uint64_t worker_key(pid_t pid, uid_t uid)
 {
@@ -57,7 +59,7 @@ uint64_t worker_key(pid_t pid, uid_t uid)
 	if (uid < CHARGE_SUBORDINATE_MIN)
 		return uid;
 	pid_fd = process_fd(pid);
-	return pid_fd < 0 || charge_of(pid, pid_fd, uid, &charge) ? uid : charge;
+	return pid_fd < 0 || charge_of(pid, pid_fd, uid, &charge) ? KEY_OF_GONE : charge;
 }
 
 struct worker *worker_of(struct calls *calls, uint64_t key, uid_t uid)
