@@ -189,24 +189,26 @@ static void account_samples(struct caller *caller, uint64_t inherited, const uin
 }
 
 /*
- * Drops a page whose samples are all in the buffer. Keep the newest page, because handlers link new
- * ones to it.
+ * Drops pages before `end`, whose samples are all in the buffer. Keep the newest page, because
+ * handlers link new ones to it; the next call drops it.
  */
-static void drop_copied_page(struct caller *caller, struct call_engine *engine, uint64_t index)
+static void drop_copied_pages(struct caller *caller, struct call_engine *engine, uint64_t end)
 {
 	uint32_t before = call_of(caller, engine)->first_page, page;
+	uint64_t index;
 
-	for (; before; before = page) {
-		page = call_engine_info(engine, before)->next;
-		if (!page || call_engine_info(engine, page)->index != index)
+	while (before && (page = call_engine_info(engine, before)->next)) {
+		index = call_engine_info(engine, page)->index;
+		if (index >= end) {
+			before = page;
 			continue;
+		}
 		call_engine_info(engine, before)->next = call_engine_info(engine, page)->next;
 		if (index < CALL_INLINE_PAGES)
 			call_of(caller, engine)->pages[index] = 0;
 		/* A fork's handler may be walking the list. */
 		call_engine_quiesce(engine);
 		call_engine_drop_page(engine, call_of(caller, engine), page);
-		return;
 	}
 }
 
@@ -254,7 +256,7 @@ static void caller_copy_samples(struct caller *caller, struct call_engine *engin
 		caller->copied += nr;
 		call->copied = caller->copied;
 		if (caller->copied / CALL_PAGE_PCS != index)
-			drop_copied_page(caller, engine, index);
+			drop_copied_pages(caller, engine, caller->copied / CALL_PAGE_PCS);
 	}
 }
 
