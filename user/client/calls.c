@@ -102,8 +102,6 @@ static struct outcome ask_server(struct call_request *request, const struct call
 	sys_restore_signals(signals);
 	errno = before;
 	if (ret < 0) {
-		if (starts && nobody_listens(ret))
-			__atomic_store_n(&counting, 0, __ATOMIC_RELAXED);
 		outcome.error = -ret;
 		outcome.served = ret == -EFAULT;
 		return outcome;
@@ -139,9 +137,10 @@ static struct outcome confirm(struct outcome outcome, int ends)
 	return outcome;
 }
 
-int client_is_counting(void)
+int client_may_fall_back(const struct outcome *outcome)
 {
-	return __atomic_load_n(&counting, __ATOMIC_RELAXED);
+	return !outcome->served && outcome->error &&
+	       (nobody_listens(-outcome->error) || !__atomic_load_n(&counting, __ATOMIC_RELAXED));
 }
 
 /* The parent of a vfork, which shares the address space, may continue to count. */

@@ -25,8 +25,11 @@ struct outcome {
 /* Dialect arguments are an enum dialect, or this for the process's. */
 enum { DIALECT_CURRENT = -1 };
 
-/* Whether a call of this process is in force, as far as it knows. */
-int client_is_counting(void);
+/*
+ * Whether libc may count instead of a server. Without descriptors or in time, a server does not get
+ * a call, but may be counting for an earlier one.
+ */
+int client_may_fall_back(const struct outcome *outcome);
 
 struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offset,
 			     unsigned long scale);

@@ -50,12 +50,6 @@ void preload_report_fallback(const char *call, int error)
 	errno = before;
 }
 
-/* Without descriptors or in time, the server does not get a call, but may be counting for an earlier one. */
-static int not_served(const struct outcome *outcome)
-{
-	return !outcome->served && outcome->error && !client_is_counting();
-}
-
 static void end_libc_counting(void)
 {
 	const struct real_calls *libc = preload_real();
@@ -71,7 +65,7 @@ EXPORT int profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned in
 {
 	struct outcome outcome = client_profil(DIALECT_CURRENT, buf, bufsiz, offset, scale);
 
-	if (not_served(&outcome) && preload_real()->profil) {
+	if (client_may_fall_back(&outcome) && preload_real()->profil) {
 		preload_report_fallback("profil", outcome.error);
 		end_libc_counting();
 		libc_counts = LIBC_PROFIL;
@@ -85,7 +79,7 @@ EXPORT int sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 {
 	struct outcome outcome = client_sprofil(DIALECT_CURRENT, profp, profcnt, tvp, flags);
 
-	if (not_served(&outcome) && preload_real()->sprofil) {
+	if (client_may_fall_back(&outcome) && preload_real()->sprofil) {
 		preload_report_fallback("sprofil", outcome.error);
 		end_libc_counting();
 		libc_counts = profcnt > 0 ? LIBC_SPROFIL : LIBC_OFF;

@@ -18,7 +18,7 @@ int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned 
 {
 	struct outcome outcome = client_profil(DIALECT_GLIBC, buf, bufsiz, offset, scale);
 
-	if (!outcome.served && outcome.error && !client_is_counting()) {
+	if (client_may_fall_back(&outcome)) {
 		libc_counts = 1;
 		return __real___profil(buf, bufsiz, offset, scale);
 	}
