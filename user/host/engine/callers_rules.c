@@ -658,7 +658,7 @@ static bool time_counts(uint64_t owner)
 bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted)
 {
 	wanted.number = place_of(rules, wanted.text)->owner;
-	/* Whoever can delay the opening of a far file is charged for that, whatever its key is. */
+	/* A user who can delay the opening of a far file is charged for that. */
 	wanted.counts = wanted.is_file && (wanted.far || time_counts(wanted.owner));
 	LOCK_SCOPE(&rules->lock);
 	/* The number's next text must not get the table of this one. One request is enough. */

@@ -282,7 +282,7 @@ int session_begin_runtime(struct session *session, struct error *err);
 void session_set_period(struct session *session);
 int session_pause_runtime(struct session *session, struct error *err);
 
-/* After a session_begin_runtime() that failed: the pause goes on. */
+/* After session_begin_runtime() failed: the pause continues. */
 void session_stay_paused(struct session *session);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);

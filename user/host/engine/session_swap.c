@@ -404,8 +404,8 @@ void session_poll_swap(struct session *session)
 	if (session_swap(session, &ignored))
 		return;
 	/*
-	 * The next swap can add up those that have ended. A take does not move them, because then the
-	 * last ticks of some would come after their name.
+	 * The next swap can add up those that have ended. session_take() does not move them, because
+	 * then the last ticks of some would come after their name.
 	 */
 	if (splits_are_short(session) ||
 	    (splits_can_end(session) && own_bytes(session) > session->store_limit / 4 * 3))
