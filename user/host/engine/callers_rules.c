@@ -685,11 +685,15 @@ size_t callers_rules_waiting(struct callers_rules *rules)
 	return rules->queue.nr + rules->busy;
 }
 
+bool callers_rules_refused(const struct callers_rules *rules)
+{
+	return __atomic_load_n(&rules->refused, __ATOMIC_RELAXED);
+}
+
 bool callers_rules_are_short(const struct callers_rules *rules)
 {
-	return __atomic_load_n(&rules->refused, __ATOMIC_RELAXED) ||
-	       __atomic_load_n(&rules->words, __ATOMIC_RELAXED) >
-		       max_words(rules) / 4 * SHORT_QUARTERS;
+	return callers_rules_refused(rules) || __atomic_load_n(&rules->words, __ATOMIC_RELAXED) >
+						       max_words(rules) / 4 * SHORT_QUARTERS;
 }
 
 void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)

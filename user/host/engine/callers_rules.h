@@ -40,6 +40,9 @@ bool callers_rules_add(struct callers_rules *rules, struct wanted_rules wanted);
 /* Marks a text that no walk has seen yet as one without a table. */
 void callers_rules_add_none(struct callers_rules *rules, uint32_t text);
 
+/* Whether a file found no room since the last table was freed. */
+bool callers_rules_refused(const struct callers_rules *rules);
+
 /* Whether tables should be freed to make room for others. */
 bool callers_rules_are_short(const struct callers_rules *rules);
 

@@ -389,13 +389,14 @@ static void retry(struct session *session, uint32_t number)
 
 	if (!info || info->fd < 0)
 		return;
-	if (now >= state->retry_ns) {
+	/* Nothing was freed since a file found no room: this one would not find any either. */
+	if (now >= state->retry_ns && !callers_rules_refused(session->callers.rules)) {
 		want_rules(session, info, number);
 		state->retry_ns = now + (RETRY_NS << state->retries);
 		state->retries += state->retries < RETRIES_MAX;
 	}
 	if (!texts->retry_ns || texts->retry_ns > state->retry_ns)
-		texts->retry_ns = state->retry_ns;
+		texts->retry_ns = max_size(state->retry_ns, 1);
 }
 
 /*
