@@ -72,6 +72,13 @@ LIVE_TEST(live_exceptions, destructor_of_what_is_left)
 		    ARGS(LEAF, "object::~object()", "passes(*", "catches(*", "round_of(*", "main"));
 }
 
+LIVE_TEST(live_exceptions, destructor_beside_an_array)
+{
+	expect_leaf(live, "array",
+		    ARGS(LEAF, "object::~object()", "passes_array(*", "catches(*", "round_of(*",
+			 "main"));
+}
+
 /* The frame in between is the library's, whose file has no name for it. */
 LIVE_TEST(live_exceptions, destructor_of_the_exception)
 {

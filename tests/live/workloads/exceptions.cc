@@ -5,6 +5,7 @@
  *
  *   handler      in the catch block of handles
  *   destructor   in the destructor of an object of passes, which an exception leaves on its way to catches
+ *   array        in the destructor of an object of passes_array, as before
  *   end          in the destructor of the exception, which the C++ library calls at the end of a catch block
  *   terminate    in the handler that the library calls because nobody catches
  *   throws       no leaf: exceptions leave ten frames of deeper and are caught by catches
@@ -58,6 +59,23 @@ FRAME static void passes(unsigned long units)
 	deeper(1);
 	NOT_LAST;
 }
+
+/* What gcc splits off to call the destructor begins by giving back the array. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvla"
+FRAME __attribute__((optimize("no-schedule-insns2"))) static void passes_array(unsigned long units)
+{
+	object local = { units };
+
+	for (unsigned long i = 1; i < 3; i++) {
+		char array[units % 100 + i];
+
+		__asm__ volatile("" ::"r"(array) : "memory");
+		deeper(1);
+	}
+	NOT_LAST;
+}
+#pragma GCC diagnostic pop
 
 FRAME static void catches(void (*throws)(unsigned long), unsigned long argument)
 {
@@ -116,6 +134,8 @@ FRAME static void round_of(const char *what, unsigned long units)
 		handles(6 * tenth);
 	else if (!strcmp(what, "destructor"))
 		catches(passes, 6 * tenth);
+	else if (!strcmp(what, "array"))
+		catches(passes_array, 6 * tenth);
 	else if (!strcmp(what, "end"))
 		ends(6 * tenth);
 	else
