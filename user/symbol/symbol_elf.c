@@ -32,7 +32,7 @@ struct plt {
 	Elf_Data *symbols;
 	size_t strings;
 	bool is_arm64;
-	bool has_descriptors; /* .rela.plt also has TLSDESC relocations, after the jumps */
+	bool has_others; /* .rela.plt also has relocations without a jump */
 	uint64_t address; /* of the first jump */
 };
 
@@ -48,23 +48,26 @@ static bool find_symbols(struct plt *plt, size_t symbols_index)
 	return plt->symbols != NULL;
 }
 
-/* Only the first nr relocations have a jump each. */
+static bool has_jump(const struct plt *plt, size_t i)
+{
+	GElf_Rela relocation;
+	uint64_t type;
+
+	if (!gelf_getrela(plt->relocations, (int)i, &relocation))
+		return false;
+	type = GELF_R_TYPE(relocation.r_info);
+	return plt->is_arm64 ? type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE :
+			       type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE;
+}
+
+/* Those of thread-local variables (TLSDESC) come after the jumps and have none. */
 static void count_jumps(struct plt *plt)
 {
-	const uint64_t jump_slot = plt->is_arm64 ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT;
-	const uint64_t relative = plt->is_arm64 ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE;
-	const uint64_t descriptor = plt->is_arm64 ? R_AARCH64_TLSDESC : R_X86_64_TLSDESC;
 	const size_t all = plt->nr;
-	GElf_Rela relocation;
-	size_t i;
 
-	for (i = 0; i < all && gelf_getrela(plt->relocations, (int)i, &relocation); i++) {
-		const uint64_t type = GELF_R_TYPE(relocation.r_info);
-
-		plt->has_descriptors |= type == descriptor;
-		if (type != jump_slot && type != relative)
-			plt->nr = i < plt->nr ? i : plt->nr;
-	}
+	for (plt->nr = 0; plt->nr < all && has_jump(plt, plt->nr);)
+		plt->nr++;
+	plt->has_others = plt->nr < all;
 }
 
 static bool find_relocations(struct plt *plt)
@@ -153,9 +156,9 @@ static int add_jumps(struct symbol_table *table, struct plt *plt, const char *se
 	/* With signed or guarded jumps on arm64 they are longer. */
 	if (plt->is_arm64 && header.sh_entsize > PLT_JUMP)
 		return 0;
-	/* The jumps come last, unless one for descriptors follows. */
+	/* The jumps come last, unless one for other relocations follows. */
 	plt->address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
-	if (plt->has_descriptors)
+	if (plt->has_others)
 		plt->address = header.sh_addr + begin;
 	return symbol_table_add_sorted(table, &jumps);
 }
