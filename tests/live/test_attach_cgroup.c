@@ -445,7 +445,6 @@ static const char leaving[] = "echo $$ >\"$0/cgroup.procs\"\n"
 static bool leave_and_exec(struct live *live, const char *directory)
 {
 	struct path first = below(directory, "first"), second = below(directory, "second");
-	struct child_end end;
 	struct child child;
 
 	cgroup_make(first.text);
@@ -454,9 +453,7 @@ static bool leave_and_exec(struct live *live, const char *directory)
 	attach_start(live, &child,
 		     ARGS("--cgroup", first.text, "--waits", "--callers", "--split", "process",
 			  "--interval", "1"));
-	child_run(&end, NULL, ARGS("sh", "-c", leaving, first.text, second.text, WORKLOAD("one")));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS("sh", "-c", leaving, first.text, second.text, WORKLOAD("one")));
 	attach_finish(live, &child, SIGINT);
 	child_end_free(&live->end);
 	merge_series(live);
@@ -472,19 +469,15 @@ Test(live_attach_cgroup, programs_of_those_who_left)
 static bool move_waits(struct live *live, const char *directory)
 {
 	struct path first = below(directory, "first"), second = below(directory, "second");
-	struct child_end end;
 	struct child child;
 
 	cgroup_make(first.text);
 	cgroup_make(second.text);
 	attach_start(live, &child,
 		     ARGS("--cgroup", first.text, "--cgroup", second.text, "--waits"));
-	child_run(&end, NULL,
-		  ARGS("sh", "-c",
-		       "echo $$ >\"$0/cgroup.procs\" && exec \"$2\" \"$1/cgroup.procs\" 10",
-		       first.text, second.text, WORKLOAD("movedwait")));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS("sh", "-c",
+		      "echo $$ >\"$0/cgroup.procs\" && exec \"$2\" \"$1/cgroup.procs\" 10",
+		      first.text, second.text, WORKLOAD("movedwait")));
 	attach_end(live, &child, SIGINT);
 	child_do(ARGS(BPFPROFIL_BIN, "report", "--waits", live->profile));
 	return true;
