@@ -30,9 +30,9 @@ static void check_facts(struct error *err)
 
 	if (reader_facts(-1, &facts, err))
 		return;
-	fuzz_check(!facts.build_id ||
-			   strspn(facts.build_id, "0123456789abcdef") == strlen(facts.build_id),
+	fuzz_check(!facts.build_id || profile_is_build_id(facts.build_id),
 		   "a build id is hexadecimal");
+	fuzz_check(profile_text_fits(facts.text, facts.nr_text), "text ends below 2^64");
 	elf_facts_free(&facts);
 }
 

@@ -35,7 +35,7 @@ struct building {
 static const char *const names[HOSTILE_KINDS] = { "segments",  "tables", "symbols", "names",
 						  "link",      "packed", "endless", "notes",
 						  "cut",       "frames", "rows",    "copied",
-						  "functions", "circle" };
+						  "functions", "circle", "beyond" };
 
 const char *hostile_name(enum hostile_kind kind)
 {
@@ -389,6 +389,25 @@ static void make_circle(struct building *file)
 	put_frames(file, frames, FRAMES_BYTES);
 }
 
+/* The header is added, so that all text keeps its own. */
+static void make_beyond(struct building *file)
+{
+	const size_t nr = file->head.e_phnum;
+	Elf64_Phdr *segments = calloc(nr + 1, sizeof(*segments));
+
+	cr_assert(segments);
+	memcpy(segments, file->base + file->head.e_phoff, nr * sizeof(*segments));
+	segments[nr] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				     .p_flags = PF_R | PF_X,
+				     .p_vaddr = -PAGE,
+				     .p_filesz = 2 * PAGE,
+				     .p_memsz = 2 * PAGE };
+	file->head.e_phnum = (Elf64_Half)(nr + 1);
+	file->head.e_phoff = add_room(file, (nr + 1) * sizeof(*segments));
+	put(file, segments, (nr + 1) * sizeof(*segments), file->head.e_phoff);
+	free(segments);
+}
+
 static void dig(struct building *file, const char *name, uint32_t type, size_t size, size_t behind)
 {
 	Elf64_Shdr *symbols = find_type(file, SHT_SYMTAB);
@@ -436,7 +455,7 @@ void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
 		[HOSTILE_ENDLESS] = make_endless,     [HOSTILE_NOTES] = make_notes,
 		[HOSTILE_FRAMES] = make_frames,	      [HOSTILE_ROWS] = make_rows,
 		[HOSTILE_FUNCTIONS] = make_functions, [HOSTILE_COPIED] = make_copied,
-		[HOSTILE_CIRCLE] = make_circle,
+		[HOSTILE_CIRCLE] = make_circle,	      [HOSTILE_BEYOND] = make_beyond,
 	};
 	struct building file = { .folder = folder };
 	char path[PATH_MAX];

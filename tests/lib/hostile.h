@@ -24,6 +24,7 @@ enum hostile_kind {
 	HOSTILE_COPIED, /* 12 KB on the disk: holes of 1,200 MB as relocations that are not aligned */
 	HOSTILE_FUNCTIONS, /* two million descriptions of functions, all over 2 GiB of text */
 	HOSTILE_CIRCLE, /* descriptions of frames that are their own common entries, or lead nowhere */
+	HOSTILE_BEYOND, /* a segment of text whose addresses end above 2^64 */
 	HOSTILE_KINDS,
 };
 

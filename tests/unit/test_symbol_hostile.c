@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "hostile.h"
+#include "elf/elf_image.h"
 #include "elf/mapped_file.h"
 #include "naming/allowance.h"
 #include "naming/functions.h"
@@ -155,6 +156,20 @@ Test(hostile, copied)
 {
 	check_refused(HOSTILE_COPIED, -E2BIG,
 		      "ELF file: 1200000000 bytes of misaligned sections, more than are read");
+}
+
+/* A reader would reject the whole profile in which one file has such text. */
+Test(hostile, beyond)
+{
+	struct elf_facts facts;
+	struct error err = { 0 };
+	int fd;
+
+	check_named(HOSTILE_BEYOND, "spin");
+	fd = fixture_open(hostile_name(HOSTILE_BEYOND));
+	cr_assert_eq(elf_facts_read(fd, &facts, &err), -EIO);
+	cr_assert_str_eq(err.text, "ELF file: its text ends above 2^64");
+	close(fd);
 }
 
 Test(hostile, cut)

@@ -85,11 +85,6 @@ static void read_facts(const struct process *process, uint64_t address, struct p
 	forget_sections(&head);
 	if (elf_facts_read_memory(&head, (size_t)got, &facts, NULL))
 		return;
-	/* Readers reject the whole profile if a segment overflows. */
-	if (!profile_text_fits(facts.text, facts.nr_text)) {
-		elf_facts_free(&facts);
-		return;
-	}
 	file->build_id = facts.build_id;
 	file->text = facts.text;
 	file->nr_text = facts.nr_text;

@@ -52,6 +52,11 @@ static int read_image_facts(struct elf_image *image, struct elf_facts *result, s
 {
 	char *build_id;
 
+	/* Readers reject the whole profile if a segment overflows. */
+	if (!profile_text_fits(image->text, image->nr_text)) {
+		elf_image_close(image);
+		return error_set(err, -EIO, "ELF file: its text ends above 2^64");
+	}
 	if (build_id_read(image->elf, &build_id)) {
 		elf_image_close(image);
 		return error_errno(err, -ENOMEM, "ELF file");

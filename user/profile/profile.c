@@ -318,6 +318,13 @@ bool profile_text_fits(const struct profile_text *text, size_t nr)
 	return true;
 }
 
+bool profile_is_build_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len && len % 2 == 0 && !text[len];
+}
+
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset)
 {
 	const struct profile_text *text = profile_text_at(object->text, object->nr_text, offset);

@@ -303,6 +303,9 @@ const struct profile_text *profile_text_with(const struct profile_text *text, si
 /* Whether all segments end below 2^64. */
 bool profile_text_fits(const struct profile_text *text, size_t nr);
 
+/* Whether text is lower-case hexadecimal, two digits a byte. */
+bool profile_is_build_id(const char *text);
+
 /* The last component of the object's path, or the word for its kind. */
 const char *profile_object_base(const struct profile_object *object);
 

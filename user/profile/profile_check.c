@@ -59,13 +59,6 @@ static bool is_time(const char *text)
 	return (matches_pattern(text, "+00:00") || matches_pattern(text, "-00:00")) && !text[6];
 }
 
-static bool is_build_id(const char *text)
-{
-	size_t len = strspn(text, "0123456789abcdef");
-
-	return len && len % 2 == 0 && !text[len];
-}
-
 static int broken(const struct check *c, const char *what, size_t i, const char *why)
 {
 	return error_set(c->err, -EBADMSG, "%s: %s %zu: %s", c->name, what, i, why);
@@ -131,7 +124,7 @@ static int check_object(const struct check *c, size_t i)
 {
 	const struct profile_object *object = &c->profile->objects[i];
 
-	if (object->build_id && !is_build_id(object->build_id))
+	if (object->build_id && !profile_is_build_id(object->build_id))
 		return broken(c, "object", i, "its build id is not lower-case hexadecimal");
 	if (!profile_text_fits(object->text, object->nr_text))
 		return broken(c, "object", i, "its text ends above 2^64");

@@ -15,11 +15,6 @@
  * --- facts of a file ----------------------------------------------------------------------------
  */
 
-static bool is_hex(const char *text)
-{
-	return strspn(text, "0123456789abcdef") == strlen(text);
-}
-
 static void put_facts(struct wire *wire, const struct elf_facts *facts)
 {
 	wire_put_text(wire, facts->build_id);
@@ -32,7 +27,8 @@ static bool get_facts(struct wire *wire, struct elf_facts *result)
 
 	facts.text = wire_get_array(wire, &facts.nr_text, sizeof(*facts.text));
 	if (wire->bad || facts.nr_text > ELF_SEGMENTS_MAX ||
-	    (facts.build_id && !is_hex(facts.build_id))) {
+	    !profile_text_fits(facts.text, facts.nr_text) ||
+	    (facts.build_id && !profile_is_build_id(facts.build_id))) {
 		elf_facts_free(&facts);
 		return false;
 	}
