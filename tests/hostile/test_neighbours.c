@@ -12,6 +12,7 @@
 
 #include <criterion/criterion.h>
 
+#include "cgroup.h"
 #include "doc_callers.h"
 #include "hostile.h"
 #include "live.h"
@@ -336,4 +337,41 @@ NEIGHBOUR_TEST(waits_at_random)
 	cr_expect_gt(all, 1000000000);
 	cr_expect_geq((double)complete, MOSTLY * (double)all, "%lu of %lu ns", complete, all);
 	cr_expect_gt(doc_waited_in(live->doc, "neighbour", "late"), 0);
+}
+
+/* Makes a cgroup in a hierarchy, if that is mounted; else the path stays empty. */
+static void make_group(const char *controller, char path[256])
+{
+	char mount[200];
+
+	if (!cgroup_mount(controller, mount, sizeof(mount)))
+		return;
+	snprintf(path, 256, "%s/bpfprofil-names-%d", mount, getpid());
+	cgroup_make(path);
+}
+
+/* Two cgroups whose names differ only in a byte that is not UTF-8, for which a file has one character. */
+NEIGHBOUR_TEST(names_that_are_not_text)
+{
+	static const char *const by_cgroup[] = { "--callers", "--split", "cgroup", NULL };
+	char groups[2][256] = { "", "" }, text[1024];
+	int i;
+
+	/* The hierarchy of a split is one of these two. */
+	make_group(NULL, groups[0]);
+	make_group("memory", groups[1]);
+	NEED(groups[0][0] || groups[1][0], "no control groups");
+	snprintf(text, sizeof(text),
+		 "for byte in 376 377; do ("
+		 "for group in %s %s; do group=$group/$(printf \"\\\\$byte\"); mkdir $group;"
+		 " echo 0 >$group/cgroup.procs; done; exec $0/victim plain 1500); done",
+		 groups[0], groups[1]);
+	run(live, by_cgroup, NULL, text);
+	for (i = 0; i < 2; i++)
+		if (groups[i][0])
+			cgroup_remove(groups[i]);
+	snprintf(text, sizeof(text), "/bpfprofil-names-%d/\xef\xbf\xbd", getpid());
+	live->doc = doc_load(live->profile);
+	cr_expect_gt(doc_splits_named(live->doc, "cgroup", text).ticks, FEW_TICKS);
+	child_do(ARGS(BPFPROFIL_BIN, "report", live->profile));
 }

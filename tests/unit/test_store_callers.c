@@ -134,6 +134,24 @@ Test(store_callers, a_deep_chain)
 }
 
 /* A pid that came again with the same name is one root, and what was not walked is in none. */
+/* A file has one character for all bytes that are not UTF-8. */
+Test(store_callers, names_that_a_file_cannot_separate)
+{
+	const char *cgroup;
+
+	fixture.names.split = SPLIT_CGROUP;
+	name_split(11, "/a\xff", SPACE_ANNOUNCED);
+	name_split(12, "/a\xfe", SPACE_ANNOUNCED);
+	put_place(root_of(11), AT(10), 3);
+	put_place(root_of(12), AT(10), 4);
+	add_half();
+	fill_profile(true);
+	cr_assert_eq(fixture.profile->callers->nr_roots, 1);
+	cgroup = fixture.profile->callers->roots[0].cgroup;
+	cr_expect_str_eq(cgroup, "/a\xef\xbf\xbd");
+	cr_expect_eq(CHAIN(0, -1, END_COMPLETE, 10), 7);
+}
+
 Test(store_callers, roots_are_joined)
 {
 	const uint64_t again = MINE + (UINT64_C(1) << SPLIT_PID_BITS);

@@ -8,8 +8,6 @@
 
 #include "base/util.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
-
 static void put_control(FILE *stream, uint32_t code)
 {
 	static const char short_form[] = "\bb\ff\nn\rr\tt";
@@ -41,7 +39,7 @@ static size_t put_special(FILE *stream, const char *text)
 	unsigned char c = (unsigned char)*text;
 
 	if (!len) {
-		fputs(REPLACEMENT, stream);
+		fputs(UTF8_REPLACEMENT, stream);
 		return 1;
 	}
 	if (c == '"' || c == '\\')

@@ -140,7 +140,7 @@ size_t text_put_character(FILE *out, const char *text)
 	size_t length = utf8_sequence(text, strnlen(text, 4)), i;
 
 	if (!length)
-		fputs("\xef\xbf\xbd", out);
+		fputs(UTF8_REPLACEMENT, out);
 	else if (!utf8_is_control(text, length))
 		fwrite(text, 1, length, out);
 	else

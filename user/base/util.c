@@ -314,6 +314,29 @@ size_t utf8_sequence(const char *text, size_t length)
 	return need;
 }
 
+/* Returns the size of the copy; to may be NULL. */
+static size_t replace_bytes(const char *text, char *to)
+{
+	size_t size = 0, len, put;
+
+	for (; *text; text += len ? len : 1, size += put) {
+		len = utf8_sequence(text, strnlen(text, 4));
+		put = len ? len : strlen(UTF8_REPLACEMENT);
+		if (to)
+			memcpy(to + size, len ? text : UTF8_REPLACEMENT, put);
+	}
+	return size;
+}
+
+char *utf8_copy(const char *text)
+{
+	char *copy = calloc(1, replace_bytes(text, NULL) + 1);
+
+	if (copy)
+		replace_bytes(text, copy);
+	return copy;
+}
+
 uint32_t utf8_code_point(const char *text, size_t length)
 {
 	static const unsigned char lead[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };

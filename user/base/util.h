@@ -235,6 +235,12 @@ uint64_t hash_bytes(uint64_t before, const void *bytes, size_t size);
 /* The length of the UTF-8 sequence at the start of text; 0 if it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
 
+/* Stands for a byte that is not UTF-8. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* Copies text with each byte that is not UTF-8 replaced, as JSON writes it. NULL: out of memory. */
+char *utf8_copy(const char *text);
+
 /* The code point of a sequence of that length. */
 uint32_t utf8_code_point(const char *text, size_t length);
 

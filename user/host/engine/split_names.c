@@ -67,7 +67,7 @@ static char *split_cgroup_name(const struct split_names *names, uint64_t id)
 	const struct split_name *found = split_names_find(names, id);
 
 	if (found)
-		return strdup(found->state == SPACE_FILTERED ? PROFILE_LEFT_OUT : found->name);
+		return utf8_copy(found->state == SPACE_FILTERED ? PROFILE_LEFT_OUT : found->name);
 	return format_text("[cgroup %llu]", (unsigned long long)id);
 }
 
@@ -83,7 +83,7 @@ int split_names_of(const struct split_names *names, enum split split, uint64_t i
 	*pid = split_pid(id);
 	if (!name || !*name->name)
 		return 0;
-	*process = strdup(name->name);
+	*process = utf8_copy(name->name);
 	return *process ? 0 : -ENOMEM;
 }
 

@@ -42,7 +42,10 @@ struct split_name *split_names_find(const struct split_names *names, uint64_t id
 
 bool split_is_left_out(const struct split_names *names, uint64_t id);
 
-/* Sets a split's cgroup, or else its pid and, if it has a name, its process. -ENOMEM. */
+/*
+ * Sets a split's cgroup, or else its pid and, if it has a name, its process. -ENOMEM. They are as a
+ * file has them, in UTF-8. Otherwise two that look equal there would not be combined before.
+ */
 int split_names_of(const struct split_names *names, enum split split, uint64_t id, int64_t *pid,
 		   char **process, char **cgroup);
 

@@ -221,7 +221,7 @@ static int name_split(struct filling *filling, const struct bins_key *key,
 		histogram->pid = (int64_t)space->b;
 	if (histogram->process || !info || histogram->pid != (int64_t)space->b)
 		return 0;
-	histogram->process = strdup(info->comm);
+	histogram->process = utf8_copy(info->comm);
 	return histogram->process ? 0 : -ENOMEM;
 }
 
