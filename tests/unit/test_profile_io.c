@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -713,3 +714,50 @@ Test(profile_io, schema_refuses_what_is_broken)
 	check_schema_refuses(GOLDEN, edits);
 	check_schema_refuses(CALLERS, caller_edits);
 }
+
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
+
+enum { MANY_TARGETS = 20000, MANY_CLASSES = 1 << 16 };
+
+/* All pairs of a target and a class would take 20 GiB. Two pairs have time. */
+Test(profile_io, waits_of_many_targets_and_classes)
+{
+	const struct rlimit limit = { 1UL << 30, 1UL << 30 };
+	static struct profile_target targets[MANY_TARGETS];
+	static struct profile_wait_class classes[MANY_CLASSES];
+	static struct profile_wait_account accounts[MANY_TARGETS];
+	static char names[MANY_CLASSES][12];
+	struct profile_wait_sum sums[] = { { 7, 30, 1 }, { MANY_CLASSES - 1, 12, 1 } };
+	struct profile_root roots[] = {
+		{ .target = 3, .pid = -1, .class = 7, .ticks = 30 },
+		{ .target = 3, .pid = -1, .class = MANY_CLASSES - 1, .ticks = 12 }
+	};
+	struct profile_waits waits = { .classes = classes,
+				       .nr_classes = MANY_CLASSES,
+				       .accounts = accounts,
+				       .nr_accounts = MANY_TARGETS,
+				       .tree = { .roots = roots, .nr_roots = 2 } };
+	const struct profile profile = { .targets = targets,
+					 .nr_targets = MANY_TARGETS,
+					 .waits = &waits };
+	struct error err;
+	uint32_t i;
+
+	roots[0].waits = roots[1].waits = 1;
+	for (i = 0; i < MANY_CLASSES; i++) {
+		snprintf(names[i], sizeof(names[i]), "%u", i);
+		classes[i].name = names[i];
+	}
+	for (i = 0; i < MANY_TARGETS; i++)
+		accounts[i].target = i;
+	accounts[3].sums = sums;
+	accounts[3].nr_sums = 2;
+	accounts[3].wall_ns = 42;
+	cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	cr_expect_eq(profile_waits_check(&profile, "p", &err), 0, "%s", err.text);
+	roots[1].target = 4;
+	cr_expect_eq(profile_waits_check(&profile, "p", &err), -EBADMSG);
+	cr_expect_str_eq(err.text, "p: root 1 of waits: more than the accounts have");
+}
+
+#endif

@@ -26,8 +26,9 @@ uint32_t profile_waits_runnable(const struct profile_waits *waits)
 
 /* --- the check of what was read --------------------------------------------------------------- */
 
-/* For each target and class: what the accounts have, less what the tree has. */
+/* What the accounts have of a target and class, less what the tree has. */
 struct wait_balance {
+	uint64_t pair; /* see pair_of() */
 	uint64_t ns;
 	uint64_t count;
 };
@@ -37,7 +38,8 @@ struct wait_check {
 	const struct profile_waits *waits;
 	const char *name;
 	struct error *err;
-	struct wait_balance *balances; /* by target and class */
+	struct wait_balance *balances; /* by target and class; only those that accounts have */
+	size_t nr_balances;
 	uint32_t runnable;
 };
 
@@ -46,9 +48,42 @@ static int broken(const struct wait_check *c, const char *what, size_t i, const 
 	return error_set(c->err, -EBADMSG, "%s: %s %zu of waits: %s", c->name, what, i, why);
 }
 
+static uint64_t pair_of(uint32_t target, uint32_t class)
+{
+	return (uint64_t)target << 32 | class;
+}
+
+DEFINE_COMPARE(compare_balances, struct wait_balance, pair)
+
+/* A file may have many targets and many classes, but few pairs of them. */
+static int begin_balances(struct wait_check *c)
+{
+	const struct profile_wait_account *account = c->waits->accounts;
+	const struct profile_wait_account *end = account + c->waits->nr_accounts;
+	size_t i, nr = c->waits->nr_accounts;
+
+	for (i = 0; i < c->waits->nr_accounts; i++)
+		nr += account[i].nr_sums;
+	c->balances = calloc(nr + 1, sizeof(*c->balances));
+	if (!c->balances)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (nr = 0; account < end; account++) {
+		c->balances[nr++].pair = pair_of(account->target, c->runnable);
+		for (i = 0; i < account->nr_sums; i++)
+			c->balances[nr++].pair = pair_of(account->target, account->sums[i].class);
+	}
+	c->nr_balances = COMBINE(c->balances, nr, compare_balances, NULL);
+	return 0;
+}
+
+/* NULL: no account has the pair. */
 static struct wait_balance *balance_of(const struct wait_check *c, uint32_t target, uint32_t class)
 {
-	return &c->balances[(size_t)target * c->waits->nr_classes + class];
+	const struct wait_balance wanted = { .pair = pair_of(target, class) };
+
+	return c->nr_balances ? bsearch(&wanted, c->balances, c->nr_balances, sizeof(wanted),
+					compare_balances) :
+				NULL;
 }
 
 static int check_classes(const struct wait_check *c)
@@ -123,11 +158,14 @@ static const char *subtract(const struct wait_check *c, uint32_t root, uint64_t 
 
 	if (of->class >= c->waits->nr_classes)
 		return "its class does not exist";
+	count = of->class == c->runnable ? 0 : count;
+	if (!ns && !count)
+		return NULL;
 	balance = balance_of(c, of->target, of->class);
-	if (ns > balance->ns || (of->class != c->runnable && count > balance->count))
+	if (!balance || ns > balance->ns || count > balance->count)
 		return "more than the accounts have";
 	balance->ns -= ns;
-	balance->count -= of->class == c->runnable ? 0 : count;
+	balance->count -= count;
 	return NULL;
 }
 
@@ -150,7 +188,7 @@ static int check_tree(const struct wait_check *c)
 	for (i = 0; i < tree->nr_nodes; i++)
 		if ((why = subtract(c, roots[i], tree->nodes[i].ticks, tree->nodes[i].waits)))
 			return broken(c, "node", i, why);
-	for (i = 0; i < c->profile->nr_targets * c->waits->nr_classes; i++)
+	for (i = 0; i < c->nr_balances; i++)
 		if (c->balances[i].ns || c->balances[i].count)
 			return error_set(c->err, -EBADMSG,
 					 "%s: the tree of waits has less than their accounts",
@@ -161,23 +199,19 @@ static int check_tree(const struct wait_check *c)
 int profile_waits_check(const struct profile *profile, const char *name, struct error *err)
 {
 	const struct profile_waits *waits = profile->waits;
-	cleanup_free struct wait_balance *balances =
-		calloc(profile->nr_targets + 1, (waits->nr_classes + 1) * sizeof(*balances));
 	struct wait_check check = { .profile = profile,
 				    .waits = waits,
 				    .name = name,
 				    .err = err,
-				    .balances = balances,
 				    .runnable = profile_waits_runnable(waits) };
 	const char *why;
 	size_t i;
-	int ret;
+	int ret = check_classes(&check) ?: begin_balances(&check);
 
-	if (!balances)
-		return error_errno(err, -ENOMEM, "%s", name);
-	ret = check_classes(&check);
 	for (i = 0; !ret && i < waits->nr_accounts; i++)
 		if ((why = account_fault(&check, &waits->accounts[i])))
 			ret = broken(&check, "account", i, why);
-	return ret ?: check_tree(&check);
+	ret = ret ?: check_tree(&check);
+	free(check.balances);
+	return ret;
 }

@@ -131,51 +131,46 @@ static int add_targets(struct view_maker *maker, bool with_cpu)
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
-/* Waits of a target and split. JIT text alone does not make a split. */
-static int compare_owners(const void *left, const void *right)
+static int compare_roots(const void *left, const void *right)
 {
 	const struct profile_root *const *x = left, *const *y = right;
 
-	return profile_root_compare_owners(*x, *y);
+	return profile_root_compare(*x, *y);
 }
 
-static int add_bins(const struct view_maker *maker, const uint64_t *sums,
-		    struct profile_histogram *histogram)
+/* Adds to the bin of a class, which ascend. */
+static int add_bin(struct profile_bins *bins, uint32_t class, uint64_t ns)
 {
-	struct profile *profile = &maker->view->profile;
-	struct profile_account *account = &profile->targets[histogram->target].ticks;
-	struct profile_bins bins = { 0 };
-	size_t i;
+	struct profile_bin *last = bins->nr ? &bins->list[bins->nr - 1] : NULL;
 
-	for (i = 0; i < maker->waits->nr_classes; i++) {
-		if (sums[i] && profile_bins_add(&bins, i, sums[i])) {
-			free(bins.list);
-			return -ENOMEM;
-		}
-		account->total = account->binned = add_saturating(account->total, sums[i]);
-		if (!maker->first_target)
-			profile->ticks.total = profile->ticks.binned =
-				add_saturating(profile->ticks.total, sums[i]);
-	}
-	histogram->bins = bins.list;
-	histogram->nr_bins = bins.nr;
+	if (!last || last->index != class)
+		return profile_bins_add(bins, class, ns);
+	last->count = add_saturating(last->count, ns);
 	return 0;
 }
 
+static void add_ticks(const struct view_maker *maker, uint32_t target, uint64_t ns)
+{
+	struct profile *profile = &maker->view->profile;
+	struct profile_account *account = &profile->targets[target].ticks;
+
+	account->total = account->binned = add_saturating(account->total, ns);
+	if (!maker->first_target)
+		profile->ticks.total = profile->ticks.binned =
+			add_saturating(profile->ticks.total, ns);
+}
+
+/* Adds waits of a target and split, whose roots come by class. JIT text alone is no split. */
 static int add_owner(struct view_maker *maker, const struct profile_root *const *roots, size_t nr,
 		     const uint64_t *by_root)
 {
 	const struct profile_root *of = roots[0];
 	struct profile *profile = &maker->view->profile;
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	cleanup_free uint64_t *sums = calloc(maker->waits->nr_classes + 1, sizeof(*sums));
+	struct profile_bins bins = { 0 };
 	size_t i;
+	int ret = 0;
 
-	if (!sums)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		if (maker->chosen[roots[i]->class])
-			sums[roots[i]->class] += by_root[roots[i] - maker->tree->roots];
 	*histogram = (struct profile_histogram){ .target = maker->first_target + of->target,
 						 .object = maker->view->object,
 						 .pid = of->pid,
@@ -186,7 +181,17 @@ static int add_owner(struct view_maker *maker, const struct profile_root *const 
 						 .scale = 131072,
 						 .bytes_per_bin = 1 };
 	profile->nr_histograms++;
-	return add_bins(maker, sums, histogram);
+	for (i = 0; !ret && i < nr; i++) {
+		const uint64_t ns = by_root[roots[i] - maker->tree->roots];
+
+		if (!ns || !maker->chosen[roots[i]->class])
+			continue;
+		ret = add_bin(&bins, roots[i]->class, ns);
+		add_ticks(maker, histogram->target, ns);
+	}
+	histogram->bins = bins.list;
+	histogram->nr_bins = bins.nr;
+	return ret;
 }
 
 int waits_walks(const struct profile *profile, uint64_t target, struct callers_account *walks)
@@ -225,10 +230,10 @@ static int add_histograms(struct view_maker *maker, const uint64_t *by_root, boo
 	profile->nr_histograms = maker->view->histograms = nr;
 	for (i = 0; i < waits->nr_roots; i++)
 		sorted[i] = &waits->roots[i];
-	SORT(sorted, waits->nr_roots, compare_owners);
+	SORT(sorted, waits->nr_roots, compare_roots);
 	for (i = 0; !ret && i < waits->nr_roots; i = end) {
 		for (end = i + 1; end < waits->nr_roots; end++)
-			if (compare_owners(&sorted[i], &sorted[end]))
+			if (profile_root_compare_owners(sorted[i], sorted[end]))
 				break;
 		ret = add_owner(maker, sorted + i, end - i, by_root);
 	}

@@ -29,7 +29,7 @@ void render_mean(uint64_t ns, uint64_t count, char text[MEAN_BYTES])
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-void wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account)
+bool wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account)
 {
 	size_t i;
 
@@ -39,36 +39,41 @@ void wait_totals_add(struct wait_totals *totals, const struct profile_wait_accou
 	totals->stolen_ns += account->stolen_ns;
 	totals->unaccounted_ns += account->unaccounted_ns;
 	for (i = 0; i < account->nr_sums; i++) {
-		struct profile_wait_sum *sum = &totals->classes[account->sums[i].class];
-
-		sum->ns += account->sums[i].ns;
-		sum->count += account->sums[i].count;
 		totals->blocked_ns += account->sums[i].ns;
+		if (PUSH(totals->classes, totals->room, totals->nr_classes, account->sums[i]))
+			return false;
 	}
+	return true;
 }
 
-bool wait_totals_begin(struct wait_totals *totals, const struct profile_waits *waits)
-{
-	uint32_t i;
+DEFINE_COMPARE(compare_classes, struct profile_wait_sum, class)
 
-	*totals = (struct wait_totals){ .classes = calloc(waits->nr_classes + 1,
-							  sizeof(*totals->classes)) };
-	for (i = 0; totals->classes && i < waits->nr_classes; i++)
-		totals->classes[i].class = i;
-	return totals->classes;
+static void add_sum(void *sum, const void *element)
+{
+	struct profile_wait_sum *into = sum;
+	const struct profile_wait_sum *from = element;
+
+	into->ns += from->ns;
+	into->count += from->count;
+}
+
+void wait_totals_fold(struct wait_totals *totals)
+{
+	totals->nr_classes = COMBINE(totals->classes, totals->nr_classes, compare_classes, add_sum);
 }
 
 bool wait_totals_of(struct wait_totals *totals, const struct profile *profile, uint64_t target)
 {
 	const struct profile_waits *waits = profile->waits;
+	bool fits = true;
 	size_t i;
 
-	if (!wait_totals_begin(totals, waits))
-		return false;
-	for (i = 0; i < waits->nr_accounts; i++)
+	*totals = (struct wait_totals){ 0 };
+	for (i = 0; fits && i < waits->nr_accounts; i++)
 		if (profile_target_chosen(profile, target, waits->accounts[i].target))
-			wait_totals_add(totals, &waits->accounts[i]);
-	return true;
+			fits = wait_totals_add(totals, &waits->accounts[i]);
+	wait_totals_fold(totals);
+	return fits;
 }
 
 int wait_sum_compare(const void *left, const void *right)
@@ -101,8 +106,8 @@ static void put_classes(const struct profile_waits *waits, struct wait_totals *t
 	uint64_t rest = 0;
 	size_t i, more = 0;
 
-	SORT(totals->classes, waits->nr_classes, wait_sum_compare);
-	for (i = 0; i < waits->nr_classes && totals->classes[i].ns; i++) {
+	SORT(totals->classes, totals->nr_classes, wait_sum_compare);
+	for (i = 0; i < totals->nr_classes && totals->classes[i].ns; i++) {
 		if (i >= CLASSES_SHOWN || (i && totals->classes[i].ns < 500000)) {
 			rest += totals->classes[i].ns;
 			more++;
@@ -124,8 +129,12 @@ void render_wait_account(const struct profile *profile, uint64_t target, const c
 	struct wait_totals totals;
 
 	/* Without memory, skip the line; the rest is still useful. */
-	if (!waits || !wait_totals_of(&totals, profile, target))
+	if (!waits)
 		return;
+	if (!wait_totals_of(&totals, profile, target)) {
+		free(totals.classes);
+		return;
+	}
 	fprintf(out, "%s%.3f s of all threads = %.3f s CPU", label, (double)totals.wall_ns / 1e9,
 		(double)totals.cpu_ns / 1e9);
 	put_part(totals.runnable_ns, "runnable", out);

@@ -73,13 +73,23 @@ static int add_rows(struct account_table *table)
 			if (table->options->by == REPORT_CGROUPS)
 				rows[nr].row.name =
 					cgroup_names_find(table->cgroups, rows[nr].row.cgroup);
-			ret = wait_totals_begin(&rows[nr++].totals, table->waits) ? 0 : -ENOMEM;
+			nr++;
 		}
-		if (!ret)
-			wait_totals_add(&rows[nr - 1].totals, rows[i].account);
+		ret = wait_totals_add(&rows[nr - 1].totals, rows[i].account) ? 0 : -ENOMEM;
 	}
+	for (i = 0; i < nr; i++)
+		wait_totals_fold(&rows[i].totals);
 	table->nr = nr;
 	return ret;
+}
+
+static uint64_t ns_of_class(const struct account_row *row, uint32_t class)
+{
+	const struct profile_wait_sum *sums = row->totals.classes;
+	const size_t nr = row->totals.nr_classes;
+	const size_t at = BISECT(i, nr, sums[i].class < class);
+
+	return at < nr && sums[at].class == class ? sums[at].ns : 0;
 }
 
 /* If classes were chosen, rows with most of them come first; else those with most wall time. */
@@ -92,8 +102,8 @@ static int compare_rows(const void *left, const void *right, void *of)
 
 	if (table->nr_columns < table->waits->nr_classes) {
 		for (i = x = y = 0; i < table->nr_columns; i++) {
-			x += a->totals.classes[table->columns[i]].ns;
-			y += b->totals.classes[table->columns[i]].ns;
+			x += ns_of_class(a, table->columns[i]);
+			y += ns_of_class(b, table->columns[i]);
 		}
 	}
 	if (x != y)
@@ -107,6 +117,7 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 {
 	const size_t room = table->waits->nr_classes + 1;
 	cleanup_free struct profile_wait_sum *sums = calloc(room, sizeof(*sums));
+	const struct profile_wait_sum *of;
 	uint32_t i;
 	size_t j;
 
@@ -116,9 +127,11 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 		return -ENOMEM;
 	for (i = 0; i < table->waits->nr_classes; i++)
 		sums[i].class = i;
-	for (i = 0; i < table->waits->nr_classes; i++)
-		for (j = 0; j < table->nr; j++)
-			sums[i].ns += table->rows[j].totals.classes[i].ns;
+	for (j = 0; j < table->nr; j++)
+		for (i = 0; i < table->rows[j].totals.nr_classes; i++) {
+			of = &table->rows[j].totals.classes[i];
+			sums[of->class].ns += of->ns;
+		}
 	SORT(sums, table->waits->nr_classes, wait_sum_compare);
 	for (i = 0; i < table->waits->nr_classes; i++)
 		if (sums[i].ns && waits_choice_has(choice, &table->waits->classes[sums[i].class]))
@@ -173,7 +186,7 @@ static void put_text_row(const struct account_table *table, const struct account
 	fprintf(out, "%9.3f %9.3f %9.3f", (double)totals->wall_ns / 1e9,
 		(double)totals->cpu_ns / 1e9, (double)totals->runnable_ns / 1e9);
 	for (i = 0; i < nr_columns; i++) {
-		const uint64_t ns = totals->classes[table->columns[i]].ns;
+		const uint64_t ns = ns_of_class(row, table->columns[i]);
 
 		fprintf(out, " %*.3f", (int)column_width(table->names[i]), (double)ns / 1e9);
 		rest -= ns;
@@ -220,7 +233,7 @@ static void put_csv(const struct account_table *table, size_t nr, FILE *out)
 			totals->unaccounted_ns);
 		render_csv_split(out, by, &row->row);
 		for (j = 0; j < table->nr_columns; j++)
-			fprintf(out, ",%" PRIu64, totals->classes[table->columns[j]].ns);
+			fprintf(out, ",%" PRIu64, ns_of_class(row, table->columns[j]));
 		fputc('\n', out);
 	}
 }
@@ -237,7 +250,7 @@ void render_json_wait_totals(const struct profile_waits *waits, const struct wai
 	render_json_u64(out, "stolen_ns", totals->stolen_ns);
 	render_json_u64(out, "unaccounted_ns", totals->unaccounted_ns);
 	fputs(", \"classes\": [", out);
-	for (i = 0; i < waits->nr_classes; i++) {
+	for (i = 0; i < totals->nr_classes; i++) {
 		const struct profile_wait_sum *sum = &totals->classes[i];
 
 		if (!sum->ns && !sum->count)

@@ -13,13 +13,18 @@
 struct wait_totals {
 	uint64_t wall_ns, cpu_ns, runnable_ns, stolen_ns, unaccounted_ns;
 	uint64_t blocked_ns; /* the sum of its classes */
-	struct profile_wait_sum *classes; /* by number; the owner frees it */
+	struct profile_wait_sum *classes; /* that occur; the owner frees it */
+	size_t nr_classes;
+	size_t room;
 };
 
-/* Makes room for all classes, or adds up the chosen targets; false: out of memory. */
-bool wait_totals_begin(struct wait_totals *totals, const struct profile_waits *waits);
+/*
+ * Adds an account, or adds up those of the chosen targets; false: out of memory. After the last account,
+ * wait_totals_fold() combines and sorts the classes.
+ */
+bool wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account);
+void wait_totals_fold(struct wait_totals *totals);
 bool wait_totals_of(struct wait_totals *totals, const struct profile *profile, uint64_t target);
-void wait_totals_add(struct wait_totals *totals, const struct profile_wait_account *account);
 
 /* For qsort(): the class with the most time first. */
 int wait_sum_compare(const void *left, const void *right);
