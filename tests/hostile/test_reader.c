@@ -4,6 +4,7 @@
  * counted, and nothing is left of it. programs/reader_fault.c is what it does.
  */
 #include <dirent.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,4 +283,45 @@ LIVE_TEST(hostile_reader, deaths)
 	child_finish(&attach, &end);
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
+}
+
+/* As by the OOM killer, which kills them first: the next file is not blamed for it. */
+LIVE_TEST(hostile_reader, killed_while_idle)
+{
+	struct child attach, mapped;
+	char offset[32], pid[16], attached[16];
+	struct child_end end;
+	glob_t found;
+
+	NEED_ROOT();
+	unsetenv(READER_FAULT);
+	burn_offset(offset, sizeof(offset));
+	cr_assert_eq(mkdir(live_path(live, "files"), 0755), 0);
+	child_start(&mapped, NULL,
+		    ARGS(MAPPED, offset, "100000000000", live_copy(live, BURN, "honest.so")));
+	snprintf(pid, sizeof(pid), "%d", (int)mapped.pid);
+	child_start(&attach, NULL,
+		    ARGS(BPFPROFIL_BIN, "attach", "-q", "--pid", pid, "--interval", "1", "-F",
+			 "497", "-o", live_path(live, "files/%t.json.gz")));
+	live_await_profiles(live, 2);
+	usleep(200000);
+	snprintf(attached, sizeof(attached), "%d", (int)attach.pid);
+	child_do(ARGS("sh", "-c",
+		      "for pid in $(cat /proc/$0/task/*/children); do"
+		      " grep -q bpfprofil-read /proc/$pid/comm && kill -9 $pid && killed=1; done;"
+		      " [ \"$killed\" ]",
+		      attached));
+	live_await_profiles(live, 3);
+	kill(mapped.pid, SIGKILL);
+	child_finish(&mapped, &end);
+	child_end_free(&end);
+	child_finish(&attach, &end);
+	cr_expect_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	cr_assert_eq(glob(live_path(live, "files/*"), 0, NULL, &found), 0);
+	child_do(ARGS("sh", "-c", "gunzip <$0 >$1", found.gl_pathv[found.gl_pathc - 2],
+		      live->profile));
+	globfree(&found);
+	live_load(live);
+	cr_expect(has_name(live, "honest.so"), "%s", live->profile);
 }

@@ -69,6 +69,7 @@ static struct {
 	struct {
 		dev_t dev;
 		ino_t inode;
+		struct timespec changed;
 	} killers[KILLERS_MAX];
 	size_t nr_killers;
 	int refused; /* why no reader can be confined here; 0: one could, or none was tried */
@@ -313,6 +314,17 @@ static struct file_reader kind_of_reader(const struct reader_call *call)
 	return kind;
 }
 
+/*
+ * Whether an idle reader was killed, for instance for lack of memory, or speaks unasked. Otherwise
+ * the next file would be blamed for its end.
+ */
+static bool is_lost(const struct file_reader *reader)
+{
+	struct pollfd fd = { .fd = reader->socket, .events = POLLIN };
+
+	return reader->greeted && poll(&fd, 1, 0) > 0;
+}
+
 static struct file_reader *find(const struct reader_call *call)
 {
 	const struct file_reader kind = kind_of_reader(call);
@@ -321,6 +333,8 @@ static struct file_reader *find(const struct reader_call *call)
 	for (reader = readers.all; reader < readers.all + READERS_MAX; reader++) {
 		if (reader->busy)
 			continue;
+		if (reader->pid && is_lost(reader))
+			end(reader);
 		if (!reader->pid)
 			none = none ?: reader;
 		else if (reader->owner == kind.owner && reader->opens == kind.opens &&
@@ -416,7 +430,9 @@ static bool has_killed(const struct reader_call *call)
 	LOCK_SCOPE(&readers.lock);
 	for (i = 0; i < readers.nr_killers && !found; i++)
 		found = readers.killers[i].dev == file.st_dev &&
-			readers.killers[i].inode == file.st_ino;
+			readers.killers[i].inode == file.st_ino &&
+			readers.killers[i].changed.tv_sec == file.st_ctim.tv_sec &&
+			readers.killers[i].changed.tv_nsec == file.st_ctim.tv_nsec;
 	return found;
 }
 
@@ -429,7 +445,8 @@ static void note_killer(const struct reader_call *call)
 	LOCK_SCOPE(&readers.lock);
 	if (readers.nr_killers < KILLERS_MAX) {
 		readers.killers[readers.nr_killers].dev = file.st_dev;
-		readers.killers[readers.nr_killers++].inode = file.st_ino;
+		readers.killers[readers.nr_killers].inode = file.st_ino;
+		readers.killers[readers.nr_killers++].changed = file.st_ctim;
 	}
 }
 

@@ -21,7 +21,8 @@
  *
  * Calls return the errors of the functions that the process runs. They also return -EIO if the
  * process died or sent an invalid answer, -ETIME if it took too long, and -EACCES if it could not
- * drop its privileges. A file that killed its reader is not read again: calls return -EIO at once.
+ * drop its privileges. A file that killed its reader is not read again unless it changes: calls
+ * return -EIO at once.
  */
 
 /*
