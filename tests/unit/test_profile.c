@@ -25,6 +25,23 @@ Test(profile, free_takes_null_and_half_built)
 	profile_free(profile);
 }
 
+/* As in the record of a server with very many calls. */
+Test(profile, totals_of_many_calls, .timeout = 20)
+{
+	enum { CALLS = 300000 };
+	static struct profile_target targets[CALLS];
+	struct profile profile = { .targets = targets, .nr_targets = CALLS };
+	uint32_t i;
+
+	for (i = 0; i < CALLS; i++)
+		targets[i] = (struct profile_target){ .kind = "call", .ticks.total = 1 };
+	cr_assert_eq(profile_sum_targets(&profile), 0);
+	cr_expect_eq(profile.ticks.total, CALLS);
+	targets[CALLS - 1].kind = "pid";
+	cr_assert_eq(profile_sum_targets(&profile), 0);
+	cr_expect_eq(profile.ticks.total, 1);
+}
+
 Test(profile, account)
 {
 	struct profile_lost lost[] = { { NULL, 5 }, { NULL, 7 } };

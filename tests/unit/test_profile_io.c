@@ -715,6 +715,51 @@ Test(profile_io, schema_refuses_what_is_broken)
 	check_schema_refuses(CALLERS, caller_edits);
 }
 
+/*
+ * Writes the sample with so many causes of its lost ticks, besides four of ours, and so many segments of its first
+ * object, and reads it.
+ */
+static int read_with(size_t causes, size_t segments, struct error *err)
+{
+	cleanup_free struct profile_lost *lost = calloc(causes, sizeof(*lost));
+	cleanup_free struct profile_text *text = calloc(segments, sizeof(*text));
+	cleanup_profile struct profile *profile = sample_profile();
+	struct profile_account *account = &profile->ticks, kept = *account;
+	struct profile_object *object = &profile->objects[0], file = *object;
+	struct profile *again = NULL;
+	cleanup_free char *written = NULL;
+	size_t i, size;
+	int ret;
+
+	for (i = 0; i < causes; i++)
+		lost[i] = i < kept.nr_lost ? kept.lost[i] :
+					     (struct profile_lost){ format_text("%zu", i), 0 };
+	account->lost = lost;
+	account->nr_lost = causes;
+	object->text = text;
+	object->nr_text = segments;
+	written = text_of(profile, &size);
+	ret = read_text(written, size, &again, err);
+	profile_free(again);
+	for (i = kept.nr_lost; i < causes; i++)
+		free(lost[i].cause);
+	*account = kept;
+	*object = file;
+	return ret;
+}
+
+/* Both lists are searched one by one. */
+Test(profile_io, lists_that_are_too_long)
+{
+	struct error err;
+
+	cr_expect_eq(read_with(252, 1170, &err), 0, "%s", err.text);
+	cr_expect_eq(read_with(253, 1170, &err), -EBADMSG);
+	cr_expect_str_eq(err.text, "p: line 6: more than 256 causes");
+	cr_expect_eq(read_with(252, 1171, &err), -EBADMSG);
+	cr_expect_str_eq(err.text, "p: object 0: more segments of text than a file may have");
+}
+
 #ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
 
 enum { MANY_TARGETS = 20000, MANY_CLASSES = 1 << 16 };

@@ -15,6 +15,9 @@
 /* Linkers write 20 bytes or fewer. A longer note is hostile, not a build id. */
 #define BUILD_ID_MAX 64
 
+_Static_assert((int)ELF_SEGMENTS_MAX <= (int)PROFILE_SEGMENTS_MAX,
+	       "a profile has all segments of a file");
+
 int build_id_text(const void *note, size_t size, char **result)
 {
 	static const char digits[] = "0123456789abcdef";

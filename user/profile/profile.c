@@ -185,16 +185,26 @@ bool profile_target_is_call(const struct profile_target *target)
 	return !strcmp(target->kind, "call");
 }
 
-bool profile_target_counts(const struct profile *profile, uint32_t target)
+static enum profile_kinds find_kinds(const struct profile *profile)
 {
 	size_t i;
 
-	if (!profile_target_is_call(&profile->targets[target]))
-		return true;
 	for (i = 0; i < profile->nr_targets; i++)
 		if (!profile_target_is_call(&profile->targets[i]))
-			return false;
-	return true;
+			return KINDS_OTHERS;
+	return KINDS_ONLY_CALLS;
+}
+
+void profile_note_kinds(struct profile *profile)
+{
+	profile->kinds = find_kinds(profile);
+}
+
+bool profile_target_counts(const struct profile *profile, uint32_t target)
+{
+	if (!profile_target_is_call(&profile->targets[target]))
+		return true;
+	return (profile->kinds ?: find_kinds(profile)) == KINDS_ONLY_CALLS;
 }
 
 bool profile_target_chosen(const struct profile *profile, uint64_t chosen, uint32_t target)

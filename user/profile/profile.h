@@ -22,6 +22,12 @@ struct profile_lost {
 	uint64_t ticks;
 };
 
+/* Limits for files that anybody may have made. Causes and segments are searched one by one. */
+enum {
+	PROFILE_CAUSES_MAX = 256,
+	PROFILE_SEGMENTS_MAX = 1170, /* as elf_check.h says, the kernel runs nothing with more */
+};
+
 struct profile_account {
 	uint64_t total;
 	uint64_t binned;
@@ -187,6 +193,9 @@ struct profile_sampling {
 	struct profile_cost cost;
 };
 
+/* Whether all targets are a program's own calls. */
+enum profile_kinds { KINDS_UNKNOWN, KINDS_ONLY_CALLS, KINDS_OTHERS };
+
 struct profile {
 	char *tool; /* version of the writer */
 	char *started; /* RFC 3339 */
@@ -200,6 +209,7 @@ struct profile {
 	struct profile_account ticks;
 	struct profile_target *targets;
 	size_t nr_targets;
+	enum profile_kinds kinds; /* see profile_note_kinds() */
 	struct profile_split *splits; /* by target, pid, cgroup and process */
 	size_t nr_splits;
 	struct profile_label *labels;
@@ -244,6 +254,12 @@ bool profile_target_is_call(const struct profile_target *target);
  * beside our samples, they would count the same time twice.
  */
 bool profile_target_counts(const struct profile *profile, uint32_t target);
+
+/*
+ * Notes the kinds of the targets, which do not change after that. Otherwise each
+ * profile_target_counts() searches all targets.
+ */
+void profile_note_kinds(struct profile *profile);
 
 #define PROFILE_ALL_TARGETS UINT64_MAX
 

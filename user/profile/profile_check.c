@@ -126,6 +126,8 @@ static int check_object(const struct check *c, size_t i)
 
 	if (object->build_id && !profile_is_build_id(object->build_id))
 		return broken(c, "object", i, "its build id is not lower-case hexadecimal");
+	if (object->nr_text > PROFILE_SEGMENTS_MAX)
+		return broken(c, "object", i, "more segments of text than a file may have");
 	if (!profile_text_fits(object->text, object->nr_text))
 		return broken(c, "object", i, "its text ends above 2^64");
 	return 0;

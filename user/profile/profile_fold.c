@@ -853,6 +853,7 @@ int profile_fold(struct profile *profile)
 		ret = folding_fold(targets, target_ids);
 	if (ret)
 		return ret;
+	profile_note_kinds(profile);
 	profile_renumber(profile, target_ids, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);

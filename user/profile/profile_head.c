@@ -206,10 +206,14 @@ int profile_fill_cpus(struct profile *profile, const char *list)
 
 int profile_sum_targets(struct profile *profile)
 {
-	size_t i;
+	uint32_t i;
 	int ret = 0;
 
+	profile_account_free(&profile->ticks);
+	profile->ticks = (struct profile_account){ 0 };
+	profile_note_kinds(profile);
 	for (i = 0; !ret && i < profile->nr_targets; i++)
-		ret = profile_account_add(&profile->ticks, &profile->targets[i].ticks);
+		if (profile_target_counts(profile, i))
+			ret = profile_account_add(&profile->ticks, &profile->targets[i].ticks);
 	return ret;
 }

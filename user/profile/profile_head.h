@@ -57,7 +57,10 @@ int profile_fill_hierarchy(struct profile *profile, const char *controller);
 /* Fills in that only some CPUs were sampled, with a note on CPU time. Returns 0 or -ENOMEM. */
 int profile_fill_cpus(struct profile *profile, const char *list);
 
-/* Sets the total account to the sum of the targets', because each tick belongs to one target. */
+/*
+ * Sets the total account to the sum of the targets', because each tick belongs to one target. Calls
+ * beside other targets do not count. -ENOMEM.
+ */
 int profile_sum_targets(struct profile *profile);
 
 #endif

@@ -77,6 +77,8 @@ int profile_append(struct profile *profile, struct profile *other)
 	if (waits)
 		renumber_waits(profile->waits, other->waits);
 	profile_members_move(profile_members, profile, other);
+	if (profile->kinds != other->kinds)
+		profile->kinds = KINDS_UNKNOWN;
 	return 0;
 }
 
@@ -455,6 +457,19 @@ static bool exact(const struct profile *profile)
 	return profile_account_exact(&profile->ticks);
 }
 
+/* The writer adds causes of ours that are missing. */
+enum { CAUSES_MAX = PROFILE_CAUSES_MAX - LOST_CAUSE_COUNT };
+
+static bool has_many_causes(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (profile->targets[i].ticks.nr_lost > CAUSES_MAX)
+			return true;
+	return profile->ticks.nr_lost > CAUSES_MAX;
+}
+
 static int finish_merge(struct profile *profile, struct error *err)
 {
 	int ret;
@@ -463,6 +478,9 @@ static int finish_merge(struct profile *profile, struct error *err)
 	profile->tool = strdup(BPFPROFIL_VERSION);
 	if (!profile->tool || profile_fold(profile) || name_hosts(profile))
 		return no_memory(err);
+	if (has_many_causes(profile))
+		return error_set(err, -E2BIG, "merge: more than %d causes of lost ticks",
+				 CAUSES_MAX);
 	if (!exact(profile))
 		return error_set(err, -EOVERFLOW, "merge: more than 2^64 ticks");
 	ret = profile->waits ? profile_waits_check(profile, "merge", err) : 0;

@@ -285,6 +285,8 @@ static int read_lost_cause(struct reader *r, struct profile_account *account, si
 	for (i = 0; i < account->nr_lost; i++)
 		if (!strcmp(account->lost[i].cause, cause))
 			return json_reader_fail(r->json, "a cause stands there twice");
+	if (account->nr_lost == PROFILE_CAUSES_MAX)
+		return json_reader_fail(r->json, "more than %d causes", PROFILE_CAUSES_MAX);
 	if (GROW(account->lost, *capacity, account->nr_lost + 1))
 		return read_no_memory(r);
 	lost = account->lost + account->nr_lost++;
@@ -533,7 +535,10 @@ static int read_document(struct reader *r)
 		return not_ours(r);
 	if (!ret)
 		ret = profile_check(r->profile, input_name(r->in), r->err);
-	return ret ? ret : check_whole_cpu_time(r);
+	if (ret)
+		return ret;
+	profile_note_kinds(r->profile);
+	return check_whole_cpu_time(r);
 }
 
 int profile_read(struct input *in, struct profile **result, struct error *err)
