@@ -92,6 +92,10 @@ expect merge_many_mode 1 "bpfprofil: merge: $work/user: mode user, where the fil
 	"$bin" merge -o "$work/x" "${many[@]}" "$work/user" "$work/no"
 expect merge_many_modes 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
 	"$bin" merge -o "$work/x" "${many[@]:0:20}" "${users[@]}"
+# Programs' own calls beside samples are the same time once more.
+sed 's/"kind": "\(command\|cgroup\)"/"kind": "call"/' "$a" >"$work/calls"
+"$bin" merge -o "$work/both" "$a" "$work/calls" && "$bin" report "$work/both" | grep -q '^ticks  *1060 '
+verdict $? merge_calls_and_samples || "$bin" report "$work/both"
 with=$golden/callers.json
 python3 - "$with" "$work/without" <<-'EOF'
 	import json, sys

@@ -531,18 +531,78 @@ Test(merge, ticks_that_mean_something_else_are_refused)
 	profile_merger_free(&merger);
 }
 
-Test(merge, too_many_ticks)
+static void check_too_many(struct profile *parts[2])
 {
 	struct profile_merger merger = { 0 };
-	struct profile *parts[2] = { part(0), part(0) }, *sum;
+	struct profile *sum;
 	struct error err = { 0 };
+	int i;
+
+	for (i = 0; i < 2; i++)
+		cr_assert_eq(profile_merger_add(&merger, parts[i], "a", &err), 0);
+	cr_expect_eq(profile_merger_finish(&merger, &sum, &err), -EOVERFLOW);
+	cr_expect_str_eq(err.text, "merge: more than 2^64 ticks");
+	profile_merger_free(&merger);
+}
+
+Test(merge, too_many_ticks)
+{
+	struct profile *parts[2] = { part(0), part(0) };
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		parts[i]->ticks.total += UINT64_MAX / 2;
 		parts[i]->ticks.outside += UINT64_MAX / 2;
-		cr_assert_eq(profile_merger_add(&merger, parts[i], "a", &err), 0);
 	}
-	cr_expect_eq(profile_merger_finish(&merger, &sum, &err), -EOVERFLOW);
-	profile_merger_free(&merger);
+	check_too_many(parts);
+}
+
+/* Sums stop at 2^64 - 1. If all are in one bin, they look exact, but the bin wraps. */
+Test(merge, too_many_ticks_in_a_bin)
+{
+	const uint64_t more = UINT64_MAX / 2 + 100;
+	struct profile *parts[2] = { part(0), part(0) };
+	struct profile_histogram *bins;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		bins = &parts[i]->histograms[1];
+		cr_assert_eq(bins->target, 1);
+		parts[i]->targets[1].ticks.total += more;
+		parts[i]->targets[1].ticks.binned += more;
+		bins->bins[0].count += more;
+		profile_account_free(&parts[i]->ticks);
+		parts[i]->ticks = (struct profile_account){ .total = more, .binned = more };
+	}
+	check_too_many(parts);
+}
+
+/* The sample as if it were of programs' own calls. */
+static struct profile *part_of_calls(void)
+{
+	struct profile *profile = sample_profile();
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		replace(&profile->targets[i].kind, "call");
+	return read_back(profile);
+}
+
+/* As in a profile of both: a call's ticks would be the same time twice. */
+Test(merge, calls_beside_samples_do_not_count)
+{
+	struct profile *sum = sum_of(part(0), part_of_calls());
+	char *one, *other;
+
+	cr_expect_eq(sum->ticks.total, 1060);
+	cr_expect_eq(sum->ticks.binned, 1000);
+	profile_free(sum);
+	one = text_of(sum_of(read_back(sum_of(part(0), part_of_calls())), part(2)));
+	other = text_of(sum_of(part_of_calls(), read_back(sum_of(part(2), part(0)))));
+	cr_expect_str_eq(one, other);
+	free(one);
+	free(other);
+	sum = sum_of(part_of_calls(), part_of_calls());
+	cr_expect_eq(sum->ticks.total, 2 * 1060);
+	profile_free(sum);
 }

@@ -447,14 +447,44 @@ static void unlabel(struct profile *profile)
 		forget_host(&profile->labels[i].host, profile);
 }
 
+/* A sum at its maximum may look exact if all ticks are binned, but bins wrap. */
+static bool is_exact(const struct profile_account *account)
+{
+	return account->total < UINT64_MAX && profile_account_exact(account);
+}
+
 static bool exact(const struct profile *profile)
 {
 	size_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		if (!profile_account_exact(&profile->targets[i].ticks))
+		if (!is_exact(&profile->targets[i].ticks))
 			return false;
-	return profile_account_exact(&profile->ticks);
+	return is_exact(&profile->ticks);
+}
+
+static int check_waits(const struct profile *profile, struct error *err)
+{
+	const struct profile_waits *waits = profile->waits;
+	size_t i;
+	int ret = waits ? profile_waits_check(profile, "merge", err) : 0;
+
+	for (i = 0; !ret && waits && i < waits->nr_accounts; i++)
+		if (waits->accounts[i].wall_ns == UINT64_MAX)
+			ret = -EBADMSG;
+	return ret == -EBADMSG ?
+		       error_set(err, -EOVERFLOW, "merge: more than 2^64 ns of waits") :
+		       ret;
+}
+
+/* If both kinds of targets come together, calls no longer count. They come last. */
+static int leave_out_calls(struct profile *profile)
+{
+	const size_t nr = profile->nr_targets;
+
+	if (profile->kinds != KINDS_OTHERS || !profile_target_is_call(&profile->targets[nr - 1]))
+		return 0;
+	return profile_sum_targets(profile);
 }
 
 /* The writer adds causes of ours that are missing. */
@@ -476,18 +506,17 @@ static int finish_merge(struct profile *profile, struct error *err)
 
 	free(profile->tool);
 	profile->tool = strdup(BPFPROFIL_VERSION);
-	if (!profile->tool || profile_fold(profile) || name_hosts(profile))
+	if (!profile->tool || profile_fold(profile) || leave_out_calls(profile) ||
+	    name_hosts(profile))
 		return no_memory(err);
 	if (has_many_causes(profile))
 		return error_set(err, -E2BIG, "merge: more than %d causes of lost ticks",
 				 CAUSES_MAX);
 	if (!exact(profile))
 		return error_set(err, -EOVERFLOW, "merge: more than 2^64 ticks");
-	ret = profile->waits ? profile_waits_check(profile, "merge", err) : 0;
+	ret = check_waits(profile, err);
 	if (ret)
-		return ret == -EBADMSG ?
-			       error_set(err, -EOVERFLOW, "merge: more than 2^64 ns of waits") :
-			       ret;
+		return ret;
 	unlabel(profile);
 	sort_account(&profile->ticks);
 	SORT(profile->functions, profile->nr_functions, profile_function_compare);
