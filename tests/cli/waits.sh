@@ -91,6 +91,17 @@ done
 "$bin" export --format gmon -o "$work/gmon" "$waits" 2>&1 | grep -q "gmon leaves out the waits"
 verdict $? gmon_leaves_waits_out
 
+# Wall time of some files only is no sum, and a report says so.
+expect merge_waits_of_one 1 "bpfprofil: merge: $work/ticks.json: no waits, and $waits has them
+try: one sum of those with waits, another of those without" \
+	"$bin" merge -o "$work/x" "$waits" "$work/ticks.json"
+expect merge_no_waits_of_one 1 "bpfprofil: merge: $waits: waits, and $work/ticks.json has none
+try: one sum of those with waits, another of those without" \
+	"$bin" merge -o "$work/x" "$work/ticks.json" "$waits"
+"$bin" report --waits "$work/ticks.json" "$waits" "$work/ticks.json" >"$work/out" &&
+	grep -qx "note      waits are incomplete: 1 of 3 files have them, $waits" "$work/out"
+verdict $? report_notes_waits_of_one || cat "$work/out"
+
 # A sum has all of its parts, in any order, and the sum of a sum.
 "$bin" merge -o "$work/two.json" "$waits" "$work/flat.json" 2>"$work/err"
 [ $? -eq 1 ] # callers in one alone

@@ -138,6 +138,7 @@ static int sum_up(size_t nr_files, char **files, struct profile **result, struct
 	int ret;
 
 	for (i = 0; i < nr; i++) {
+		shares[i].merger.all_waits = true;
 		shares[i].failed = &failed;
 		shares[i].files = files + nr_files * i / nr;
 		shares[i].nr = nr_files * (i + 1) / nr - nr_files * i / nr;

@@ -302,6 +302,16 @@ bool profile_lacks_callers(const struct profile *profile)
 	return false;
 }
 
+bool profile_lacks_waits(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets && !profile->waits; i++)
+		if (!profile_target_is_call(&profile->targets[i]))
+			return true;
+	return false;
+}
+
 static void drop_callers(struct profile *profile)
 {
 	profile_callers_free(profile->callers);
@@ -327,6 +337,20 @@ static int check_callers(const struct profile_merger *merger, const struct profi
 			       part->callers_of, merger->callers_of);
 }
 
+/* In one sum, the wall time would be of some parts, and the ticks of all. */
+static int check_waits_of_both(const struct profile_merger *merger,
+			       const struct profile_merger *part, struct error *err)
+{
+	if (!merger->all_waits || (!(merger->sum->waits && profile_lacks_waits(part->sum)) &&
+				   !(part->sum->waits && profile_lacks_waits(merger->sum))))
+		return 0;
+	return error_with_hint(err, -EINVAL,
+			       "one sum of those with waits, another of those without",
+			       part->sum->waits ? "%.200s: waits, and %.200s has none" :
+						  "%.200s: no waits, and %.200s has them",
+			       part->waits_of, merger->waits_of);
+}
+
 static int join(struct profile_merger *merger, struct profile_merger *part, struct error *err)
 {
 	int ret = check_sampling(&merger->sum->sampling, &part->sum->sampling, part->first,
@@ -334,12 +358,16 @@ static int join(struct profile_merger *merger, struct profile_merger *part, stru
 
 	if (!ret)
 		ret = check_callers(merger, part, err);
+	if (!ret)
+		ret = check_waits_of_both(merger, part, err);
 	if (ret)
 		return ret;
 	if (!merger->hierarchy_of)
 		merger->hierarchy_of = part->hierarchy_of;
 	if (!merger->callers_of)
 		merger->callers_of = part->callers_of;
+	if (!merger->waits_of)
+		merger->waits_of = part->waits_of;
 	if (join_heads(merger->sum, part->sum) || profile_append(merger->sum, part->sum))
 		return no_memory(err);
 	return fold_when_large(merger, err);
@@ -355,6 +383,7 @@ int profile_merger_add(struct profile_merger *merger, struct profile *part, cons
 	one.first = name;
 	one.hierarchy_of = part->sampling.hierarchy ? name : NULL;
 	one.callers_of = part->callers || profile_lacks_callers(part) ? name : NULL;
+	one.waits_of = part->waits || profile_lacks_waits(part) ? name : NULL;
 	if (!ret && !merger->sum) {
 		*merger = one;
 		return 0;
@@ -472,9 +501,8 @@ static int check_waits(const struct profile *profile, struct error *err)
 	for (i = 0; !ret && waits && i < waits->nr_accounts; i++)
 		if (waits->accounts[i].wall_ns == UINT64_MAX)
 			ret = -EBADMSG;
-	return ret == -EBADMSG ?
-		       error_set(err, -EOVERFLOW, "merge: more than 2^64 ns of waits") :
-		       ret;
+	return ret == -EBADMSG ? error_set(err, -EOVERFLOW, "merge: more than 2^64 ns of waits") :
+				 ret;
 }
 
 /* If both kinds of targets come together, calls no longer count. They come last. */

@@ -17,16 +17,21 @@ struct profile_merger {
 	size_t fold_from; /* smallest size to fold; 0: the default */
 	const char *first; /* name of its first part, */
 	const char *hierarchy_of; /* of the first one with a hierarchy; NULL: none, */
-	const char *callers_of; /* of the first one that has callers, or that lacks them */
+	const char *callers_of; /* of the first one that has callers, or that lacks them, */
+	const char *waits_of; /* and likewise waits */
 	bool drops_callers; /* if a part lacks callers, drop them; false: refuse the part */
+	bool all_waits; /* if a part lacks waits, refuse it; false: have those of the others */
 };
 
 /* Whether it has ticks that would have callers if these had been recorded. */
 bool profile_lacks_callers(const struct profile *profile);
 
+/* Whether it has targets that would have waits if these had been recorded. */
+bool profile_lacks_waits(const struct profile *profile);
+
 /*
  * Adds a part, and owns it, even on failure. name is for messages and must outlive the merger.
- * -EINVAL: its ticks are of another kind, or only one side has callers.
+ * -EINVAL: its ticks are of another kind, or only one side has callers or waits.
  */
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err);

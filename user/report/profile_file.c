@@ -110,24 +110,34 @@ int file_names_of(int nr, char *const *operands, struct file_names *names, struc
 	return ret;
 }
 
-/* Files of a sum that have callers, or that lack them. */
-struct caller_files {
-	const char *first; /* the first of these */
-	size_t nr;
+/* Files of a sum that have callers or waits, and those that lack them. */
+struct part_files {
+	struct {
+		const char *first; /* the first of these */
+		size_t nr;
+	} with, without;
 };
 
-/* Adds a note on which files have callers, if not all do. */
-static int note_callers(struct profile *sum, const struct caller_files *with,
-			const struct caller_files *without)
+static void count_file(struct part_files *files, const char *name, bool has, bool lacks)
 {
-	const bool few = with->nr <= without->nr;
-	const struct caller_files *named = few ? with : without;
+	if (has && !files->with.nr++)
+		files->with.first = name;
+	if (lacks && !files->without.nr++)
+		files->without.first = name;
+}
 
-	if (!with->nr || !without->nr)
+/* Adds a note on which files have them, if not all do. */
+static int note_files(struct profile *sum, const char *what, const struct part_files *files)
+{
+	const size_t with = files->with.nr, without = files->without.nr;
+	const bool few = with <= without;
+
+	if (!with || !without)
 		return 0;
-	return profile_note(sum, "callers are left out: %zu of %zu files have them, %s%s%s",
-			    with->nr, with->nr + without->nr, few ? "" : "all but ", named->first,
-			    named->nr > 1 ? " and others" : "");
+	return profile_note(sum, "%s: %zu of %zu files have them, %s%s%s", what, with,
+			    with + without, few ? "" : "all but ",
+			    few ? files->with.first : files->without.first,
+			    (few ? with : without) > 1 ? " and others" : "");
 }
 
 /* Reads, adds and frees one profile at a time. timeline: NULL if not wanted. */
@@ -135,7 +145,7 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 		  struct profile **result, struct error *err)
 {
 	struct profile_merger merger = { .drops_callers = true };
-	struct caller_files with = { 0 }, without = { 0 }, *of;
+	struct part_files callers = { 0 }, waits = { 0 };
 	struct symbol_cache *cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	struct profile *part;
 	int ret = 0;
@@ -147,10 +157,8 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 		ret = load_named(names->names[i], cache, &part, err);
 		if (ret)
 			break;
-		of = part->callers ? &with : &without;
-		if (!of->nr)
-			of->first = names->names[i];
-		of->nr += part->callers || profile_lacks_callers(part);
+		count_file(&callers, names->names[i], part->callers, profile_lacks_callers(part));
+		count_file(&waits, names->names[i], part->waits, profile_lacks_waits(part));
 		if (timeline)
 			ret = timeline_add(timeline, part, names->names[i], err);
 		if (ret)
@@ -160,7 +168,8 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 	}
 	if (!ret)
 		ret = profile_merger_finish(&merger, result, err);
-	if (!ret && note_callers(*result, &with, &without)) {
+	if (!ret && (note_files(*result, "callers are left out", &callers) ||
+		     note_files(*result, "waits are incomplete", &waits))) {
 		profile_free(*result);
 		*result = NULL;
 		ret = error_errno(err, -ENOMEM, "report");
