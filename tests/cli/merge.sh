@@ -115,13 +115,13 @@ try: one sum of those with callers, another of those without" \
 verdict $? merge_adds_callers
 # The second thread's first file has no hierarchy, and goes with either.
 sed 's/"hierarchy": "v2", //' "$a" >"$work/none_said"
-sed 's/"hierarchy": "v2"/"hierarchy": "cpu"/' "$a" >"$work/v1"
+sed 's/"hierarchy": "v2"/"hierarchy": "v1:cpu"/' "$a" >"$work/v1"
 silent=()
 for _ in {1..9}; do
 	silent+=("$work/none_said")
 done
 expect merge_many_hierarchies 1 \
-	"bpfprofil: merge: $work/v1: cgroups by cpu, where the files before it have v2" \
+	"bpfprofil: merge: $work/v1: cgroups by v1:cpu, where the files before it have v2" \
 	"$bin" merge -o "$work/x" "${silent[@]}" "${silent[@]:1}" "$a" "${silent[@]}" "$work/v1" \
 	"${silent[@]:1}"
 expect merge_no_folder 1 "bpfprofil: merge: $work/no/x: No such file or directory" \

@@ -21,6 +21,7 @@ struct check {
 static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
 static const char *const sources[] = { "clock", "tick", NULL };
 static const char *const modes[] = { "charged", "user", "split", NULL };
+static const char *const splits[] = { "process", "cgroup", "thread", NULL };
 
 static bool is_one_of(const char *const *words, const char *word)
 {
@@ -57,6 +58,43 @@ static bool is_time(const char *text)
 	if (!strcmp(text, "Z"))
 		return true;
 	return (matches_pattern(text, "+00:00") || matches_pattern(text, "-00:00")) && !text[6];
+}
+
+/* CPU numbers and ranges, like 0,2-3. */
+static bool is_cpu_list(const char *text)
+{
+	size_t digits;
+	bool range = false;
+
+	for (;; text++) {
+		digits = strspn(text, "0123456789");
+		text += digits;
+		if (!digits || !*text)
+			return digits;
+		if (*text != ',' && (*text != '-' || range))
+			return false;
+		range = *text == '-';
+	}
+}
+
+static bool is_hierarchy(const char *text)
+{
+	return !strcmp(text, "v2") || (!strncmp(text, "v1:", 3) && text[3]);
+}
+
+static const char *sampling_fault(const struct profile_sampling *sampling)
+{
+	if (!is_one_of(sources, sampling->source))
+		return "unknown sampling source";
+	if (!is_one_of(modes, sampling->mode))
+		return "unknown sampling mode";
+	if (sampling->split && !is_one_of(splits, sampling->split))
+		return "unknown split";
+	if (sampling->cpus && !is_cpu_list(sampling->cpus))
+		return "\"cpus\" is not a list like 0,2-3";
+	if (sampling->hierarchy && !is_hierarchy(sampling->hierarchy))
+		return "unknown hierarchy of control groups";
+	return sampling->duty_percent > 100 ? "more than 100 % of the ticks count" : NULL;
 }
 
 static int broken(const struct check *c, const char *what, size_t i, const char *why)
@@ -98,12 +136,10 @@ static int check_head(const struct check *c)
 
 	if (!profile->started || !is_time(profile->started))
 		why = "\"started\" is not a time as in RFC 3339";
-	else if (!is_one_of(sources, profile->sampling.source))
-		why = "unknown sampling source";
-	else if (!is_one_of(modes, profile->sampling.mode))
-		why = "unknown sampling mode";
 	else if (!profile_account_exact(&profile->ticks))
 		why = "the ticks do not add up to their total";
+	else
+		why = sampling_fault(&profile->sampling);
 	return why ? error_set(c->err, -EBADMSG, "%s: %s", c->name, why) : 0;
 }
 
