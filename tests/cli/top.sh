@@ -125,6 +125,16 @@ timeout 60 "$bin" top --pid "$target" -d 0.1 2>"$work/err" >/dev/full
 [ $? -eq 1 ] && [ "$(cat "$work/err")" = "bpfprofil: top: standard output: No space left on device" ]
 verdict $? top_plain_full_disk
 
+# Without a reader or room for the tables, the file is still written.
+timeout 60 "$bin" top --pid "$target" -d 0.3 -o "$work/left.json" 2>"$work/err" | head -n 1 >"$work/out"
+[ "${PIPESTATUS[0]}" -eq 1 ] && [ "$(cat "$work/err")" = "profile: $work/left.json" ] &&
+	[ "$(total "$work/left.json")" -gt 0 ]
+verdict $? top_plain_reader_leaves_output
+timeout 60 "$bin" top --pid "$target" -d 0.3 -o "$work/full.json" 2>"$work/err" >/dev/full
+[ $? -eq 1 ] && [ "$(total "$work/full.json")" -gt 0 ] && [ "$(cat "$work/err")" = "profile: $work/full.json
+bpfprofil: top: standard output: No space left on device" ]
+verdict $? top_plain_full_disk_output
+
 # The last target has ended.
 sleep 1000 &
 sleeper=$!

@@ -120,12 +120,16 @@ static int draw(struct top_loop *loop, struct error *err)
 	return 0;
 }
 
-/* -EPIPE: the reader of the tables has left. */
-static int flush(struct error *err)
+/*
+ * Returns 1 if stdout cannot be written; -EPIPE: the reader of the tables has left. This ends the
+ * sampling like a signal, so that the file of -o is still written.
+ */
+static int flush(struct top_loop *loop)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	return error_errno(err, -errno, "top: standard output");
+	loop->out_ret = error_errno(&loop->out_err, errno ? -errno : -EIO, "top: standard output");
+	return 1;
 }
 
 /* Writes where threads waited, below the other table. */
@@ -139,6 +143,7 @@ static int put_plain_waits(struct profile *profile, void *of, struct error *err)
 	return profile->waits ? report_waits(profile, &options, stdout, err) : 0;
 }
 
+/* Returns 1 at the end. */
 static int show_interval(struct top_loop *loop, struct error *err)
 {
 	if (loop->terminal)
@@ -149,7 +154,7 @@ static int show_interval(struct top_loop *loop, struct error *err)
 		return error_no_memory(err, "top");
 	if (loop->symbolizer.last.profile->waits)
 		putchar('\n');
-	return flush(err);
+	return flush(loop);
 }
 
 /* Whether the next interval must wait: the display is frozen, or names are being found. */
@@ -179,6 +184,7 @@ static int read_when_due(struct top_loop *loop, struct error *err)
 	return begin_top_interval(loop, err);
 }
 
+/* Returns 1 at the end. */
 static int show_when_named(struct top_loop *loop, struct error *err)
 {
 	int ret;
@@ -430,10 +436,8 @@ static int end_intervals(struct top_loop *loop, struct error *err)
 	return ret ? ret : end_interval(loop, err);
 }
 
-static int show_end(struct top_loop *loop, struct error *err)
+static int show_overall(struct top_loop *loop, struct error *err)
 {
-	int ret;
-
 	if (top_plain_overall(&loop->plain, &loop->model, stdout))
 		return error_no_memory(err, "top");
 	if (loop->symbolizer.last.profile && loop->symbolizer.last.profile->waits) {
@@ -442,14 +446,21 @@ static int show_end(struct top_loop *loop, struct error *err)
 			      err))
 			return error_no_memory(err, "top");
 	}
-	ret = flush(err);
-	if (loop->save) {
-		int saved = kept_save(&loop->kept, &loop->symbolizer.last.profile, time(NULL), err);
+	flush(loop);
+	return 0;
+}
 
-		ret = saved ? saved : ret;
-	}
+static int show_end(struct top_loop *loop, struct error *err)
+{
+	int ret = loop->out_ret ? 0 : show_overall(loop, err);
+
+	if (!ret && loop->save)
+		ret = kept_save(&loop->kept, &loop->symbolizer.last.profile, time(NULL), err);
 	series_print(&loop->kept.files, stderr);
-	return ret;
+	if (ret || !loop->out_ret)
+		return ret;
+	*err = loop->out_err;
+	return loop->out_ret;
 }
 
 static void close_terminal(struct top_loop *loop)

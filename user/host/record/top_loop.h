@@ -42,6 +42,8 @@ struct top_loop {
 	uint64_t iterations; /* number of intervals; 0: unlimited */
 	uint64_t due_ns; /* end of the current interval */
 	time_t ended; /* end of the last interval */
+	int out_ret; /* why stdout cannot be written; 0: it can, */
+	struct error out_err; /* and in words */
 };
 
 /* by is the first view. */
