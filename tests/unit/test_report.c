@@ -404,6 +404,19 @@ Test(report, csv_of_hostile_names)
 	cr_assert(strstr(text, ",'=c\\xc2\\x9b\\xe2\\x80\\xaep,"), "%s", text);
 }
 
+/* A later version may have other causes of lost ticks, and a hostile file any. */
+Test(report, account_of_hostile_cause)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_free char *text = NULL;
+
+	cr_assert_eq(profile->ticks.nr_lost, 1);
+	free(profile->ticks.lost[0].cause);
+	profile->ticks.lost[0].cause = strdup("\x1b[2J");
+	text = written(profile, all(REPORT_FUNCTIONS));
+	cr_assert(strstr(text, "(\\x1b[2J "), "%s", text);
+}
+
 static char *split_text(enum report_format format)
 {
 	struct profile *profile = sample_profile_of_processes();

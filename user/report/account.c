@@ -453,8 +453,9 @@ void render_identity(const struct profile_account *account, bool brief, FILE *ou
 	for (i = 0; i < account->nr_lost; i++) {
 		if (!account->lost[i].ticks)
 			continue;
-		fprintf(out, "%s%s %" PRIu64, separator, account->lost[i].cause,
-			account->lost[i].ticks);
+		fputs(separator, out);
+		text_write(out, account->lost[i].cause, 0);
+		fprintf(out, " %" PRIu64, account->lost[i].ticks);
 		separator = ", ";
 	}
 	fputs(*separator == ',' ? ")\n" : "\n", out);
