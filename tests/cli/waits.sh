@@ -52,6 +52,8 @@ same tree "$golden/waits-tree.txt" "$bin" report --waits --tree "$waits"
 same callers "$golden/waits-of-write.txt" "$bin" report --waits --callers write "$waits"
 same by_process "$golden/waits-process.txt" "$bin" report --waits --by process "$waits"
 same flat "$golden/waits-flat.txt" "$bin" report --waits "$work/flat.json"
+"$bin" report --waits --format json "$work/flat.json" >"$work/report" && ! grep -q '"callers"' "$work/report"
+verdict $? flat_json_has_no_callers
 
 # agree NAME PROFILE: each export with report
 agree() {

@@ -268,7 +268,7 @@ static void render_json_callers(const struct report *report, FILE *out)
 {
 	size_t i;
 
-	if (!report->profile->callers)
+	if (!has_callers(report->profile, report->options))
 		return;
 	fputs(",\n  \"callers\": {", out);
 	for (i = 0; i < WALK_END_COUNT; i++) {
@@ -362,6 +362,15 @@ static void render_json(const struct report *report, FILE *out)
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
+/* How the walks to the callers ended; for waits, without those of runnable time, as in text. */
+static int count_walks(const struct profile *profile, const struct report_options *options,
+		       struct callers_account *walks)
+{
+	if (options->waits)
+		return waits_walks(options->waits->of, options->target, walks);
+	return profile_callers_account(profile, options->target, walks);
+}
+
 static int write_rows(const struct profile *profile, const struct report_options *options,
 		      void (*render)(const struct report *report, FILE *out), FILE *out,
 		      struct error *err)
@@ -373,7 +382,7 @@ static int write_rows(const struct profile *profile, const struct report_options
 
 	if (!ret) {
 		report = make_report(profile, options, &rows);
-		ret = profile_callers_account(profile, options->target, &report.walks);
+		ret = count_walks(profile, options, &report.walks);
 		if (ret)
 			error_errno(err, ret, "report");
 		else
