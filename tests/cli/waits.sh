@@ -55,6 +55,33 @@ same flat "$golden/waits-flat.txt" "$bin" report --waits "$work/flat.json"
 "$bin" report --waits --format json "$work/flat.json" >"$work/report" && ! grep -q '"callers"' "$work/report"
 verdict $? flat_json_has_no_callers
 
+# A process that did nothing but run, and of which there is no tick.
+python3 - "$waits" >"$work/busy.json" <<'end'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+doc["waits"]["accounts"][2].update(process="busy", wall_ns=9000000000, cpu_ns=9000000000)
+json.dump(doc, sys.stdout)
+end
+# first NAME [OPTION...]: the process of the first row
+first() {
+	"$bin" report --waits --by process --limit 1 "${@:2}" "$work/busy.json" | grep -qE "^ *[0-9].*  $1\$"
+	verdict $? "by_process_first_$1"
+}
+first busy
+first node --class 'epoll*'
+first steady --class runnable
+"$bin" report --waits --by process --class read --format json "$waits" >"$work/report"
+python3 - "$work/report" <<'end'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+assert doc["wall"]["wall_ns"] == 6002000000 and len(doc["wall"]["classes"]) == 4, doc["wall"]
+found = [[(of["class"], of["io"]) for of in row["classes"]] for row in doc["rows"]]
+assert found == [[("read", False), ("read", True)], [], []], found
+end
+verdict $? by_process_json
+expect by_process_of_object 2 "bpfprofil: report: --waits --by process: takes no --object
+try: leaving it out" "$bin" report --waits --by process --object libc.so.6 "$waits"
+
 # agree NAME PROFILE: each export with report
 agree() {
 	local name=$1 profile=$2 format kind

@@ -389,11 +389,17 @@ static bool check_tree(const struct report_arguments *arguments)
 	       takes_none(trees[at].name, &trees[at + 1], "leaving one of them out");
 }
 
-/* Waits have neither instructions nor CPUs, and only sums in time. */
+/*
+ * Waits have neither instructions nor CPUs, and only sums in time. The wall time of a process and
+ * the like is that of all objects.
+ */
 static bool check_waits(const struct report_arguments *arguments)
 {
 	const enum report_by by = arguments->table.by;
 
+	if (arguments->waits && by >= REPORT_PROCESSES && by < REPORT_CPUS && arguments->objects.nr)
+		return refuse("leaving it out", "report: --waits --by %s: takes no --object",
+			      report_by_words[by]);
 	if (!arguments->waits || !(arguments->annotate || by == REPORT_BINS || by >= REPORT_CPUS))
 		return true;
 	if (arguments->annotate)

@@ -309,20 +309,6 @@ static void put_cpu(const struct report *report, FILE *out)
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 }
 
-/* Without memory, the sums are missing. */
-static void put_wall(const struct report *report, FILE *out)
-{
-	const struct profile *profile = report->options->waits->of;
-	struct wait_totals totals;
-	const bool has_totals = wait_totals_of(&totals, profile, report->options->target);
-
-	fputs("\"wall\": { ", out);
-	if (has_totals)
-		render_json_wait_totals(profile->waits, &totals, out);
-	fprintf(out, " },\n  \"ns\": %.0f", report->ns);
-	free(totals.classes);
-}
-
 static void render_json(const struct report *report, FILE *out)
 {
 	const struct report_rows *rows = report->rows;
@@ -332,7 +318,8 @@ static void render_json(const struct report *report, FILE *out)
 		report->options->tree ? needs_callers(report->options) + 2 :
 					report_by_words[report->options->by]);
 	if (report->options->waits) {
-		put_wall(report, out);
+		render_json_wall(report->options->waits->of, report->options->target, out);
+		fprintf(out, ",\n  \"ns\": %.0f", report->ns);
 	} else {
 		fputs("\"ticks\": ", out);
 		render_json_account(report->account, out);

@@ -25,6 +25,8 @@ struct account_table {
 	const struct profile *profile;
 	const struct profile_waits *waits;
 	const struct report_options *options;
+	const struct waits_choice *choice;
+	bool runnable; /* the choice has it, but it is no column of a class */
 	struct cgroup_names *cgroups;
 	struct account_row *rows;
 	size_t nr;
@@ -83,29 +85,33 @@ static int add_rows(struct account_table *table)
 	return ret;
 }
 
-static uint64_t ns_of_class(const struct account_row *row, uint32_t class)
+static uint64_t ns_of_class(const struct wait_totals *totals, uint32_t class)
 {
-	const struct profile_wait_sum *sums = row->totals.classes;
-	const size_t nr = row->totals.nr_classes;
+	const struct profile_wait_sum *sums = totals->classes;
+	const size_t nr = totals->nr_classes;
 	const size_t at = BISECT(i, nr, sums[i].class < class);
 
 	return at < nr && sums[at].class == class ? sums[at].ns : 0;
 }
 
 /* If classes were chosen, rows with most of them come first; else those with most wall time. */
+static uint64_t sort_ns(const struct account_table *table, const struct wait_totals *totals)
+{
+	uint64_t ns = table->runnable ? totals->runnable_ns : 0;
+	size_t i;
+
+	if (!table->choice->nr_only && !table->choice->nr_without)
+		return totals->wall_ns;
+	for (i = 0; i < table->nr_columns; i++)
+		ns += ns_of_class(totals, table->columns[i]);
+	return ns;
+}
+
 static int compare_rows(const void *left, const void *right, void *of)
 {
 	const struct account_row *a = left, *b = right;
-	const struct account_table *table = of;
-	uint64_t x = a->totals.wall_ns, y = b->totals.wall_ns;
-	size_t i;
+	const uint64_t x = sort_ns(of, &a->totals), y = sort_ns(of, &b->totals);
 
-	if (table->nr_columns < table->waits->nr_classes) {
-		for (i = x = y = 0; i < table->nr_columns; i++) {
-			x += ns_of_class(a, table->columns[i]);
-			y += ns_of_class(b, table->columns[i]);
-		}
-	}
 	if (x != y)
 		return compare_u64(y, x);
 	if (a->totals.cpu_ns != b->totals.cpu_ns)
@@ -113,9 +119,10 @@ static int compare_rows(const void *left, const void *right, void *of)
 	return row_compare_split(&a->row, &b->row);
 }
 
-static int choose_columns(struct account_table *table, const struct waits_choice *choice)
+static int choose_columns(struct account_table *table)
 {
 	const size_t room = table->waits->nr_classes + 1;
+	const uint32_t runnable = profile_waits_runnable(table->waits);
 	cleanup_free struct profile_wait_sum *sums = calloc(room, sizeof(*sums));
 	const struct profile_wait_sum *of;
 	uint32_t i;
@@ -125,6 +132,8 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 	table->names = calloc(room, sizeof(*table->names));
 	if (!sums || !table->columns || !table->names)
 		return -ENOMEM;
+	table->runnable = runnable < table->waits->nr_classes &&
+			  waits_choice_has(table->choice, &table->waits->classes[runnable]);
 	for (i = 0; i < table->waits->nr_classes; i++)
 		sums[i].class = i;
 	for (j = 0; j < table->nr; j++)
@@ -134,7 +143,8 @@ static int choose_columns(struct account_table *table, const struct waits_choice
 		}
 	SORT(sums, table->waits->nr_classes, wait_sum_compare);
 	for (i = 0; i < table->waits->nr_classes; i++)
-		if (sums[i].ns && waits_choice_has(choice, &table->waits->classes[sums[i].class]))
+		if (sums[i].ns &&
+		    waits_choice_has(table->choice, &table->waits->classes[sums[i].class]))
 			table->columns[table->nr_columns++] = sums[i].class;
 	for (j = 0; j < table->nr_columns; j++) {
 		table->names[j] = wait_class_full_name(&table->waits->classes[table->columns[j]]);
@@ -186,7 +196,7 @@ static void put_text_row(const struct account_table *table, const struct account
 	fprintf(out, "%9.3f %9.3f %9.3f", (double)totals->wall_ns / 1e9,
 		(double)totals->cpu_ns / 1e9, (double)totals->runnable_ns / 1e9);
 	for (i = 0; i < nr_columns; i++) {
-		const uint64_t ns = ns_of_class(row, table->columns[i]);
+		const uint64_t ns = ns_of_class(&row->totals, table->columns[i]);
 
 		fprintf(out, " %*.3f", (int)column_width(table->names[i]), (double)ns / 1e9);
 		rest -= ns;
@@ -233,13 +243,13 @@ static void put_csv(const struct account_table *table, size_t nr, FILE *out)
 			totals->unaccounted_ns);
 		render_csv_split(out, by, &row->row);
 		for (j = 0; j < table->nr_columns; j++)
-			fprintf(out, ",%" PRIu64, ns_of_class(row, table->columns[j]));
+			fprintf(out, ",%" PRIu64, ns_of_class(&row->totals, table->columns[j]));
 		fputc('\n', out);
 	}
 }
 
-void render_json_wait_totals(const struct profile_waits *waits, const struct wait_totals *totals,
-			     FILE *out)
+static void put_json_totals(const struct profile_waits *waits, const struct waits_choice *choice,
+			    const struct wait_totals *totals, FILE *out)
 {
 	const char *separator = "";
 	size_t i;
@@ -253,7 +263,8 @@ void render_json_wait_totals(const struct profile_waits *waits, const struct wai
 	for (i = 0; i < totals->nr_classes; i++) {
 		const struct profile_wait_sum *sum = &totals->classes[i];
 
-		if (!sum->ns && !sum->count)
+		if ((!sum->ns && !sum->count) ||
+		    !waits_choice_has(choice, &waits->classes[sum->class]))
 			continue;
 		fprintf(out, "%s{ \"class\": ", separator);
 		json_text_string(out, waits->classes[sum->class].name);
@@ -266,15 +277,28 @@ void render_json_wait_totals(const struct profile_waits *waits, const struct wai
 	putc(']', out);
 }
 
+/* Without memory, the sums are missing. */
+void render_json_wall(const struct profile *profile, uint64_t target, FILE *out)
+{
+	struct wait_totals totals;
+
+	fputs("\"wall\": { ", out);
+	if (wait_totals_of(&totals, profile, target))
+		put_json_totals(profile->waits, NULL, &totals, out);
+	fputs(" }", out);
+	free(totals.classes);
+}
+
 static void put_json(const struct account_table *table, size_t nr, FILE *out)
 {
 	size_t i;
 
-	fprintf(out, "{ \"by\": \"%s\",\n  \"of\": %zu,\n  \"rows\": [",
-		report_by_words[table->options->by], table->nr);
+	fprintf(out, "{ \"by\": \"%s\",\n  ", report_by_words[table->options->by]);
+	render_json_wall(table->profile, table->options->target, out);
+	fprintf(out, ",\n  \"of\": %zu,\n  \"rows\": [", table->nr);
 	for (i = 0; i < nr; i++) {
 		fputs(i ? ",\n    { " : "\n    { ", out);
-		render_json_wait_totals(table->waits, &table->rows[i].totals, out);
+		put_json_totals(table->waits, table->choice, &table->rows[i].totals, out);
 		render_json_split(out, table->options->by, &table->rows[i].row);
 		fputs(" }", out);
 	}
@@ -293,7 +317,8 @@ int report_wait_accounts(const struct profile *profile, const struct report_opti
 	};
 	struct account_table table = { .profile = profile,
 				       .waits = profile->waits,
-				       .options = options };
+				       .options = options,
+				       .choice = choice };
 	size_t i;
 	int ret = rows_check(profile, options, err) ?: rows_check_split(profile, options->by, err);
 
@@ -301,7 +326,7 @@ int report_wait_accounts(const struct profile *profile, const struct report_opti
 		return ret;
 	ret = add_rows(&table);
 	if (!ret)
-		ret = choose_columns(&table, choice);
+		ret = choose_columns(&table);
 	if (!ret) {
 		qsort_r(table.rows, table.nr, sizeof(*table.rows), compare_rows, &table);
 		put[options->format](&table, report_limit(options, table.nr), out);

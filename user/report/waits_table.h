@@ -29,13 +29,12 @@ bool wait_totals_of(struct wait_totals *totals, const struct profile *profile, u
 /* For qsort(): the class with the most time first. */
 int wait_sum_compare(const void *left, const void *right);
 
-/* Writes the members of a JSON object: "wall_ns": N, ..., "classes": [...]. */
-void render_json_wait_totals(const struct profile_waits *waits, const struct wait_totals *totals,
-			     FILE *out);
+/* Writes a member of a JSON object: "wall": { "wall_ns": N, ..., "classes": [...] }. */
+void render_json_wall(const struct profile *profile, uint64_t target, FILE *out);
 
 /*
  * Writes a table with the wall time of each process, thread, cgroup or name, by class. choice: the
- * classes that have columns. -EINVAL: the profile was not split by them.
+ * classes that rows have. -EINVAL: the profile was not split by them.
  */
 int report_wait_accounts(const struct profile *profile, const struct report_options *options,
 			 const struct waits_choice *choice, FILE *out, struct error *err);
