@@ -70,6 +70,13 @@ first() {
 first busy
 first node --class 'epoll*'
 first steady --class runnable
+for by in functions process; do
+	"$bin" report --waits --by $by --comm busy "$work/busy.json" >"$work/$by" 2>&1
+	verdict $? comm_without_waits_by_$by
+done
+grep -q '^No wait that was chosen' "$work/functions" && grep -q '  busy$' "$work/process" &&
+	! grep -qE '  (node|steady)$' "$work/process"
+verdict $? comm_without_waits
 "$bin" report --waits --by process --class read --format json "$waits" >"$work/report"
 python3 - "$work/report" <<'end'
 import json, sys

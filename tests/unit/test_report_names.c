@@ -72,6 +72,26 @@ Test(report, comms)
 	profile_free(profile);
 }
 
+/* A process that used CPU time and had no tick is in tables of processes, and has no functions. */
+Test(report, comm_without_ticks)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_processes();
+	struct report_options options = all(REPORT_FUNCTIONS);
+	cleanup_free char *text = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile->nr_splits, 0);
+	options.comm = "nap*";
+	cr_expect_eq(report_write(profile, &options, stderr, &err), -EINVAL);
+	profile->splits = calloc(1, sizeof(*profile->splits));
+	cr_assert(profile->splits);
+	profile->nr_splits = 1;
+	profile->splits[0] =
+		(struct profile_split){ .pid = 9, .process = strdup("napper"), .cpu_ns = 1000000 };
+	text = written(profile, options);
+	check_contains(text, "No tick is in a bin that was chosen.");
+}
+
 static void set_text(char **text, const char *value)
 {
 	free(*text);

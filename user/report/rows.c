@@ -235,21 +235,34 @@ static int check_objects(const struct profile *profile, const struct report_opti
 	return 0;
 }
 
+/* A process or thread may have CPU time or waits, but no tick. */
+static bool has_comm(const struct profile *profile, const char *comm)
+{
+	const struct profile_waits *waits = profile->waits;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++)
+		if (fits(comm, profile->histograms[i].process))
+			return true;
+	for (i = 0; i < profile->nr_splits; i++)
+		if (fits(comm, profile->splits[i].process))
+			return true;
+	for (i = 0; waits && i < waits->nr_accounts; i++)
+		if (fits(comm, waits->accounts[i].process))
+			return true;
+	return false;
+}
+
 int rows_check(const struct profile *profile, const struct report_options *options,
 	       struct error *err)
 {
-	size_t i;
-
 	if (options->target != REPORT_ALL_TARGETS && options->target >= profile->nr_targets)
 		return error_set(err, -EINVAL,
 				 "target %" PRIu64 ": not in the profile, which has %zu",
 				 options->target, profile->nr_targets);
 	if (check_objects(profile, options, err))
 		return -EINVAL;
-	for (i = 0; options->comm && i < profile->nr_histograms; i++)
-		if (fits(options->comm, profile->histograms[i].process))
-			return 0;
-	if (!options->comm)
+	if (!options->comm || has_comm(profile, options->comm))
 		return 0;
 	error_set(err, -EINVAL, "--comm '%.256s': no process or thread of this name",
 		  options->comm);
