@@ -89,6 +89,16 @@ verdict $? by_process_json
 expect by_process_of_object 2 "bpfprofil: report: --waits --by process: takes no --object
 try: leaving it out" "$bin" report --waits --by process --object libc.so.6 "$waits"
 
+# The name of a class is no pattern.
+sed -E 's/("name": *)"spin"/\1"f"/' "$waits" >"$work/letter.json"
+"$bin" report --waits --callers '[futex]' --format json "$work/letter.json" >"$work/report"
+python3 - "$work/report" <<'end'
+import json, sys
+tops = [row["function"] for row in json.load(open(sys.argv[1]))["rows"] if not row["depth"]]
+assert tops == ["[futex]"], tops
+end
+verdict $? callers_of_a_class
+
 # agree NAME PROFILE: each export with report
 agree() {
 	local name=$1 profile=$2 format kind

@@ -330,6 +330,24 @@ Test(report_callers, variants)
 	}
 }
 
+/* A function's whole name is no pattern, which here would match another function too. */
+Test(report_callers, name_that_looks_like_a_pattern)
+{
+	static const enum report_tree trees[] = { TREE_CALLERS, TREE_CALLEES };
+	cleanup_profile struct profile *profile = load();
+	struct report_options options;
+	int i;
+
+	rename_function(profile, "spin", "main.(*Conn).Read");
+	rename_function(profile, "write", "main.(*tlsConn).Read");
+	for (i = 0; i < 2; i++) {
+		options = of_tree(trees[i], "main.(*Conn).Read");
+		expect_chosen(&options, profile, "main.(*Conn).Read ", NULL);
+		options = of_tree(trees[i], "main.(?*Conn).Read");
+		expect_chosen(&options, profile, "main.(*Conn).Read main.(*tlsConn).Read ", NULL);
+	}
+}
+
 Test(report_callers, account_and_notes)
 {
 	cleanup_profile struct profile *profile = load();

@@ -11,24 +11,49 @@
 #include "report/name_fit.h"
 #include "report/rows.h"
 
-static enum name_fit fit_of_row(const struct profile *profile, const struct report_options *options,
-				const struct report_row *row)
+struct function_choice {
+	const struct profile *profile;
+	const struct report_options *options;
+	bool is_name; /* a function has this very name, so that it is no pattern */
+};
+
+static bool may_fit(const struct function_choice *choice, const struct report_row *row)
 {
-	if (!row->name || row->abstract || !object_named(profile, options, row->object))
+	return row->name && !row->abstract &&
+	       object_named(choice->profile, choice->options, row->object);
+}
+
+/* As a pattern, the name "[futex]" or "main.(*T).f" would match other functions. */
+static bool has_name(const struct function_choice *choice, const struct report_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		if (may_fit(choice, &rows->rows[i]) &&
+		    !strcmp(rows->rows[i].name, choice->options->function))
+			return true;
+	return false;
+}
+
+static enum name_fit fit_of_row(const struct function_choice *choice, const struct report_row *row)
+{
+	const char *function = choice->options->function;
+
+	if (!may_fit(choice, row))
 		return NAME_OTHER;
-	return fnmatch(options->function, row->name, 0) ? name_fit(row->name, options->function) :
-							  NAME_EXACT;
+	if (!choice->is_name && !fnmatch(function, row->name, 0))
+		return NAME_EXACT;
+	return name_fit(row->name, function);
 }
 
 /* Variants of a function for some processors match only if no function has the name itself. */
-static enum name_fit least_fit(const struct profile *profile, const struct report_options *options,
-			       const struct report_rows *rows)
+static enum name_fit least_fit(const struct function_choice *choice, const struct report_rows *rows)
 {
 	enum name_fit best = NAME_OTHER, fit;
 	size_t i;
 
 	for (i = 0; i < rows->nr && best <= NAME_VARIANT; i++) {
-		fit = fit_of_row(profile, options, &rows->rows[i]);
+		fit = fit_of_row(choice, &rows->rows[i]);
 		best = fit > best ? fit : best;
 	}
 	return best > NAME_VARIANT ? NAME_UNQUALIFIED : NAME_VARIANT;
@@ -53,12 +78,15 @@ static int note_variant(const struct profile *profile, const struct report_optio
 int rows_choose_functions(const struct profile *profile, const struct report_options *options,
 			  struct report_rows *rows, bool *chosen)
 {
-	enum name_fit least = least_fit(profile, options, rows);
+	struct function_choice choice = { .profile = profile, .options = options };
+	enum name_fit least;
 	int ret = 0;
 	size_t i;
 
+	choice.is_name = has_name(&choice, rows);
+	least = least_fit(&choice, rows);
 	for (i = 0; !ret && i < rows->nr; i++) {
-		chosen[i] = fit_of_row(profile, options, &rows->rows[i]) >= least;
+		chosen[i] = fit_of_row(&choice, &rows->rows[i]) >= least;
 		if (chosen[i] && least == NAME_VARIANT)
 			ret = note_variant(profile, options, &rows->rows[i], rows);
 	}

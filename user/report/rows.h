@@ -132,9 +132,9 @@ bool object_chosen(const struct profile *profile, const struct report_options *o
 		   uint32_t object);
 
 /*
- * Sets, for each row, whether it matches options->function: a pattern, or a name as for --annotate,
- * which may lack namespaces, parameters and the like. If no function has the name, libc's variants
- * of it match, and notes are added. Returns 0 or -ENOMEM.
+ * Sets, for each row, whether it matches options->function: a name as for --annotate, which may
+ * lack namespaces, parameters and the like, or a pattern, unless it is a function's whole name. If
+ * no function has the name, libc's variants of it match, and notes are added. Returns 0 or -ENOMEM.
  */
 int rows_choose_functions(const struct profile *profile, const struct report_options *options,
 			  struct report_rows *rows, bool *chosen);
