@@ -399,6 +399,39 @@ Test(top_model, annotates)
 	profile_free(last);
 }
 
+static void set_target(struct profile_target *target, uint64_t ticks)
+{
+	*target = (struct profile_target){ .kind = strdup("pid"),
+					   .name = strdup("7"),
+					   .cpu_known = true,
+					   .cpu_ns = ticks * 2000000,
+					   .ticks = { .total = ticks, .binned = ticks } };
+}
+
+/* The time is that of all targets and intervals, whatever those of the last interval used. */
+Test(top_model, annotates_targets)
+{
+	struct profile *last = INTERVAL(0, { "/bin/a", "f", 0x10, 7, "a", "/x", 75 },
+					{ "/bin/a", "g", 0x20, 8, "a", "/x", 25 });
+	char *text;
+
+	free(last->targets[0].kind);
+	free(last->targets[0].name);
+	free(last->targets);
+	last->targets = calloc(2, sizeof(*last->targets));
+	cr_assert(last->targets);
+	last->nr_targets = 2;
+	set_target(&last->targets[0], 75);
+	set_target(&last->targets[1], 25);
+	last->histograms[1].target = 1;
+	cr_assert_eq(top_model_add(&model, last), 0);
+	cr_assert_eq(top_model_add(&model, last), 0);
+	text = annotate("g", last);
+	cr_expect(strstr(text, "ticks     50 of 200, 25.00% of the time;"), "%s", text);
+	free(text);
+	profile_free(last);
+}
+
 /* An interval with 0.1 s in ticks, of a target that used this much. */
 static struct profile *used(uint64_t cpu_ns)
 {

@@ -267,14 +267,29 @@ static int write_view(const struct top_view *view, const struct top_row *functio
 	return ret ? error_set(err, ret, "annotate: out of memory") : 0;
 }
 
+/*
+ * All targets as one, because the view has ticks of all intervals, and the model has their CPU time
+ * only as a whole.
+ */
+static struct profile_target whole_of(const struct top_model *model,
+				      const struct profile_target *target)
+{
+	return (struct profile_target){ .kind = target->kind,
+					.name = target->name,
+					.cpu_known = true,
+					.cpu_ns = (uint64_t)model->overall_cpu_ns,
+					.ticks = model->overall };
+}
+
 int top_annotate(const struct top_model *model, const struct top_row *function,
 		 const struct top_annotate_options *options, FILE *out, struct error *err)
 {
 	const struct profile *last = options->last;
+	struct profile_target whole = whole_of(model, &last->targets[0]);
 	struct top_view view = { .profile = { .sampling = last->sampling,
 					      .ticks = model->overall,
-					      .targets = last->targets,
-					      .nr_targets = last->nr_targets,
+					      .targets = &whole,
+					      .nr_targets = 1,
 					      .objects = last->objects,
 					      .nr_objects = last->nr_objects } };
 	int ret;
