@@ -79,6 +79,8 @@ try: --split process" run --split procs true
 
 usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
+usage report_annotate_by "bpfprofil: report: --annotate: takes no --by
+try: leaving it out" report --annotate main --by lines
 usage report_syntax "bpfprofil: report: --syntax: only with --annotate or --html
 try: bpfprofil report --annotate PLACE" report --syntax intel
 usage report_two_trees "bpfprofil: report: --callers: takes no --tree

@@ -339,6 +339,7 @@ static bool check_filters(const struct report_arguments *arguments)
 	const enum report_by by = arguments->table.by;
 	const struct opt_given not_of_place[] = { { "--function", arguments->table.function },
 						  { "--comm", arguments->table.comm },
+						  { "--by", by },
 						  { 0 } };
 	const struct opt_given not_by_cpu[] = {
 		{ "--object", arguments->objects.nr },
