@@ -913,6 +913,30 @@ Test(report_callers, endless_chain)
 	rows_free(&rows);
 }
 
+/* f0 f1 f0 f0 f0 ... with f1 below each, where f1 continues the round at the top of the chain. */
+Test(report_callers, endless_recursion, .timeout = 120)
+{
+	enum { LONG = 500000 };
+	cleanup_profile struct profile *profile = random_profile(1);
+	struct report_options options = of_tree(TREE_CALLERS, "f0");
+	struct profile_callers *callers = profile->callers;
+	struct report_rows rows;
+	struct error err = { 0 };
+	int32_t i;
+
+	free(callers->nodes);
+	callers->nr_nodes = 2 * LONG;
+	callers->nodes = array(callers->nr_nodes, sizeof(*callers->nodes));
+	for (i = 0; i < LONG; i++) {
+		callers->nodes[i] = (struct profile_node){ i - 1, i == 1 ? 3 : 0, 1, 0 };
+		callers->nodes[LONG + i] = (struct profile_node){ i, i ? 3 : 6, 1, 0 };
+	}
+	profile->histograms[0].bins[0].count = profile->histograms[0].bins[3].count = LONG;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_expect_gt(rows.nr, 0);
+	rows_free(&rows);
+}
+
 /*
  * The same frames above ever other callers of a function are few in the file, and would be a row for
  * each of them below each caller.

@@ -3,10 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/profile_io.h"
 #include "profile/profile_rows.h"
 #include "profile/waits.h"
+#include "report/report.h"
 #include "sample.h"
 
 #define CLASSES_MAX 8
@@ -132,4 +134,28 @@ Test(waits_view, choice)
 	expect_classes(&found, &wanted);
 	cr_expect_eq(view.profile.ticks.total, all.ns[0] + all.ns[1]);
 	waits_view_close(&view);
+}
+
+/* Each wait of a chain that no kernel walks has all text above it as callers. */
+Test(waits_view, report_of_endless_chain, .timeout = 120)
+{
+	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	cleanup_profile struct profile *profile = with_waits();
+	struct profile_callers *tree = &profile->waits->tree;
+	const size_t nr = 1000000;
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t i, size;
+	FILE *out = open_memstream(&text, &size);
+
+	free(tree->nodes);
+	tree->nodes = calloc(nr, sizeof(*tree->nodes));
+	cr_assert(tree->nodes);
+	tree->nr_nodes = nr;
+	for (i = 0; i < nr; i++)
+		tree->nodes[i] = (struct profile_node){ (int32_t)i - 1, i % tree->nr_sites, 1, 1 };
+	cr_assert_eq(report_waits(profile, &options, out, &err), 0, "%s", err.text);
+	fclose(out);
+	cr_expect(strstr(text, " futex "), "%s", text);
+	free(text);
 }

@@ -203,6 +203,9 @@ static int chain_fold(const struct chain_view *view, struct context_tree *folded
 	find_hidden(&fold);
 	find_counting(&fold);
 	for (i = 1; i < nr; i++) {
+		/* Deeper than PROFILE_CHAIN_DEPTH there is none, and enter() may climb to the top. */
+		if (!view->source->sums[i].inclusive.ticks)
+			continue;
 		if (enter(&fold, i))
 			return -ENOMEM;
 		count(&fold, i);

@@ -88,10 +88,12 @@ static uint32_t place_of(const struct class_rows *rows, uint32_t leaf)
 static int add_leaf(struct class_rows *rows, uint32_t leaf, uint32_t class)
 {
 	const struct context_sum *sum = &rows->tree->sums[leaf];
-	const uint32_t frame = place_of(rows, leaf), nr = (uint32_t)rows->from->nr;
+	const uint32_t nr = (uint32_t)rows->from->nr;
 	struct report_row *row;
+	uint32_t frame;
 
 	if (sum->own.ticks || sum->waits) {
+		frame = place_of(rows, leaf);
 		row = row_of(rows, frame, class);
 		if (!row)
 			return -ENOMEM;
@@ -99,7 +101,8 @@ static int add_leaf(struct class_rows *rows, uint32_t leaf, uint32_t class)
 		if (frame == nr)
 			row->inclusive = row->own;
 	}
-	return include_callers(rows, leaf, class);
+	/* Chains deeper than PROFILE_CHAIN_DEPTH have no ticks, and a hostile file any depth. */
+	return sum->inclusive.ticks ? include_callers(rows, leaf, class) : 0;
 }
 
 int rows_by_class(const struct waits_view *waits, const struct context_tree *tree,
