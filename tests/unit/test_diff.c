@@ -106,6 +106,46 @@ static size_t changes(const double *before, const double *after, double hz, bool
 	return heavy_changes(before, after, hz, 1, grew);
 }
 
+/* Objects of one name in many versions, of which the first are in both profiles. */
+static struct profile *versions(size_t nr, size_t nr_shared, int side)
+{
+	struct interval_count *counted = calloc(nr, sizeof(*counted));
+	struct profile *profile;
+	char *path;
+	size_t i;
+
+	cr_assert(counted);
+	for (i = 0; i < nr; i++) {
+		cr_assert(asprintf(&path, "/bin/app-%d.%zu", i < nr_shared ? 9 : side, i) > 0);
+		counted[i] = (struct interval_count){ .object = path,
+						      .function = "f",
+						      .pid = -1,
+						      .ticks = 1 };
+	}
+	profile = interval_profile(counted, nr, 0);
+	for (i = 0; i < nr; i++)
+		free((char *)counted[i].object);
+	free(counted);
+	return profile;
+}
+
+/* They must not cost time by the cube of their number. */
+Test(diff, many_versions, .timeout = 60)
+{
+	enum { OBJECTS = 4000 };
+	const struct diff_options options = { .by = REPORT_OBJECTS };
+	struct profile *old = versions(OBJECTS, OBJECTS / 2, 0);
+	struct profile *new = versions(OBJECTS / 2, OBJECTS / 2, 1);
+	struct diff diff;
+	struct error err = { 0 };
+
+	cr_assert_eq(diff_build(old, new, &options, &diff, &err), 0, "%s", err.text);
+	cr_expect_eq(diff.nr, OBJECTS);
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+}
+
 /*
  * Five ticks of one sample are one draw: when they were counted as five, 95 of these pairs
  * differed.

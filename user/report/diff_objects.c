@@ -178,8 +178,8 @@ static const struct profile_object *mapped(const struct diff *diff,
 	return NULL;
 }
 
-/* Finds an object that differs in the version in its name, and is new. */
-static const struct profile_object *of_other_version(const struct diff *diff,
+/* Finds an object that differs in the version in its name, and is new: not known[] by index. */
+static const struct profile_object *of_other_version(const struct diff *diff, const bool *known,
 						     const struct profile_object *object)
 {
 	size_t i;
@@ -187,13 +187,13 @@ static const struct profile_object *of_other_version(const struct diff *diff,
 	for (i = 0; i < diff->new->nr_objects; i++) {
 		const struct profile_object *other = &diff->new->objects[i];
 
-		if (same_stem(object, other) && !counterpart(diff->old, other))
+		if (!known[i] && same_stem(object, other))
 			return other;
 	}
 	return NULL;
 }
 
-static int pair_old(struct diff *diff, size_t i)
+static int pair_old(struct diff *diff, const bool *known, size_t i)
 {
 	const struct profile_object *object = &diff->old->objects[i];
 	const struct profile_object **as = &diff->text->old.as[i];
@@ -203,7 +203,7 @@ static int pair_old(struct diff *diff, size_t i)
 		*as = counterpart(diff->new, object);
 	if (*as)
 		return 0;
-	*as = of_other_version(diff, object);
+	*as = of_other_version(diff, known, object);
 	if (*as)
 		return notes_add(&diff->notes, &diff->nr_notes, "%s of the old is compared as %s",
 				 text_basename(object->path), text_basename((*as)->path));
@@ -243,16 +243,19 @@ static int make_room(struct diff_profile *side)
 
 int diff_pair_objects(struct diff *diff, struct error *err)
 {
+	cleanup_free bool *known = calloc(diff->new->nr_objects + 1, sizeof(*known));
 	struct diff_text *text = diff->text;
 	int ret = check_maps(diff, err);
 	size_t i;
 
 	if (ret)
 		return ret;
-	if (make_room(&text->old) || make_room(&text->new))
+	if (!known || make_room(&text->old) || make_room(&text->new))
 		return error_errno(err, -ENOMEM, "diff");
+	for (i = 0; i < diff->new->nr_objects; i++)
+		known[i] = counterpart(diff->old, &diff->new->objects[i]);
 	for (i = 0; !ret && i < diff->old->nr_objects; i++)
-		ret = pair_old(diff, i);
+		ret = pair_old(diff, known, i);
 	for (i = 0; i < diff->new->nr_objects; i++)
 		text->new.as[i] = counterpart(diff->new, &diff->new->objects[i]);
 	if (!ret) {
