@@ -112,14 +112,18 @@ static struct profile *another(uint32_t nr, bool object)
 	return profile;
 }
 
-static bool has_note(const struct profile *profile, const char *part)
+static size_t count_notes(const struct profile *profile, const char *part)
 {
-	size_t i;
+	size_t i, nr = 0;
 
 	for (i = 0; i < profile->nr_notes; i++)
-		if (strstr(profile->notes[i], part))
-			return true;
-	return false;
+		nr += strstr(profile->notes[i], part) ? 1 : 0;
+	return nr;
+}
+
+static bool has_note(const struct profile *profile, const char *part)
+{
+	return count_notes(profile, part) > 0;
 }
 
 /* At the limit processes are no longer told apart, and no tick is lost. */
@@ -142,6 +146,10 @@ Test(kept, many_processes)
 	cr_expect(has_note(written, "not separated"));
 	cr_expect_not(has_note(written, "begins later"));
 	cr_expect_null(written->sampling.split);
+	profile_free(written);
+	/* The sum continues, and has the note of the first file. */
+	written = save(&kept, &last, "all.json");
+	cr_expect_eq(count_notes(written, "not separated"), 1);
 	profile_free(written);
 	profile_free(last);
 	kept_free(&kept);

@@ -146,16 +146,27 @@ static int copy_profile(const struct profile *profile, struct profile **result, 
 	return ret;
 }
 
+/* The sum may have the note from an earlier file. */
+static int note_once(struct profile *sum, const char *note)
+{
+	size_t i;
+
+	for (i = 0; i < sum->nr_notes; i++)
+		if (!strcmp(sum->notes[i], note))
+			return 0;
+	return profile_note(sum, "%s", note);
+}
+
 static int note_kept(const struct kept *kept, struct profile *sum, struct error *err)
 {
 	int ret = 0;
 
 	if (kept->unsplit)
-		ret = profile_note(sum, "processes, threads and cgroups are not separated: there "
-					"were more than top keeps");
+		ret = note_once(sum, "processes, threads and cgroups are not separated: there "
+				     "were more than top keeps");
 	if (kept->given_up && !ret)
-		ret = profile_note(sum, "it begins later than top did: there was more than top "
-					"keeps");
+		ret = note_once(sum, "it begins later than top did: there was more than top "
+				     "keeps");
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
