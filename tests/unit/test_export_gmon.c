@@ -166,6 +166,28 @@ Test(export_gmon, bins_of_several_functions)
 	free(file.bytes);
 }
 
+/* A bin that begins before the text and ends after it has no ticks outside of it. */
+Test(export_gmon, bins_beyond_the_text)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	const struct export_options first = { .target = 0 };
+	struct file file;
+	uint64_t at;
+
+	profile->histograms[0].offset = 0;
+	profile->histograms[0].bytes_per_bin = 65536;
+	profile->histograms[0].bins[0] = (struct profile_bin){ 0, 0x8001 };
+	profile->histograms[0].nr_bins = 1;
+	profile->functions[2].offset = 0;
+	profile->functions[2].size = 65536;
+	file = gmon(profile, &first);
+	for (at = 0x401000; at < 0x409000 - 2; at += 2)
+		cr_assert_eq(ticks_at(&file, at), 2);
+	cr_assert_eq(ticks_at(&file, at), 3);
+	cr_assert_eq(all_ticks(&file), 0x8001);
+	free(file.bytes);
+}
+
 Test(export_gmon, rates)
 {
 	cleanup_profile struct profile *profile = sample_profile();

@@ -121,6 +121,28 @@ static void put_record(struct gmon *gmon)
 }
 
 /*
+ * Cuts a bin to the first segment of text that it overlaps. Bins begin at multiples of their size,
+ * and no tick is outside of the text.
+ */
+static void cut_to_text(const struct profile_object *object, uint64_t *offset, uint64_t *size)
+{
+	uint64_t first, end;
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++) {
+		const struct profile_text *text = &object->text[i];
+
+		first = max_size(*offset, text->offset);
+		end = min_size(add_saturating(*offset, *size), text->offset + text->size);
+		if (first < end) {
+			*offset = first;
+			*size = end - first;
+			return;
+		}
+	}
+}
+
+/*
  * Returns the address at which gprof finds the function that we assign to a bin. This is in the
  * function's first unit if it begins in the bin. Otherwise it is the last unit that only this
  * function has, because another one may begin at the odd byte after it.
@@ -163,19 +185,18 @@ static int add_gmon_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 }
 
 /* Divides a bin of several functions equally among its bytes, as gprof does. */
-static int spread_gmon_ticks(struct gmon *gmon, const struct profile_row *row)
+static int spread_gmon_ticks(struct gmon *gmon, uint64_t offset, uint64_t size,
+			     unsigned __int128 ticks)
 {
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
-	unsigned __int128 ticks = row->ticks;
-	uint64_t nr = row->size / UNIT, share, i;
+	uint64_t nr = size / UNIT ?: 1, share, i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < nr; i++) {
 		share = (uint64_t)(ticks * (i + 1) / nr - ticks * i / nr);
 		if (share)
-			ret = add_gmon_ticks(gmon,
-					     profile_object_address(object, row->offset + i * UNIT),
-					     share);
+			ret = add_gmon_ticks(
+				gmon, profile_object_address(object, offset + i * UNIT), share);
 	}
 	return ret;
 }
@@ -183,12 +204,14 @@ static int spread_gmon_ticks(struct gmon *gmon, const struct profile_row *row)
 static int add_gmon_row(struct gmon *gmon, const struct profile_row *row)
 {
 	const struct profile_function *function = profile_rows_function(&gmon->rows, row);
+	uint64_t offset = row->offset, size = row->size;
 
+	cut_to_text(&gmon->profile->objects[gmon->object], &offset, &size);
 	/* A function that is just the place of a bin means that the bin has several functions. */
 	if (row->size > UNIT && row->size <= SPREAD_MAX &&
 	    (!function || (function->offset == row->offset && function->size == row->size)))
-		return spread_gmon_ticks(gmon, row);
-	return add_gmon_ticks(gmon, filed_at(gmon, function, row->offset), row->ticks);
+		return spread_gmon_ticks(gmon, offset, size, row->ticks);
+	return add_gmon_ticks(gmon, filed_at(gmon, function, offset), row->ticks);
 }
 
 /* Returns the counts for the ticks, and carries fractions to the next place. */
