@@ -49,6 +49,7 @@ static bool ask(struct asked *asked, const struct oracle_call *call)
 	};
 	asked->options.call = &asked->call;
 	asked->options.note = asked->note;
+	asked->options.target = EXPORT_ALL_TARGETS;
 	return true;
 }
 
@@ -274,6 +275,37 @@ Test(export_raw, object_that_fits)
 	region_table_free(&asked.table);
 }
 
+/* A program's own calls may be in another object of the same path. Samples have all of its time. */
+Test(export_raw, calls_beside_samples)
+{
+	static const char *const names[] = { NULL, "work", "/usr/bin/work" };
+	cleanup_profile struct profile *profile = sample_profile();
+	uint16_t wanted[32] = { [0] = 1, [8] = 500 };
+	struct call_entry entry;
+	struct oracle_call call = sample_call(&entry, DIALECT_BSD44);
+	struct asked asked;
+	size_t size, i;
+	char *bytes;
+
+	free(profile->targets[1].kind);
+	profile->targets[1].kind = strdup("call");
+	cr_assert(ask(&asked, &call));
+	bytes = export_bytes(profile, &asked, &size);
+	cr_assert_eq(memcmp(bytes, wanted, 64), 0, "in the same object");
+	free(bytes);
+	free(profile->objects[1].path);
+	profile->objects[1].path = strdup("/usr/bin/work");
+	profile->histograms[1].object = 1;
+	profile->histograms[2].target = 1;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		asked.options.object = names[i];
+		bytes = export_bytes(profile, &asked, &size);
+		cr_assert_eq(memcmp(bytes, wanted, 64), 0, "%s", names[i] ?: "no name");
+		free(bytes);
+	}
+	region_table_free(&asked.table);
+}
+
 /* All pcs that no region took, including those of other objects and of none. */
 Test(export_raw, overflow_bin)
 {
@@ -323,6 +355,7 @@ Test(export_raw, objects_that_do_not_fit)
 	asked.options.object = "work";
 	cr_assert_eq(export_fails(profile, &asked, &err), -EINVAL);
 	cr_expect_str_eq(err.text, "raw: --object 'work': more than one object");
+	cr_expect_str_eq(err.hint, "the whole path of one of them");
 	profile->histograms[2].offset = 0;
 	profile->histograms[2].bytes_per_bin = 2;
 	profile->histograms[2].bins[0].index = 0x800;

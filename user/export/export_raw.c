@@ -79,7 +79,7 @@ static int file_bin(struct raw *raw, const struct profile_histogram *histogram, 
 
 /*
  * Ticks of an overflow bin and of other objects are outside the regions. Kernel ticks have no pc
- * here.
+ * here. A program's own calls count the time of its samples again.
  */
 static int file_histogram(struct raw *raw, const struct profile_histogram *histogram)
 {
@@ -87,6 +87,8 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 	size_t i;
 	int ret = 0;
 
+	if (!profile_target_counts(raw->profile, histogram->target))
+		return 0;
 	if (!chosen) {
 		if (raw->profile->objects[histogram->object].kind != PROFILE_KERNEL)
 			raw->untaken =
@@ -121,7 +123,9 @@ static bool fits_call(const struct raw *raw, const struct profile_histogram *his
 	const struct call_region *region;
 	size_t i;
 
-	for (i = 0; i < histogram->nr_bins && !histogram->overflow; i++) {
+	if (histogram->overflow || !profile_target_counts(raw->profile, histogram->target))
+		return false;
+	for (i = 0; i < histogram->nr_bins; i++) {
 		region = find_call_region(raw, profile_bin_start(histogram, i));
 		if (region->kind == CALL_REGION ||
 		    region != find_call_region(raw, bin_last(histogram, i)))
@@ -155,24 +159,30 @@ static int guess_object(struct raw *raw)
 	return 0;
 }
 
-static int named_object(struct raw *raw, const char *name)
+/* Several objects may have one path: of two builds, or of samples and of the program's own calls. */
+static int named_object(struct raw *raw, const struct export_options *options)
 {
 	const struct profile *profile = raw->profile;
+	bool ticks, any = false;
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_objects; i++) {
-		if (!object_has_name(&profile->objects[i], name))
+		if (!object_has_name(&profile->objects[i], options->object))
 			continue;
-		if (raw->object != profile->nr_objects)
-			return error_with_hint(raw->err, -EINVAL, "the whole path of one of them",
-					       "raw: --object '%.200s': more than one object",
-					       name);
-		raw->object = i;
+		ticks = export_ticks(profile, options, i);
+		if (any && ticks)
+			return error_with_hint(
+				raw->err, -EINVAL,
+				*options->object == '/' ? "" : "the whole path of one of them",
+				"raw: --object '%.200s': more than one object", options->object);
+		if (ticks || raw->object == profile->nr_objects)
+			raw->object = i;
+		any |= ticks;
 	}
 	if (raw->object != profile->nr_objects)
 		return 0;
 	return error_with_hint(raw->err, -EINVAL, "bpfprofil report --by objects",
-			       "raw: --object '%.200s': not in the profile", name);
+			       "raw: --object '%.200s': not in the profile", options->object);
 }
 
 DEFINE_COMPARE(compare_raw_hits, struct raw_hit, at)
@@ -281,7 +291,7 @@ static int write_raw(struct raw *raw, const struct export_options *options, FILE
 	int ret = lay_out_buffers(raw);
 
 	if (!ret)
-		ret = options->object ? named_object(raw, options->object) : guess_object(raw);
+		ret = options->object ? named_object(raw, options) : guess_object(raw);
 	if (!ret)
 		ret = file_ticks(raw);
 	if (ret)
