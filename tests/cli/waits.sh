@@ -207,6 +207,11 @@ expect export_without_waits 1 "bpfprofil: export: folded: --waits: the profile h
 try: sudo bpfprofil run --waits COMMAND" "$bin" export --format folded --waits "$golden/callers.json"
 expect export_waits_of_pprof 2 "bpfprofil: export: --format pprof: takes no --waits
 try: another --format" "$bin" export --format pprof -o "$work/none" --waits "$waits"
+expect export_waits_of_object 2 "bpfprofil: export: --waits: takes no --object
+try: leaving one of them out" "$bin" export --format folded --waits --object sh "$waits"
+"$bin" export --format speedscope --object sh -o "$work/none" "$waits" 2>"$work/err"
+grep -q ": --object leaves out the waits$" "$work/err"
+verdict $? object_leaves_waits_out
 expect by_bins 2 "bpfprofil: report: --waits: not with --by bins
 try: leaving one of them out" "$bin" report --waits --by bins "$waits"
 expect flat_tree 1 "bpfprofil: report: --tree: the profile has no callers

@@ -413,6 +413,8 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 	if (stray)
 		return usage_error("another --format", "export: --format %s: takes no %s",
 				   format->name, stray);
+	if (arguments->options.waits && arguments->options.object)
+		return usage_error("leaving one of them out", "export: --waits: takes no --object");
 	if (arguments->ddl && nr)
 		return usage_error("bpfprofil export --format clickhouse --ddl",
 				   "export: --ddl: takes no FILE");

@@ -92,6 +92,8 @@ void export_note_missing(const struct export_format *format, const struct profil
 				format->uses & EXPORT_USES_WAITS ?
 					": --waits writes them instead of ticks" :
 					"");
+	if (profile->waits && format->has_waits && options->object)
+		export_add_note(options->note, "--object leaves out the waits");
 }
 
 /* Formats with waits beside ticks get both; others get the waits if the options want them. */
