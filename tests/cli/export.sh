@@ -353,6 +353,28 @@ expect gmon_nothing 1 "bpfprofil: export: gmon: no tick is in an object that has
 [ "$(cat "$work/err")" = "bpfprofil: export: 1 file in $work; 340 ticks are in no file of text
 try: gprof -b /usr/bin/work $work/gmon.work.out" ]
 verdict $? gmon_ticks_left_out
+# A path that is cut would name another file.
+long=$(printf 'x%.0s' {1..255})
+"$bin" export --format gmon -o "$work/$long" "$golden/profile.json" 2>"$work/err" && ! grep -q ^try: "$work/err"
+verdict $? gmon_hint_without_room
+
+# Three libraries, where the second with its number could have the name of the third.
+python3 - "$golden/profile.json" >"$work/names.json" <<'end'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+ticks = dict(doc["histograms"][0], bins=[[0, 1]])
+paths = "/a/libz.so", "/b/libz.so", "/usr/lib/libz.so.1"
+doc["objects"] = [dict(doc["objects"][0], id=i, path=path, build_id=None) for i, path in enumerate(paths)]
+doc["histograms"] = [dict(ticks, object=i) for i in range(3)]
+doc["functions"], doc["targets"] = [], doc["targets"][:1]
+doc["ticks"] = doc["targets"][0]["ticks"] = dict(doc["targets"][0]["ticks"], total=53, binned=3, overflow=0)
+json.dump(doc, sys.stdout)
+end
+"$bin" export --format gmon -o "$work/names" "$work/names.json" 2>"$work/err"
+[ "$(LC_ALL=C ls "$work/names")" = "gmon.libz.so%1.out
+gmon.libz.so.1.out
+gmon.libz.so.out" ] || false
+verdict $? gmon_names
 
 # A program of loops, inlining and branches that are nearly always taken, built by clang.
 cat >"$work/shape.c" <<'end'

@@ -184,7 +184,7 @@ static void clean_base(const struct profile_object *object, char base[BASE_MAX])
 
 /*
  * If an earlier object has the same name, the file's name also contains the object's index in the
- * profile.
+ * profile, after a character that names of objects cannot have.
  */
 static void name_file(const struct export_files *files, uint32_t object, char *path, size_t size)
 {
@@ -196,7 +196,7 @@ static void name_file(const struct export_files *files, uint32_t object, char *p
 	for (i = 0; i < object; i++) {
 		clean_base(&files->profile->objects[i], other);
 		if (!strcmp(base, other) && export_has_file(files->profile, &files->options, i))
-			snprintf(part, sizeof(part), "%s.%" PRIu32, base, object);
+			snprintf(part, sizeof(part), "%s%%%" PRIu32, base, object);
 	}
 	snprintf(name, sizeof(name), "%s.%s.out", files->format->name, part);
 	snprintf(path, size, "%s/%s", files->folder, name);
@@ -247,7 +247,9 @@ static void say_files(const struct export_files *files)
 	char path[PATH_MAX], hint[256], without[80] = "";
 
 	name_file(files, files->hottest, path, sizeof(path));
-	snprintf(hint, sizeof(hint), "gprof -b %.100s %.120s", program, path);
+	/* A part of a path names another file. */
+	if (snprintf(hint, sizeof(hint), "gprof -b %s %s", program, path) >= (int)sizeof(hint))
+		hint[0] = '\0';
 	if (files->without)
 		snprintf(without, sizeof(without), "; %" PRIu64 " ticks are in no file of text",
 			 files->without);
