@@ -269,7 +269,7 @@ Test(export_gmon, objects)
 	cr_assert(!export_has_file(profile, &other, 0));
 }
 
-/* A 32-bit program has pointers of four bytes. */
+/* A 32-bit program has pointers of four bytes. A sum of several architectures has none. */
 Test(export_gmon, pointers_of_four_bytes)
 {
 	cleanup_profile struct profile *profile = sample_profile();
@@ -282,5 +282,10 @@ Test(export_gmon, pointers_of_four_bytes)
 	cr_assert_eq(number(file.bytes + HEADER + 1, 4), 0x401000);
 	cr_assert_eq(number(file.bytes + HEADER + 5, 4), 0x402000);
 	cr_assert_eq(number(file.bytes + HEADER + 9, 4), COUNTERS);
+	free(file.bytes);
+	*profile->host.arch = '\0';
+	file = gmon(profile, NULL);
+	cr_assert_eq(number(file.bytes + HEADER + 1, 8), 0x401000);
+	cr_assert_eq(number(file.bytes + HEADER + 9, 8), 0x402000);
 	free(file.bytes);
 }

@@ -61,7 +61,8 @@ static size_t pointer_size(const struct profile *profile, const struct profile_o
 	}
 	if (ident[4])
 		return ident[4] == 1 ? 4 : 8; /* ELFCLASS32 */
-	return strstr(arch, "64") || !strcmp(arch, "s390x") ? 8 : 4;
+	/* A sum of several architectures has none. */
+	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") ? 4 : 8;
 }
 
 static void put_gmon_bytes(FILE *stream, const void *value, size_t size)
