@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export.h"
 #include "sample.h"
 
@@ -114,6 +115,7 @@ Test(export_gmon, counts_beyond_16_bits)
 	cr_assert_eq(try_gmon(profile, NULL, &file, &err), -EOVERFLOW);
 	cr_assert_str_eq(err.text, "gmon: /usr/bin/work: more than 2147483647 ticks at 0x401000, "
 				   "and gprof counts no further");
+	cr_assert_str_eq(err.hint, "--target ID, or a sum of fewer files");
 	free(file.bytes);
 }
 
@@ -248,6 +250,13 @@ Test(export_gmon, cpu_time)
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
 	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 1000000);
 	cr_assert_eq(all_ticks(&file), 1000050);
+	free(file.bytes);
+	/* With a million seconds, a place could have more counts than gprof adds up. */
+	profile->targets[0].cpu_ns = 1000000 * SECOND_NS;
+	profile->targets[1].cpu_ns = 0;
+	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
+	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 1000);
+	cr_assert_eq(all_ticks(&file), 600000000);
 	free(file.bytes);
 	profile->targets[0].cpu_ns = UINT64_MAX;
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), -EOVERFLOW);

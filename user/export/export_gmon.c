@@ -176,11 +176,12 @@ static int add_gmon_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 	}
 	count = &gmon->counts[address % RECORD_BYTES / UNIT];
 	if (ticks > COUNT_MAX - *count)
-		return error_set(gmon->err, -EOVERFLOW,
-				 "gmon: %.200s: more than %d %s at 0x%" PRIx64
-				 ", and gprof counts no further",
-				 gmon->profile->objects[gmon->object].path, COUNT_MAX,
-				 gmon->with_ns ? "counts" : "ticks", address);
+		return error_with_hint(gmon->err, -EOVERFLOW,
+				       "--target ID, or a sum of fewer files",
+				       "gmon: %.200s: more than %d %s at 0x%" PRIx64
+				       ", and gprof counts no further",
+				       gmon->profile->objects[gmon->object].path, COUNT_MAX,
+				       gmon->with_ns ? "counts" : "ticks", address);
 	*count += (uint32_t)ticks;
 	return 0;
 }
@@ -292,19 +293,26 @@ static uint32_t rate_of(uint64_t period, char *note)
 
 /*
  * The rate is far finer than the hundredths that gprof shows, and fine enough for ticks at
- * intervals of 10 us.
+ * intervals of 10 us. Above 59 hours of CPU time it is lower, so that no place has more counts than
+ * gprof's sum holds. gprof cannot add up files with different rates.
  */
-static uint32_t fine_rate(const struct profile *profile)
+static uint32_t fine_rate(const struct profile *profile, const struct export_options *options)
 {
 	uint64_t rate = FINE_RATE, period, own;
+	double seconds = 0;
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++) {
 		period = profile_target_period(profile, i);
 		own = period ? (uint64_t)FINE_TICK * SECOND_NS / period : 0;
 		rate = own > rate ? own : rate;
+		if (profile_target_chosen(profile, options->target, i))
+			seconds += profile_target_time(profile, i) / SECOND_NS;
 	}
-	return (uint32_t)(rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000);
+	rate = rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000;
+	while (rate > 1 && seconds * (double)rate > COUNT_MAX)
+		rate = rate / 10 ?: 1;
+	return (uint32_t)rate;
 }
 
 /* Chooses CPU time for all targets, or else ticks with a single period. */
@@ -316,7 +324,7 @@ static int choose_unit(struct gmon *gmon, const struct export_options *options)
 
 	if (export_knows_cpu_time(profile, options)) {
 		gmon->with_ns = true;
-		gmon->rate = fine_rate(profile);
+		gmon->rate = fine_rate(profile, options);
 		return 0;
 	}
 	ret = export_one_period(profile, options, "gmon", &period, gmon->err);
