@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "export/export.h"
@@ -148,4 +150,26 @@ Test(export_llvm, no_programs)
 			 "llvm-sample: nothing of /usr/bin/work: No such file or directory");
 	fclose(stream);
 	cr_assert_str_eq(text, "");
+}
+
+/* Others may have programs that a reader has no memory for. */
+Test(export_llvm, no_memory_for_a_program)
+{
+	const struct rlimit addresses = { 64UL << 30, 64UL << 30 };
+	cleanup_profile struct profile *profile = sample_profile();
+	char path[] = "/tmp/bpfprofil-test-XXXXXX", wanted[128];
+	cleanup_file FILE *null = fopen("/dev/null", "w");
+	cleanup_fd int fd = mkstemp(path);
+	struct error err;
+	int ret;
+
+	cr_assert_eq(ftruncate(fd, 1LL << 40), 0);
+	cr_assert_eq(setrlimit(RLIMIT_AS, &addresses), 0);
+	free(profile->objects[0].path);
+	profile->objects[0].path = strdup(path);
+	ret = export_write(export_find("llvm-sample"), profile, NULL, null, &err);
+	unlink(path);
+	snprintf(wanted, sizeof(wanted), "llvm-sample: nothing of %s: out of memory", path);
+	cr_assert_eq(ret, -ENODATA, "%s", err.text);
+	cr_assert_str_eq(err.text, wanted);
 }

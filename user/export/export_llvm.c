@@ -100,6 +100,13 @@ struct llvm {
 	bool discriminators; /* some line has a discriminator */
 };
 
+/* A file that a reader has no memory for is in a note, like any other that it cannot read. */
+static int reader_result(int ret, const struct profile_object *object, struct error *err)
+{
+	return ret == -ENOMEM ? error_set(err, -ENODATA, "%.200s: out of memory", object->path) :
+				ret;
+}
+
 /* False for a part that gcc split off a function: it is elsewhere, and not entered by a call. */
 static bool is_entered(const struct profile_function *function)
 {
@@ -131,15 +138,15 @@ static int add_block(struct llvm *llvm, const struct profile_function *function,
 static int add_blocks(struct llvm *llvm, const struct profile_function *function,
 		      const struct code *code, struct error *err)
 {
-	const uint64_t address =
-		profile_object_address(&llvm->profile->objects[function->object], function->offset);
+	const struct profile_object *object = &llvm->profile->objects[function->object];
+	const uint64_t address = profile_object_address(object, function->offset);
 	struct instruction *instructions;
 	struct block_instruction *all;
 	size_t nr, i, end;
 	int ret = reader_instructions(code, address, DISASM_ATT, &instructions, &nr, err);
 
 	if (ret)
-		return ret;
+		return reader_result(ret, object, err);
 	all = blocks_find(instructions, nr, code->size, address);
 	free(instructions);
 	if (!all)
@@ -167,7 +174,7 @@ static int add_llvm_function(struct llvm *llvm, const struct profile_function *f
 		return 0;
 	ret = reader_code(fd, function->offset, (size_t)size, &code, err);
 	if (ret)
-		return ret;
+		return reader_result(ret, &llvm->profile->objects[function->object], err);
 	ret = add_blocks(llvm, function, &code, err);
 	free(code.bytes);
 	return ret;
@@ -209,7 +216,7 @@ static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *ob
 			   err);
 	free(offsets);
 	if (ret)
-		return ret;
+		return reader_result(ret, object, err);
 	ret = add_llvm_lines(llvm, lines, &any);
 	source_lines_free(lines);
 	if (ret)
@@ -231,7 +238,7 @@ static int add_llvm_object(struct llvm *llvm, uint32_t id, struct error *err)
 		return error_set(err, -ENODATA, "%.200s: not a file", profile_object_base(object));
 	fd = object_file_here(object, err);
 	if (fd < 0)
-		return fd;
+		return reader_result(fd, object, err);
 	llvm->nr = 0;
 	for (i = 0; !ret && i < profile->nr_functions; i++)
 		if (profile->functions[i].object == id)
