@@ -239,16 +239,32 @@ void stacks_free(struct stacks *stacks)
 
 /* --- limit for the bytes of all frames --- */
 
-DEFINE_COMPARE_AS(compare_ticks, struct stack, compare_u64(b->ticks, a->ticks))
+/* By time, because the ticks of waits are nanoseconds. */
+DEFINE_COMPARE_AS(compare_time, struct stack,
+		  compare_u64(b->ns, a->ns) ?: compare_u64(b->ticks, a->ticks))
 
-/* Keeps the callers of the hottest stacks as long as there is room. *ticks: of the others. */
+/* Stacks that lost their callers. */
+struct left_stacks {
+	uint64_t ticks;
+	uint64_t waits_ns;
+};
+
+static void add_left_stack(const struct stacks *stacks, const struct stack *stack,
+			   struct left_stacks *left)
+{
+	const bool waits = stacks->profile->targets[stack->histogram->target].waits;
+	uint64_t *sum = waits ? &left->waits_ns : &left->ticks;
+
+	*sum = add_saturating(*sum, stack->ticks);
+}
+
+/* Keeps the callers of the hottest stacks as long as there is room. */
 static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t room,
-			uint64_t *ticks)
+			struct left_stacks *left)
 {
 	size_t i;
 
-	*ticks = 0;
-	SORT(stacks->all, stacks->nr, compare_ticks);
+	SORT(stacks->all, stacks->nr, compare_time);
 	for (i = 0; i < stacks->nr; i++) {
 		struct stack *stack = &stacks->all[i];
 
@@ -257,7 +273,7 @@ static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t r
 			continue;
 		}
 		room = 0; /* colder ones lose theirs, too */
-		*ticks += stack->ticks;
+		add_left_stack(stacks, stack, left);
 		stack->callers = left_out(stacks, program_of(stacks, stack));
 		if (!stack->callers)
 			return -ENOMEM;
@@ -266,13 +282,27 @@ static int drop_callers(struct stacks *stacks, const uint64_t *sizes, uint64_t r
 	return find_programs(stacks);
 }
 
+static void note_left_stacks(const struct left_stacks *left, uint64_t full, char *note)
+{
+	char waits[48] = "";
+
+	if (left->waits_ns)
+		snprintf(waits, sizeof(waits), " and %.3f s of waits",
+			 (double)left->waits_ns / SECOND_NS);
+	export_add_note(note,
+			"%" PRIu64 " ticks%s are without callers, because all stacks have %" PRIu64
+			" MiB, of which %llu are written; pprof has them",
+			left->ticks, waits, full >> 20, STACKS_MAX >> 20);
+}
+
 int stacks_limit(struct stacks *stacks,
 		 uint64_t (*frame_size)(const struct stacks *stacks, uint32_t frame), uint64_t bare,
 		 char *note)
 {
 	const struct chain_context *all = stacks->callers.all;
 	cleanup_free uint64_t *sizes = calloc(stacks->callers.nr + 1, sizeof(*sizes));
-	uint64_t full = bare, ticks;
+	struct left_stacks left = { 0 };
+	uint64_t full = bare;
 	size_t i;
 	int ret;
 
@@ -284,12 +314,8 @@ int stacks_limit(struct stacks *stacks,
 		full += sizes[stacks->all[i].callers];
 	if (full <= STACKS_MAX)
 		return 0;
-	ret = drop_callers(stacks, sizes, bare < STACKS_MAX ? STACKS_MAX - bare : 0, &ticks);
+	ret = drop_callers(stacks, sizes, bare < STACKS_MAX ? STACKS_MAX - bare : 0, &left);
 	if (!ret && note)
-		export_add_note(note,
-				"%" PRIu64
-				" ticks are without callers, because all stacks have %" PRIu64
-				" MiB, of which %llu are written; pprof has them",
-				ticks, full >> 20, STACKS_MAX >> 20);
+		note_left_stacks(&left, full, note);
 	return ret;
 }
