@@ -23,6 +23,7 @@
 #include "export/sample_tree.h"
 #include "profile/profile_rows.h"
 #include "symbol/code.h"
+#include "naming/allowance.h"
 #include "naming/object_file.h"
 #include "reader/reader.h"
 
@@ -98,6 +99,7 @@ struct llvm {
 	uint64_t wide; /* ticks in wider bins */
 	char why[EXPORT_NOTE_BYTES]; /* why the first object has no lines; "" */
 	bool discriminators; /* some line has a discriminator */
+	struct allowance allowance;
 };
 
 /* A file that a reader has no memory for is in a note, like any other that it cannot read. */
@@ -212,8 +214,8 @@ static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *ob
 		return error_errno(err, -ENOMEM, NAME);
 	for (i = 0; i < llvm->nr; i++)
 		offsets[i] = llvm->all[i].offset;
-	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, llvm->nr, &lines,
-			   err);
+	ret = object_lines_load(&(struct reader_file){ fd, object->path, "" }, &llvm->allowance,
+				offsets, llvm->nr, &lines, err);
 	free(offsets);
 	if (ret)
 		return reader_result(ret, object, err);
@@ -312,7 +314,9 @@ static int put_llvm_functions(struct llvm *llvm, char *note, FILE *stream, struc
 int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err)
 {
-	struct llvm llvm = { .profile = profile, .tree = sample_tree_new() };
+	struct llvm llvm = { .profile = profile,
+			     .tree = sample_tree_new(),
+			     .allowance.seconds = ALLOWANCE_LINES };
 	int ret = export_rows_begin(&llvm.rows, profile, options, PROFILE_ROWS_FLAT);
 
 	if (!ret && llvm.tree)
@@ -322,6 +326,7 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 	sample_tree_free(llvm.tree);
 	free(llvm.ticks.all);
 	profile_rows_end(&llvm.rows);
+	allowance_free(&llvm.allowance);
 	free(llvm.all);
 	return ret;
 }

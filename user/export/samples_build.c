@@ -52,23 +52,16 @@ static int load_lines_of_file(struct place_lines *lines, const struct profile_ob
 {
 	cleanup_fd int fd = object_file_here(object, why);
 	cleanup_free uint64_t *offsets = NULL;
-	struct allowance_use use;
 	size_t nr;
-	int ret;
 
 	if (fd < 0)
 		return fd;
 	lines->allowance.seconds = ALLOWANCE_LINES;
-	ret = allowance_begin(&lines->allowance, fd, &use, why);
-	if (ret)
-		return ret;
 	offsets = gather_offsets(rows, &nr);
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
-	ret = reader_lines(&(struct reader_file){ fd, object->path, "" }, offsets, nr,
-			   &lines->lines, why);
-	allowance_end(&lines->allowance, &use);
-	return ret;
+	return object_lines_load(&(struct reader_file){ fd, object->path, "" }, &lines->allowance,
+				 offsets, nr, &lines->lines, why);
 }
 
 static void forget_lines(struct place_lines *lines)

@@ -231,6 +231,20 @@ int object_file_here(const struct profile_object *object, struct error *why)
 	return open_below(object, "", why);
 }
 
+int object_lines_load(const struct reader_file *file, struct allowance *allowance,
+		      const uint64_t *offsets, size_t nr, struct source_lines **result,
+		      struct error *why)
+{
+	struct allowance_use use;
+	int ret = allowance_begin(allowance, file->fd, &use, why);
+
+	if (ret)
+		return ret;
+	ret = reader_lines(file, offsets, nr, result, why);
+	allowance_end(allowance, &use);
+	return ret;
+}
+
 /* A host has a few roots for each container. Ignore those beyond this number. */
 #define ROOTS_MAX 256
 

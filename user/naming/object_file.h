@@ -8,6 +8,9 @@
 #include "naming/functions.h"
 #include "symbol/symbol.h"
 
+struct allowance;
+struct reader_file;
+
 /* Opens each object at its own path below root; root "" is this host. */
 struct path_opener {
 	const struct profile *profile;
@@ -29,6 +32,14 @@ int object_file_open(const struct object_opener *opener, const struct profile_ob
 
 /* Does the same for the file at the object's own path on this host. */
 int object_file_here(const struct profile_object *object, struct error *why);
+
+/*
+ * Reads the source lines of a file within the allowance of its owner: see reader_lines(). allowance
+ * NULL: no limit.
+ */
+int object_lines_load(const struct reader_file *file, struct allowance *allowance,
+		      const uint64_t *offsets, size_t nr, struct source_lines **result,
+		      struct error *why);
 
 /*
  * Searches an object's file below the roots of running processes, such as those of containers. If

@@ -12,7 +12,6 @@
 #include "elf/elf_image.h"
 #include "report/annotate_steps.h"
 #include "report/source_file.h"
-#include "naming/allowance.h"
 #include "naming/object_file.h"
 
 /* The source beside the instructions. */
@@ -202,23 +201,15 @@ static int load_lines(struct annotating *work, struct source_lines **result, str
 {
 	const struct annotation *annotation = work->annotation;
 	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
-	struct allowance *allowance = work->request->opener->allowance;
-	struct allowance_use use;
 	size_t i;
-	int ret;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
-	ret = allowance_begin(allowance, work->fd, &use, why);
-	if (ret)
-		return ret;
 	for (i = 0; i < annotation->nr_rows; i++)
 		offsets[i] = annotation->rows[i].offset;
-	ret = reader_lines(&(struct reader_file){ work->fd, annotated_object(work)->path,
-						  work->root },
-			   offsets, annotation->nr_rows, result, why);
-	allowance_end(allowance, &use);
-	return ret;
+	return object_lines_load(
+		&(struct reader_file){ work->fd, annotated_object(work)->path, work->root },
+		work->request->opener->allowance, offsets, annotation->nr_rows, result, why);
 }
 
 int annotate_find_lines(struct annotating *work)

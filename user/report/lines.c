@@ -21,13 +21,11 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		const struct report_row *rows, size_t nr, struct source_lines **result,
 		struct error *why)
 {
-	struct allowance_use use;
 	const struct profile_object *object = &profile->objects[rows->object];
 	char root[PATH_MAX];
 	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
 	cleanup_fd int fd = -1;
 	size_t i;
-	int ret;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
@@ -36,13 +34,8 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		return fd;
 	for (i = 0; i < nr; i++)
 		offsets[i] = rows[i].offset;
-	ret = allowance_begin(opener->allowance, fd, &use, why);
-	if (ret)
-		return ret;
-	ret = reader_lines(&(struct reader_file){ fd, object->path, root }, offsets, nr, result,
-			   why);
-	allowance_end(opener->allowance, &use);
-	return ret;
+	return object_lines_load(&(struct reader_file){ fd, object->path, root }, opener->allowance,
+				 offsets, nr, result, why);
 }
 
 /*
