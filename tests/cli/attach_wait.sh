@@ -68,11 +68,57 @@ waits() {
 	kill -0 "$attached"
 	alive=$?
 	kill -TERM "$attached"
-	wait "$attached" && [ "$alive" -eq 0 ] && ticks=$("$bin" report --format json "$work/$name.json" |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)["ticks"]["total"])') &&
-		[ "$ticks" -ge 300 ] && has_lines 3 'bpfprofil: attach: waiting' && has_lines 0 '0 ticks' &&
+	wait "$attached" && [ "$alive" -eq 0 ] && has_ticks "$work/$name.json" 300 && has_lines 3 'bpfprofil: attach: waiting' && has_lines 0 '0 ticks' &&
 		has_lines 2 "bpfprofil: attach: $1 '$2': has ended\$"
 	verdict $? "attach_wait_$name"
+}
+
+# ends PID: returns when it has ended by itself, within half a minute
+ends() {
+	local i
+
+	for ((i = 0; i < 300; i++)); do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	kill -TERM "$1"
+	return 1
+}
+
+was_found() {
+	find "/proc/$attached/fd" -lname '*bpf-prog*' 2>/dev/null | grep -q .
+}
+
+has_ticks() {
+	local ticks
+
+	ticks=$("$bin" report --format json "$1" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["ticks"]["total"])') && [ "$ticks" -ge "$2" ]
+}
+
+# pauses NAME OPTION...: a group that ends in a pause, and comes again, is sampled after it for --duration
+pauses() {
+	local name=$1 pid
+
+	shift
+	in_group "$group" sleep 1000 &
+	pid=$!
+	until grep -q "$group" "/proc/$pid/cgroup"; do sleep 0.05; done
+	"$bin" attach --cgroup "$group" --wait "$@" --duration 2 -o "$work/$name.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	until_true was_found
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	remove_group
+	until_true has_lines 1 'bpfprofil: attach: waiting'
+	in_group "$group" bash -c 'while :; do :; done' &
+	pid=$!
+	[ "$name" = delay ] || kill -USR1 "$attached"
+	ends "$attached" && wait "$attached" && has_ticks "$work/$name.json" 100
+	verdict $? "attach_wait_$name"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	remove_group
 }
 
 group=/bpfprofil-wait-$$
@@ -91,6 +137,8 @@ elif can_sample attach_wait_cgroup; then
 	END
 	chmod 755 "$work/bin/docker"
 	waits container --container bpfprofil-web
+	pauses delay --delay 3
+	pauses paused --paused
 fi
 
 exit "$script_status"

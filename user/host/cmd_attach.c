@@ -128,19 +128,29 @@ static int wait_again(struct attach *attach, struct error *err)
 	return resolve_again(attach, err);
 }
 
+/* The next session begins in the phase in which the last one ended. */
+static void continue_phases(struct attach *attach, const struct sample_loop *last)
+{
+	struct phase_options *phases = &attach->arguments.phases;
+	const uint64_t now = monotonic_ns();
+
+	phases->duration_ns = last->paused ? last->left_ns : attach->arguments.targets.patience_ns;
+	phases->paused = last->paused && !last->begin_ns;
+	/* A delay that has passed meanwhile is as short as it can be: 0 would be none. */
+	phases->delay_ns = last->begin_ns > now ? last->begin_ns - now : last->begin_ns != 0;
+}
+
 /*
  * Begins another session on the same files, for the rest of the time; if it fails, the last one
  * stays.
  */
 static int begin_again(struct attach *attach, struct error *err)
 {
-	struct phase_options *phases = &attach->arguments.phases;
 	struct sample_loop *loop = &attach->loop, last = *loop;
 	int ret;
 
-	phases->duration_ns = attach->arguments.targets.patience_ns;
-	phases->paused = last.paused;
-	phases->delay_ns = 0;
+	if (last.begun)
+		continue_phases(attach, &last);
 	*loop = (struct sample_loop){ .options = last.options,
 				      .result = last.result,
 				      .phases = last.phases,
