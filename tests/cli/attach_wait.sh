@@ -121,6 +121,25 @@ pauses() {
 	remove_group
 }
 
+# SIGUSR1 may come before the first target: it begins to sample when that is there.
+starts_early() {
+	local pid
+
+	"$bin" attach --cgroup "$group" --wait --paused -o "$work/early.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	until_true has_lines 1 'bpfprofil: attach: waiting'
+	kill -USR1 "$attached"
+	in_group "$group" bash -c 'while :; do :; done' &
+	pid=$!
+	until_true was_found && has_used "$pid" 100
+	kill -TERM "$attached"
+	wait "$attached" && has_ticks "$work/early.json" 30
+	verdict $? attach_wait_early_start
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	remove_group
+}
+
 group=/bpfprofil-wait-$$
 if ! (in_group "$group" grep -q "$group" /proc/self/cgroup); then
 	echo 'SKIP cli::attach_wait_cgroup: no cgroup can be made'
@@ -139,6 +158,7 @@ elif can_sample attach_wait_cgroup; then
 	waits container --container bpfprofil-web
 	pauses delay --delay 3
 	pauses paused --paused
+	starts_early
 fi
 
 exit "$script_status"

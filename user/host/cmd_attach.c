@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -201,6 +202,17 @@ failed:
 	return EXIT_FAILURE;
 }
 
+/* Signals that come while we wait for the targets are read when sampling begins. */
+static void hold_phase_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
 static int check_and_attach(struct attach *attach, int argc, char **argv, int first)
 {
 	struct attach_arguments *arguments = &attach->arguments;
@@ -214,6 +226,7 @@ static int check_and_attach(struct attach *attach, int argc, char **argv, int fi
 	if (!ret)
 		ret = phase_options_check(&arguments->phases, "attach", &err);
 	arguments->targets.patience_ns = arguments->phases.duration_ns;
+	hold_phase_signals();
 	if (!ret)
 		ret = target_options_resolve(&arguments->targets, "attach", &attach->targets, &err);
 	arguments->phases.duration_ns = arguments->targets.patience_ns;
