@@ -11,7 +11,7 @@ bpfprofil: attach: --name '$nobody': did not come within 0.2 s"
 "$bin" attach --name "$nobody" --wait --duration 0.2 -o "$work/none.json" 2>"$work/err"
 [ $? -eq 1 ] && [ "$(sed 's/within .* s/within 0.2 s/' "$work/err")" = "$none" ] && [ ! -e "$work/none.json" ]
 verdict $? attach_wait_in_vain
-expect attach_wait_for_a_pid 2 'bpfprofil: attach: --wait: for a container, unit, name or cgroup, and none is given
+expect attach_wait_for_a_pid 2 'bpfprofil: attach: --wait: for a container, unit, name or cgroup, not for --pid
 try: leaving it out' "$bin" attach --pid $$ --wait
 
 # until_true COMMAND...: returns when that holds, or $attached has ended
@@ -140,6 +140,30 @@ starts_early() {
 	remove_group
 }
 
+# One of two groups ends: it is not waited for, which a line says
+one_ends() {
+	local first second
+
+	in_group "$group" sleep 1000 &
+	first=$!
+	in_group "$group-2" sleep 1000 &
+	second=$!
+	until grep -q "$group-2" "/proc/$second/cgroup" && grep -q "$group" "/proc/$first/cgroup"; do sleep 0.05; done
+	"$bin" attach --cgroup "$group" --cgroup "$group-2" --wait -o "$work/two.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	until_true was_found
+	kill "$first"
+	wait "$first" 2>/dev/null
+	remove_group
+	until_true has_lines 1 "bpfprofil: attach: --cgroup '$group': has ended, and is not waited for while others run\$"
+	kill -TERM "$attached"
+	wait "$attached" && has_lines 1 'try: a bpfprofil for each target'
+	verdict $? attach_wait_one_of_two
+	kill "$second"
+	wait "$second" 2>/dev/null
+	remove_groups "$group-2"
+}
+
 group=/bpfprofil-wait-$$
 if ! (in_group "$group" grep -q "$group" /proc/self/cgroup); then
 	echo 'SKIP cli::attach_wait_cgroup: no cgroup can be made'
@@ -159,6 +183,7 @@ elif can_sample attach_wait_cgroup; then
 	pauses delay --delay 3
 	pauses paused --paused
 	starts_early
+	one_ends
 fi
 
 exit "$script_status"

@@ -76,6 +76,12 @@ Test(target_options, refused)
 	REFUSED("--all --no-children", -EINVAL,
 		"attach: --no-children: says how --pid and --name count, and none is given",
 		"leaving it out");
+	REFUSED("--name a --pid 1 --wait", -EINVAL,
+		"attach: --wait: for a container, unit, name or cgroup, not for --pid",
+		"leaving it out");
+	REFUSED("--wait --all --name a", -EINVAL,
+		"attach: --wait: for a container, unit, name or cgroup, not for --all",
+		"leaving it out");
 	REFUSED("--all --pid 1x", -EINVAL,
 		"--pid '1x': must be a process's number, or several like 12,345", "");
 	REFUSED("--pid 2147483647", -ESRCH, "--pid 2147483647: no such process", "");

@@ -73,6 +73,18 @@ static void say_ended(const struct attach *attach)
 		print_message(NULL, "all %zu targets have ended", targets->nr);
 }
 
+/* With --wait: a user would expect that a restarted target is sampled again. */
+static void say_not_awaited(struct attach *attach)
+{
+	const char *typed;
+
+	while ((typed = targets_next_ended(&attach->targets)))
+		if (attach->loop.options->verbosity >= 0)
+			print_message("a bpfprofil for each target",
+				      "%s: has ended, and is not waited for while others run",
+				      typed);
+}
+
 /*
  * Samples until the duration is over, the last target has ended, or the first signal comes. Whether
  * it was the target's end.
@@ -86,6 +98,8 @@ static bool sample(struct attach *attach)
 			say_ended(attach);
 			return true;
 		}
+		if (attach->arguments.targets.wait)
+			say_not_awaited(attach);
 		event = sample_run(&attach->loop);
 	}
 	return false;

@@ -74,17 +74,20 @@ void target_options_free(struct target_options *options)
 	target_options_init(options);
 }
 
-/* A process that is not there yet has no known pid. */
+/*
+ * A process that is not there yet has no known pid. If its pid were waited for after its end, another
+ * process could get it.
+ */
 static bool may_come(enum target_word_kind kind)
 {
 	return kind != WORD_PID && kind != WORD_ALL;
 }
 
-static int refuse_wait(const char *command, struct error *err)
+static int refuse_wait(const char *command, enum target_word_kind kind, struct error *err)
 {
-	return error_with_hint(
-		err, -EINVAL, "leaving it out",
-		"%s: --wait: for a container, unit, name or cgroup, and none is given", command);
+	return error_with_hint(err, -EINVAL, "leaving it out",
+			       "%s: --wait: for a container, unit, name or cgroup, not for --%s",
+			       command, word_options[kind]);
 }
 
 static int check(const struct target_options *options, const char *command, struct error *err)
@@ -96,9 +99,9 @@ static int check(const struct target_options *options, const char *command, stru
 			err, -EINVAL,
 			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all",
 			"%s: no target given", command);
-	for (i = 0; options->wait && !may_come(options->list[i].kind);)
-		if (++i == options->nr)
-			return refuse_wait(command, err);
+	for (i = 0; options->wait && i < options->nr; i++)
+		if (!may_come(options->list[i].kind))
+			return refuse_wait(command, options->list[i].kind, err);
 	for (i = 0; i < options->nr && options->list[i].kind > WORD_NAME;)
 		i++;
 	if (!options->no_children || i < options->nr)
@@ -159,7 +162,7 @@ static int wait_for(struct target_options *options, const struct target_word *wo
 	int ret;
 
 	while ((ret = resolve(options, word, targets, err)) == -ENOENT || ret == -ESRCH) {
-		if (!options->wait || !may_come(word->kind))
+		if (!options->wait)
 			return ret;
 		if (!said)
 			print_message(NULL, "waiting for %s", err->text);

@@ -93,6 +93,9 @@ int targets_watch(struct targets *targets, int *ret_fd, struct error *err);
  */
 size_t targets_left(struct targets *targets);
 
+/* Returns the text of each target that has ended once, as targets_typed() does; NULL: no more. */
+const char *targets_next_ended(struct targets *targets);
+
 void targets_free(struct targets *targets);
 
 enum proposal {

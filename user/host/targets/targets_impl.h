@@ -18,6 +18,7 @@ struct target_origin {
 	char *chosen; /* processes that match a pattern, for the user; or NULL */
 	int member_fd; /* a process in a cgroup that does not report when it is empty; or -1 */
 	bool ended;
+	bool announced; /* by targets_next_ended() */
 };
 
 /* Owns the contents of target->name and *origin, even on failure. */

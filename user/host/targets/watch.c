@@ -246,3 +246,18 @@ size_t targets_left(struct targets *targets)
 	}
 	return left;
 }
+
+const char *targets_next_ended(struct targets *targets)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++) {
+		struct target_origin *origin = &targets->origins[i];
+
+		if (!origin->ended || origin->announced)
+			continue;
+		origin->announced = true;
+		return origin->typed;
+	}
+	return NULL;
+}
