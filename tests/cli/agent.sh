@@ -111,7 +111,8 @@ refused=0
 port=$(tests/lib/free_port)
 mkdir "$work/files" "$work/got"
 printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
-"$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &
+# SIGHUP reloads, even if the agent was started with nohup.
+env --ignore-signal=HUP "$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &
 agent=$!
 wait_for 2 'trying again'
 python3 "$work/backend.py" "$port" "$work/got" &

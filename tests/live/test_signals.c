@@ -107,6 +107,27 @@ Test(live_signals, sigterm_stops_and_writes)
 	stop_by(SIGTERM);
 }
 
+/* The end of a terminal does not end what nohup(1) started. */
+Test(live_signals, sighup_that_is_ignored)
+{
+	const char *file = pid_file(), *argv[32] = { "nohup" };
+	struct running r;
+
+	live_begin(&r.live);
+	live_command(&r.live, argv + 1, 31, ARGS(FAST), ARGS(WORKLOAD("forever"), file), false);
+	child_start(&r.child, NULL, argv);
+	r.command = (pid_t)number_in_file(file);
+	process_wait_cpu(r.command, TICKING_S);
+	kill(r.child.pid, SIGHUP);
+	process_wait_cpu(r.command, 2 * TICKING_S);
+	cr_expect_neq(access(r.live.profile, F_OK), 0, "SIGHUP ended it");
+	kill(r.child.pid, SIGTERM);
+	child_finish(&r.child, &r.live.end);
+	assert_whole_profile(&r);
+	finish(&r);
+	unlink(file);
+}
+
 /*
  * A terminal's ^C goes to the whole group; COMMAND dies of it, which determines the exit status.
  * setsid(1) makes the group before COMMAND is forked.

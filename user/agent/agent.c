@@ -366,6 +366,8 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 					 .control = CONTROL_CLOSED,
 					 .ended_fd = -1 };
 	figures_new_session(&agent->figures, options->listen.address, options->listen.functions);
+	/* SIGHUP reloads, even if nohup(1) had it ignored. */
+	signal(SIGHUP, SIG_DFL);
 	run.loop.signal_fd = sample_open_signals(err);
 	ret = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
 	if (ret)

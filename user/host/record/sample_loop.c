@@ -94,6 +94,17 @@ static void progress_update(struct progress *progress, bool paused)
 enum { NR_ENDING = 3 };
 static const int ending[NR_ENDING] = { SIGINT, SIGTERM, SIGHUP };
 
+/*
+ * nohup(1) has SIGHUP ignored. A script's background jobs have SIGINT ignored, but kill -INT shall
+ * still end them.
+ */
+static bool is_ending(int number)
+{
+	struct sigaction action;
+
+	return number != SIGHUP || sigaction(number, NULL, &action) || action.sa_handler != SIG_IGN;
+}
+
 static sigset_t ending_signals(void)
 {
 	sigset_t signals;
@@ -101,7 +112,8 @@ static sigset_t ending_signals(void)
 
 	sigemptyset(&signals);
 	for (i = 0; i < NR_ENDING; i++)
-		sigaddset(&signals, ending[i]);
+		if (is_ending(ending[i]))
+			sigaddset(&signals, ending[i]);
 	return signals;
 }
 
@@ -159,7 +171,8 @@ void sample_let_signals_through(const char *loss)
 	last_words = loss;
 	let_through_ns = monotonic_ns();
 	for (i = 0; i < NR_ENDING; i++)
-		sigaction(ending[i], &action, NULL);
+		if (is_ending(ending[i]))
+			sigaction(ending[i], &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 

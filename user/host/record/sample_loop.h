@@ -57,8 +57,8 @@ enum sample_event {
 };
 
 /*
- * From here on SIGINT, SIGTERM and SIGHUP arrive on the returned descriptor, and writing to a
- * closed pipe returns an error. Call it after the fork of COMMAND.
+ * From here on SIGINT, SIGTERM and, unless it was ignored, SIGHUP arrive on the returned descriptor,
+ * and writing to a closed pipe returns an error. Call it after the fork of COMMAND.
  */
 int sample_open_signals(struct error *err);
 
