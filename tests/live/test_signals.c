@@ -230,7 +230,7 @@ LIVE_TEST(live_signals, command_stops_and_continues)
 	unlink(file);
 }
 
-static bool profile_is_there(void *path)
+static bool is_there(void *path)
 {
 	return !access(path, R_OK);
 }
@@ -250,7 +250,7 @@ Test(live_signals, second_interrupt_quits)
 	kill(r.child.pid, SIGINT);
 	usleep(2000);
 	kill(r.child.pid, SIGINT);
-	cr_assert(eventually(profile_is_there, r.live.profile), "nothing was written");
+	cr_assert(eventually(is_there, r.live.profile), "nothing was written");
 	usleep(300000);
 	cr_expect_neq(process_state(r.child.pid), 'Z', "it did not wait for COMMAND");
 	kill(r.child.pid, SIGINT);
@@ -267,6 +267,31 @@ Test(live_signals, second_interrupt_quits)
 	unlink(file);
 }
 
+static bool ends_by_sigterm(void *pid)
+{
+	kill(*(pid_t *)pid, SIGTERM);
+	return process_state(*(pid_t *)pid) == 'Z';
+}
+
+/* The profile goes into a fifo that nobody reads. */
+LIVE_TEST(live_signals, a_signal_ends_it_while_it_writes)
+{
+	const char *fifo = live_path(live, "fifo"), *marker = live_path(live, "marker");
+	struct child child;
+	bool ended;
+
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	child_start(&child, NULL, ARGS(BPFPROFIL_BIN, "run", "-o", fifo, "--", "touch", marker));
+	cr_assert(eventually(is_there, (void *)marker), "COMMAND was not started");
+	ended = eventually(ends_by_sigterm, &child.pid);
+	if (!ended)
+		kill(child.pid, SIGKILL);
+	child_finish(&child, &live->end);
+	cr_expect(ended, "SIGTERM does not end it");
+	unlink(fifo);
+	unlink(marker);
+}
+
 /* timeout(1) sends the signal twice, to the process and to its group. */
 LIVE_TEST(live_signals, timeout_ends_it_once)
 {
@@ -279,8 +304,7 @@ LIVE_TEST(live_signals, timeout_ends_it_once)
 			  ARGS("timeout", "-s", "INT", "0.5", BPFPROFIL_BIN, "attach", "--all",
 			       "-o", live->profile));
 		cr_assert_eq(live->end.status, 124);
-		cr_assert(profile_is_there(live->profile), "nothing was written: %s",
-			  live->end.err);
+		cr_assert(is_there(live->profile), "nothing was written: %s", live->end.err);
 	}
 }
 

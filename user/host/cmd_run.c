@@ -111,6 +111,7 @@ static void say_waiting(const struct command_run *run, enum sample_event event)
 /* COMMAND may go on after --duration or the first signal; after the second we leave it alone. */
 static int await_command(struct command_run *run, enum sample_event event)
 {
+	sample_hold_signals();
 	sample_forget_signals(&run->loop);
 	say_waiting(run, event);
 	if (event == SAMPLE_OVER) {
@@ -148,6 +149,7 @@ static int run_command(struct command_run *run, struct error *err)
 	if (event == SAMPLE_SIGNAL)
 		pass_on(run);
 	ret = session_stop(run->loop.session, err);
+	sample_let_signals_through("");
 	if (!ret)
 		ret = preload_finish(&run->preload, &run->result.calls, err);
 	status = event == SAMPLE_ENDED ? child_wait(&run->child) : 0;

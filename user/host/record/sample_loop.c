@@ -176,6 +176,13 @@ void sample_let_signals_through(const char *loss)
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
+void sample_hold_signals(void)
+{
+	sigset_t signals = ending_signals();
+
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
 int sample_explain(int failure, struct error *err)
 {
 	struct error lack;

@@ -71,6 +71,9 @@ int sample_open_phase_signals(struct error *err);
  */
 void sample_let_signals_through(const char *loss);
 
+/* After that: signals arrive on the descriptor again. */
+void sample_hold_signals(void);
+
 /*
  * Opens a session on the targets, starts it, and names the first file. If the host lacks something
  * that explains a failure, the error names that.
