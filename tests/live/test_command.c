@@ -148,6 +148,18 @@ Test(live_command, inherits_what_the_caller_has)
 	live_end(&live);
 }
 
+/* We raise our own limit of open files for --preload. */
+LIVE_TEST(live_command, inherits_the_limit_of_files)
+{
+	static const char script[] =
+		"ulimit -Sn 300; ulimit -Hn 512;"
+		"\"$0\" run -q -o \"$1\" --preload -- sh -c 'ulimit -n; ulimit -Hn'";
+
+	child_run(&live->end, NULL, ARGS("sh", "-c", script, BPFPROFIL_BIN, live->profile));
+	cr_expect_eq(live->end.status, 0, "%s", live->end.err);
+	cr_expect_str_eq(live->end.out, "300\n512\n");
+}
+
 /* The sampler keeps its privileges, and COMMAND has only the user's. */
 LIVE_TEST(live_command, as_another_user)
 {

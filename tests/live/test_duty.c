@@ -80,7 +80,7 @@ static void sample(struct run *run, char **argv)
 {
 	struct error err = { 0 };
 
-	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &run->child, &err), 0, "%s", err.text);
 	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, run->child.pid, &err),
 		     0);
 	sample_to_the_end(run, argv);
@@ -170,7 +170,7 @@ Test(live_duty, another)
 	double seen;
 
 	begin(&run, SOURCE_CLOCK, 1000003);
-	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &run.child, &err), 0, "%s", err.text);
 	target.pid = run.child.pid;
 	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
@@ -218,7 +218,7 @@ Test(live_duty, measured_in_turns)
 
 	begin(&run, SOURCE_CLOCK, 1000003);
 	run.options.budget_percent = 1;
-	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &run.child, &err), 0, "%s", err.text);
 	target.pid = run.child.pid;
 	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
@@ -315,7 +315,7 @@ Test(live_duty, changes_between_profiles)
 	run->result.options = &run->options;
 	spending_begin(&run->loop.spending, &run->options, NULL);
 	pretend_cost(&run->loop.spending, 4.2);
-	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &run->child, &err), 0, "%s", err.text);
 	sample_to_the_end(run, argv);
 	cr_assert_geq(changing.nr, NR(wanted));
 	for (i = 0; i < NR(wanted); i++)

@@ -40,7 +40,7 @@ static void begin(struct run *run)
 	run->options.verbosity = -1;
 	run->options.source = SOURCE_CLOCK;
 	run->options.output = "/dev/null";
-	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &run->child, &err), 0, "%s", err.text);
 	target.pid = run->child.pid;
 	run->loop.signal_fd = sample_open_signals(&err);
 	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, target.pid, &err), 0);

@@ -65,7 +65,7 @@ static void begin_within(struct sampled *sampled, enum split split, uint64_t mem
 
 	memset(sampled, 0, sizeof(*sampled));
 	host_clock_begin();
-	cr_assert_eq(child_fork(argv, NULL, &sampled->child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &sampled->child, &err), 0, "%s", err.text);
 	target.pid = sampled->child.pid;
 	cr_assert_eq(session_open(&options, &sampled->session, &err), 0, "%s", err.text);
 	cr_assert_eq(session_start(sampled->session, &err), 0, "%s", err.text);

@@ -104,7 +104,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	options.output = profile;
 	options.verbosity = -1;
 	begin_cheap(&loop, &options);
-	cr_assert_eq(child_fork(argv, NULL, &child, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, NULL, &child, &err), 0, "%s", err.text);
 	target.pid = child.pid;
 	cr_assert_eq(result_begin_files(&result, &options, argv, child.pid, &err), 0);
 	started_ns = monotonic_ns();

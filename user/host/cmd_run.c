@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "option/command.h"
@@ -30,6 +31,7 @@ struct command_run {
 	const struct sampling_options *options;
 	bool wants_preload;
 	char **argv; /* COMMAND */
+	struct rlimit files; /* COMMAND's: we raise our own */
 	struct preload preload;
 	struct result result;
 	struct child child;
@@ -46,7 +48,7 @@ static int fork_command(struct command_run *run, struct error *err)
 		out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (out >= 0)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	ret = child_fork(run->argv, run->options->user, &run->child, err);
+	ret = child_fork(run->argv, run->options->user, &run->files, &run->child, err);
 	if (out >= 0) {
 		dup2(out, STDOUT_FILENO);
 		close(out);
@@ -58,8 +60,10 @@ static int fork_command(struct command_run *run, struct error *err)
 static int prepare(struct command_run *run, struct error *err)
 {
 	struct target target = { .kind = TARGET_COMMAND, .name = run->argv[0] };
-	int ret = run->wants_preload ? preload_open(&run->preload, run->options->user, err) : 0;
+	int ret = getrlimit(RLIMIT_NOFILE, &run->files) ? error_errno(err, -errno, "getrlimit") : 0;
 
+	if (!ret && run->wants_preload)
+		ret = preload_open(&run->preload, run->options->user, err);
 	if (ret)
 		return sample_explain(ret, err);
 	ret = fork_command(run, err);

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,13 +26,16 @@ static int become_passwd(const struct passwd *user)
 }
 
 __attribute__((noreturn)) static void child_main(char *const *argv, const struct passwd *user,
-						 int go_fd, int failed_fd)
+						 const struct rlimit *files, int go_fd,
+						 int failed_fd)
 {
 	int failure;
 	char go;
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125); /* the parent gave up */
+	if (files)
+		setrlimit(RLIMIT_NOFILE, files);
 	failure = become_passwd(user);
 	if (!failure) {
 		execvp(argv[0], argv);
@@ -59,7 +61,8 @@ static int find_passwd(const char *name, struct passwd **result, struct error *e
 	return error_set(err, -EINVAL, "--user '%s': no such user", name);
 }
 
-int child_fork(char *const *argv, const char *user, struct child *result, struct error *err)
+int child_fork(char *const *argv, const char *user, const struct rlimit *files,
+	       struct child *result, struct error *err)
 {
 	int go[2] = { -1, -1 }, failure[2] = { -1, -1 }, ret;
 	struct passwd *passwd;
@@ -75,7 +78,7 @@ int child_fork(char *const *argv, const char *user, struct child *result, struct
 		goto failed;
 	if (!result->pid) {
 		close(go[1]); /* otherwise the child would not see its parent die */
-		child_main(argv, passwd, go[0], failure[1]);
+		child_main(argv, passwd, files, go[0], failure[1]);
 	}
 	close_fd(&go[0]);
 	close_fd(&failure[1]);

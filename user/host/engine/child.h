@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -20,8 +21,11 @@ struct child {
 	uint64_t cpu_ns; /* CPU time of it and of its waited-for children; set by child_wait */
 };
 
-/* user NULL: do not change the user. argv ends with NULL. */
-int child_fork(char *const *argv, const char *user, struct child *result, struct error *err);
+/*
+ * user NULL: do not change the user. files NULL: keep the limit of open files. argv ends with NULL.
+ */
+int child_fork(char *const *argv, const char *user, const struct rlimit *files,
+	       struct child *result, struct error *err);
 
 /*
  * Lets the child exec. Returns 0 once the new image is in place, or exec's error: -ENOENT if there
