@@ -180,6 +180,26 @@ LIVE_TEST(live_command, as_another_user)
 	cr_expect_gt(doc_function(live->doc, "alpha", NULL), 0);
 }
 
+static void expect_no_user(const char *const argv[], int status, const char *text)
+{
+	struct child_end end;
+
+	child_run(&end, NULL, argv);
+	cr_expect_eq(end.status, status, "exit %d: %s", end.status, end.err);
+	cr_expect_str_eq(end.err, text);
+	child_end_free(&end);
+}
+
+/* An unknown user is a wrong option, and a user that we cannot become is no fault of COMMAND. */
+Test(live_command, user_that_cannot_be)
+{
+	expect_no_user(ARGS(BPFPROFIL_BIN, "run", "-u", "nosuch-user", "--", "true"), 2,
+		       "bpfprofil: run: --user 'nosuch-user': no such user\n");
+	expect_no_user(ARGS("setpriv", "--bounding-set=-setuid,-setgid", "--inh-caps=-all",
+			    BPFPROFIL_BIN, "run", "-o", "/dev/null", "-u", "nobody", "--", "true"),
+		       1, "bpfprofil: run: --user 'nobody': Operation not permitted\ntry: sudo\n");
+}
+
 /* COMMAND starts only if the profile can be written. */
 static void expect_not_started(const char *file)
 {

@@ -66,7 +66,7 @@ static void sample_to_the_end(struct run *run, char **argv)
 	struct error err = { 0 };
 
 	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run->child, argv[0], NULL, &err), 0, "%s", err.text);
 	cr_assert_eq(sample_run(&run->loop), SAMPLE_OVER);
 	/* To stop takes an emulated CPU a second, in which the command would run on. */
 	kill(run->child.pid, SIGKILL);
@@ -174,7 +174,7 @@ Test(live_duty, another)
 	target.pid = run.child.pid;
 	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run.child, argv[0], NULL, &err), 0, "%s", err.text);
 	sleep(1);
 	session_stop_ticks(run.loop.session);
 	cr_assert_eq(session_take(run.loop.session, &first, &err), 0, "%s", err.text);
@@ -222,7 +222,7 @@ Test(live_duty, measured_in_turns)
 	target.pid = run.child.pid;
 	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run.child, argv[0], NULL, &err), 0, "%s", err.text);
 	session = run.loop.session;
 	usleep(500000);
 	session_cost(session, &on);

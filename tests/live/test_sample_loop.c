@@ -45,7 +45,7 @@ static void begin(struct run *run)
 	run->loop.signal_fd = sample_open_signals(&err);
 	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run->child, argv[0], NULL, &err), 0, "%s", err.text);
 }
 
 static void end(struct run *run)

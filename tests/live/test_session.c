@@ -69,7 +69,7 @@ static void begin_within(struct sampled *sampled, enum split split, uint64_t mem
 	target.pid = sampled->child.pid;
 	cr_assert_eq(session_open(&options, &sampled->session, &err), 0, "%s", err.text);
 	cr_assert_eq(session_start(sampled->session, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&sampled->child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&sampled->child, argv[0], NULL, &err), 0, "%s", err.text);
 }
 
 static void begin(struct sampled *sampled, enum split split, char **argv)

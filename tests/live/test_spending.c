@@ -109,7 +109,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	cr_assert_eq(result_begin_files(&result, &options, argv, child.pid, &err), 0);
 	started_ns = monotonic_ns();
 	cr_assert_eq(sample_start(&loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&child, argv[0], NULL, &err), 0, "%s", err.text);
 	cr_assert_eq(sample_run(&loop), SAMPLE_OVER);
 	cr_assert_eq(session_stop(loop.session, &err), 0, "%s", err.text);
 	stopped_ns = monotonic_ns();

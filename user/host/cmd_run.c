@@ -144,7 +144,7 @@ static int run_command(struct command_run *run, struct error *err)
 	ret = prepare(run, err);
 	if (ret)
 		goto failed;
-	ret = child_exec(&run->child, run->argv[0], err);
+	ret = child_exec(&run->child, run->argv[0], run->options->user, err);
 	if (ret) {
 		print_error(err);
 		return exec_status(ret);
@@ -202,7 +202,8 @@ static int cmd_run(int argc, char **argv)
 	if (first == argc)
 		print_message("bpfprofil run -- COMMAND", "run: COMMAND is missing");
 	else if (sampling_options_check(&arguments.sampling, "run", &err) ||
-		 phase_options_check(&arguments.phases, "run", &err))
+		 phase_options_check(&arguments.phases, "run", &err) ||
+		 child_check_user(arguments.sampling.user, &err))
 		print_error(&err);
 	else {
 		run.wants_preload = arguments.preload;

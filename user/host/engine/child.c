@@ -13,6 +13,12 @@
 
 #include "base/util.h"
 
+/* Why the child could not start COMMAND, as it reports through a pipe. */
+struct child_failure {
+	int code; /* negative errno */
+	bool of_user; /* it could not become the user */
+};
+
 static int become_passwd(const struct passwd *user)
 {
 	if (!user)
@@ -29,17 +35,18 @@ __attribute__((noreturn)) static void child_main(char *const *argv, const struct
 						 const struct rlimit *files, int go_fd,
 						 int failed_fd)
 {
-	int failure;
+	struct child_failure failure;
 	char go;
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125); /* the parent gave up */
 	if (files)
 		setrlimit(RLIMIT_NOFILE, files);
-	failure = become_passwd(user);
-	if (!failure) {
+	failure.code = become_passwd(user);
+	failure.of_user = failure.code;
+	if (!failure.code) {
 		execvp(argv[0], argv);
-		failure = -errno;
+		failure.code = -errno;
 	}
 	while (write(failed_fd, &failure, sizeof(failure)) < 0 && errno == EINTR)
 		;
@@ -59,6 +66,13 @@ static int find_passwd(const char *name, struct passwd **result, struct error *e
 	if (errno == ENOMEM || errno == EIO || errno == EMFILE || errno == ENFILE)
 		return error_errno(err, -errno, "--user '%s'", name);
 	return error_set(err, -EINVAL, "--user '%s': no such user", name);
+}
+
+int child_check_user(const char *user, struct error *err)
+{
+	struct passwd *passwd;
+
+	return find_passwd(user, &passwd, err) == -EINVAL ? -EINVAL : 0;
 }
 
 int child_fork(char *const *argv, const char *user, const struct rlimit *files,
@@ -99,10 +113,10 @@ failed:
 	return ret;
 }
 
-int child_exec(struct child *child, const char *command, struct error *err)
+int child_exec(struct child *child, const char *command, const char *user, struct error *err)
 {
+	struct child_failure failure;
 	ssize_t got;
-	int failure;
 
 	/* EPIPE: a signal has ended the child while it waited, which its status will say. */
 	if (write(child->go_fd, "", 1) != 1 && errno != EPIPE)
@@ -116,9 +130,12 @@ int child_exec(struct child *child, const char *command, struct error *err)
 	if (got != sizeof(failure))
 		return 0;
 	child_wait(child);
-	if (failure == -ENOENT)
-		return error_set(err, failure, "%s: command not found", command);
-	return error_errno(err, failure, "%s: cannot be executed", command);
+	if (failure.of_user)
+		return error_with_hint(err, -ECHILD, "sudo", "--user '%s': %s", user,
+				       strerror(-failure.code));
+	if (failure.code == -ENOENT)
+		return error_set(err, failure.code, "%s: command not found", command);
+	return error_errno(err, failure.code, "%s: cannot be executed", command);
 }
 
 static uint64_t cpu_ns(const struct rusage *usage)

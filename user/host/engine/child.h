@@ -21,6 +21,9 @@ struct child {
 	uint64_t cpu_ns; /* CPU time of it and of its waited-for children; set by child_wait */
 };
 
+/* -EINVAL: there is no such user. NULL is fine. */
+int child_check_user(const char *user, struct error *err);
+
 /*
  * user NULL: do not change the user. files NULL: keep the limit of open files. argv ends with NULL.
  */
@@ -29,9 +32,10 @@ int child_fork(char *const *argv, const char *user, const struct rlimit *files,
 
 /*
  * Lets the child exec. Returns 0 once the new image is in place, or exec's error: -ENOENT if there
- * is no such command, -ECHILD if the process is gone, else why the command cannot be executed.
+ * is no such command, -ECHILD if the process is gone or could not become user, else why the command
+ * cannot be executed. command and user are for messages.
  */
-int child_exec(struct child *child, const char *command, struct error *err);
+int child_exec(struct child *child, const char *command, const char *user, struct error *err);
 
 /* Waits for its end. Returns the exit status as a shell does: 128 + n for signal n. */
 int child_wait(struct child *child);
