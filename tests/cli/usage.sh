@@ -57,6 +57,10 @@ usage meant_word "bpfprofil: report: --by 'dso': must be one of functions, objec
 try: --by objects" report --by dso
 usage run_nearest "bpfprofil: run: unknown option '--frequncy'
 try: --frequency" run --frequncy 99 true
+usage glued_value "bpfprofil: attach: unknown option '-d'
+try: --duration" attach --all -d5
+usage abbreviated_last "bpfprofil: attach: unknown option '--durat'
+try: --duration" attach --all --durat
 usage run_frequency_0 \
 	"bpfprofil: run: --frequency '0': must be a whole number from 1 to 100000" run -F 0 true
 usage run_frequency_1e9 \

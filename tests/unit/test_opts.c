@@ -200,6 +200,10 @@ Test(opts, no_abbreviations)
 
 Test(opts, values_missing_or_too_many)
 {
+	REFUSED("test --loud -z5", "test: unknown option '-z'", "bpfprofil test --help");
+	REFUSED("test -lz5", "test: unknown option '-z'", "bpfprofil test --help");
+	REFUSED("test --fil", "test: unknown option '--fil'", "--file");
+	REFUSED("test --lou=1", "test: unknown option '--lou'", "--loud");
 	REFUSED("test --file", "test: --file needs a value", "bpfprofil test --help");
 	REFUSED("test -lf", "test: -f needs a value", "bpfprofil test --help");
 	REFUSED("test --loud=1", "test: --loud takes no value", "bpfprofil test --help");

@@ -385,26 +385,36 @@ static int unknown_long(const struct command *command, const char *typed, struct
 	return -EINVAL;
 }
 
-/* getopt refused the last word that it read. */
+/* getopt accepts "--freq" for "--frequency"; we do not. */
+static bool abbreviated(const struct opt *opt, const char *word)
+{
+	size_t length = strlen(opt->name);
+
+	return strncmp(word + 2, opt->name, length) ||
+	       (word[2 + length] && word[2 + length] != '=');
+}
+
+/*
+ * getopt refused an option: a letter, which is in optopt, or the long option of the word. For a
+ * long one, optopt is its value in our table, or 0 if it is not there.
+ */
 static int refused(const struct command *command, const char *word, int code, struct error *err)
 {
 	const struct opt_group *group;
-	const struct opt *opt;
-	bool is_long = !strncmp(word, "--", 2);
+	const struct opt *opt = NULL;
 
-	if (is_long && optopt < OPTS_BASE)
-		return unknown_long(command, word + 2, err);
-	if (!is_long && code == '?')
-		return unknown_letter(command, optopt, err);
-	if (code == ':') {
-		if (is_long)
-			error_set(err, -EINVAL, "%s: %s needs a value", command->name, word);
-		else
-			error_set(err, -EINVAL, "%s: -%c needs a value", command->name, optopt);
-	} else {
+	if (optopt >= OPTS_BASE)
 		opt = opts_at(command, (size_t)(optopt - OPTS_BASE), &group);
+	if (!optopt || (opt && abbreviated(opt, word)))
+		return unknown_long(command, word + 2, err);
+	if (!opt && code == '?')
+		return unknown_letter(command, optopt, err);
+	if (code == '?')
 		error_set(err, -EINVAL, "%s: --%s takes no value", command->name, opt->name);
-	}
+	else if (opt)
+		error_set(err, -EINVAL, "%s: --%s needs a value", command->name, opt->name);
+	else
+		error_set(err, -EINVAL, "%s: -%c needs a value", command->name, optopt);
 	error_hint(err, "bpfprofil %s --help", command->name);
 	return -EINVAL;
 }
@@ -426,15 +436,6 @@ const struct opt *opts_by_letter(const struct command *command, int letter,
 static const char *last_word(char **argv)
 {
 	return argv[optarg && optarg == argv[optind - 1] ? optind - 2 : optind - 1];
-}
-
-/* getopt accepts "--freq" for "--frequency"; we do not. */
-static bool abbreviated(const struct opt *opt, const char *word)
-{
-	size_t length = strlen(opt->name);
-
-	return strncmp(word + 2, opt->name, length) ||
-	       (word[2 + length] && word[2 + length] != '=');
 }
 
 static int store(const struct command *command, int code, char **argv, void *options,
