@@ -74,6 +74,22 @@ from_folder() {
 }
 expect bin_stdin_folder 1 'bpfprofil: bin: standard input: Is a directory' from_folder
 
+# The input has no end, but the output has.
+without_end() {
+	yes 0x401000 | timeout 30 "$bin" bin "${one[@]}" -
+}
+until_head() {
+	without_end | head -n 1
+	[ "${PIPESTATUS[*]}" = '1 0' ]
+}
+[ "$(until_head 2>"$work/err" && echo ends)" = '0x401000 0 0x401000 0x401007
+ends' ] && [ ! -s "$work/err" ]
+verdict $? bin_reader_leaves
+until_full() {
+	without_end >/dev/full
+}
+expect bin_stdin_disk_full 1 'bpfprofil: bin: standard output: No space left on device' until_full
+
 refused no_pc 'bpfprofil: bin: no pc given
 try: - to read pcs from standard input' "${one[@]}"
 refused no_size 'bpfprofil: bin: --size: not given

@@ -55,7 +55,8 @@ static int print_stdin(const struct bin *bin)
 	char *line = NULL;
 	ssize_t length;
 
-	while (status == EXIT_SUCCESS && (length = getline(&line, &capacity, stdin)) >= 0) {
+	while (status == EXIT_SUCCESS && !ferror(stdout) &&
+	       (length = getline(&line, &capacity, stdin)) >= 0) {
 		if (strlen(line) == (size_t)length) {
 			status = print_line(bin, line);
 		} else {
@@ -63,7 +64,9 @@ static int print_stdin(const struct bin *bin)
 			status = EXIT_FAILURE;
 		}
 	}
-	if (status == EXIT_SUCCESS && !feof(stdin)) {
+	if (ferror(stdout)) {
+		putchar('\n'); /* stdio forgot why it failed: stdout_end() fails again, and reports */
+	} else if (status == EXIT_SUCCESS && !feof(stdin)) {
 		print_message(NULL, "bin: standard input: %s", strerror(errno));
 		status = EXIT_FAILURE;
 	}
