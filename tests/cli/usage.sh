@@ -113,6 +113,8 @@ usage meant_children "bpfprofil: report: unknown option '--children'
 try: --inclusive" report --children
 usage report_html_by "bpfprofil: report: --html: takes no --by, the page shows all
 try: leaving it out" report --html page.html --by objects
+usage report_html_wide "bpfprofil: report: --html: takes no --wide, the page shows all
+try: leaving it out" report --html page.html --wide
 usage open_alone "bpfprofil: report: --open: only with --html
 try: --html FILE" report --open
 usage open_pipe "bpfprofil: diff: --open: a browser does not show '-'
@@ -176,6 +178,14 @@ usage export_schema_of_file 'bpfprofil: export: --schema: takes neither a FILE n
 try: bpfprofil export --schema' export --schema "$golden/profile.json"
 usage export_ddl_of_file 'bpfprofil: export: --ddl: takes no FILE
 try: bpfprofil export --format clickhouse --ddl' export --format clickhouse --ddl "$golden/profile.json"
+usage export_schema_of_object 'bpfprofil: export: --schema: takes no --object
+try: bpfprofil export --schema' export --schema --object work
+usage export_schema_of_call 'bpfprofil: export: --schema: takes no call
+try: bpfprofil export --schema' export --schema --offset 0
+usage export_schema_ddl 'bpfprofil: export: --schema: takes no --ddl
+try: bpfprofil export --schema' export --schema --ddl
+usage export_ddl_of_detail 'bpfprofil: export: --ddl: takes no --detail
+try: bpfprofil export --format clickhouse --ddl' export --format clickhouse --ddl --detail function
 usage export_ddl_of_format 'bpfprofil: export: --format csv: takes no --ddl
 try: another --format' export --format csv --ddl
 usage export_detail_of_format 'bpfprofil: export: --format csv: takes no --detail

@@ -375,11 +375,9 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 	return status;
 }
 
-/* The first given option that the format does not use, or NULL. */
-static const char *stray_option(const struct export_arguments *arguments)
+/* The first given option of a selection or call that an output with these uses ignores, or NULL. */
+static const char *stray_option(const struct export_arguments *arguments, unsigned int uses)
 {
-	unsigned int uses = arguments->format->uses;
-
 	if (!(uses & EXPORT_USES_CALL) &&
 	    (call_options_given(&arguments->call) || arguments->call.width_word))
 		return "call";
@@ -393,9 +391,18 @@ static const char *stray_option(const struct export_arguments *arguments)
 		return "--program-first";
 	if (!(uses & EXPORT_USES_WAITS) && arguments->options.waits)
 		return "--waits";
-	if (!arguments->format->ddl && arguments->ddl)
-		return "--ddl";
 	return NULL;
+}
+
+/* Writes a text of ours, which depends on no profile. */
+static int export_text(const struct export_arguments *arguments, const char *option,
+		       const char *usage, const char *text)
+{
+	const char *stray = stray_option(arguments, 0);
+
+	if (stray)
+		return usage_error(usage, "export: %s: takes no %s", option, stray);
+	return write_output(arguments, NULL, NULL, text);
 }
 
 static int run_parsed(const struct export_arguments *arguments, int nr, char **operands)
@@ -406,12 +413,17 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 	if (arguments->schema && (format || nr))
 		return usage_error("bpfprofil export --schema",
 				   "export: --schema: takes neither a FILE nor a --format");
+	if (arguments->schema && arguments->ddl)
+		return usage_error("bpfprofil export --schema", "export: --schema: takes no --ddl");
 	if (arguments->schema)
-		return write_output(arguments, NULL, NULL, profile_schema);
+		return export_text(arguments, "--schema", "bpfprofil export --schema",
+				   profile_schema);
 	if (!format)
 		return usage_error("--format pprof, or another of bpfprofil export --help",
 				   "export: --format: not given");
-	stray = stray_option(arguments);
+	stray = stray_option(arguments, format->uses);
+	if (!stray && arguments->ddl && !format->ddl)
+		stray = "--ddl";
 	if (stray)
 		return usage_error("another --format", "export: --format %s: takes no %s",
 				   format->name, stray);
@@ -421,7 +433,8 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 		return usage_error("bpfprofil export --format clickhouse --ddl",
 				   "export: --ddl: takes no FILE");
 	if (arguments->ddl)
-		return write_output(arguments, NULL, NULL, format->ddl);
+		return export_text(arguments, "--ddl", "bpfprofil export --format clickhouse --ddl",
+				   format->ddl);
 	if (format->uses & EXPORT_USES_CALL)
 		return export_call(arguments, nr, operands);
 	return export_profile(arguments, NULL, nr, operands);

@@ -443,6 +443,7 @@ static bool check_page(const struct report_arguments *arguments)
 		{ "--comm", arguments->table.comm },
 		{ "--function", arguments->table.function },
 		{ "--target", arguments->table.target != REPORT_ALL_TARGETS },
+		{ "--wide", arguments->wide },
 		{ 0 },
 	};
 	const struct opt_given of_callers[] = {
