@@ -69,6 +69,17 @@ Test(control, of_another_user)
 	cr_assert_eq(control_open(&control, "fifo", &err), 0, "%s", err.text);
 }
 
+/* A fifo has one file under several names. */
+Test(control, answers_in_the_same_fifo)
+{
+	cr_assert_eq(link("fifo", "other"), 0);
+	cr_assert_eq(control_open(&control, "fifo,other", &err), -EINVAL);
+	cr_assert_str_eq(err.text, "--control: FIFO and ANSWERS are one file");
+	control_close(&control);
+	cr_assert_eq(mkfifo("answers", 0600), 0);
+	cr_assert_eq(control_open(&control, "fifo,answers", &err), 0, "%s", err.text);
+}
+
 static size_t count(const char *text, const char *part)
 {
 	size_t nr = 0;

@@ -40,6 +40,15 @@ static int open_fifo(const char *path, struct error *err)
 			       "--control: %s: is no FIFO", path);
 }
 
+/* We would read our own answers as commands, and answer those. */
+static bool is_one_fifo(const struct control *control)
+{
+	struct stat commands, answers;
+
+	return !fstat(control->fd, &commands) && !fstat(control->answer_fd, &answers) &&
+	       commands.st_dev == answers.st_dev && commands.st_ino == answers.st_ino;
+}
+
 int control_open(struct control *control, const char *names, struct error *err)
 {
 	cleanup_free char *fifo = names ? strdup(names) : NULL;
@@ -55,9 +64,14 @@ int control_open(struct control *control, const char *names, struct error *err)
 	control->fd = open_fifo(fifo, err);
 	if (control->fd < 0)
 		return control->fd;
-	if (answers)
-		control->answer_fd = open_fifo(answers, err);
-	return answers && control->answer_fd < 0 ? control->answer_fd : 0;
+	if (!answers)
+		return 0;
+	control->answer_fd = open_fifo(answers, err);
+	if (control->answer_fd < 0)
+		return control->answer_fd;
+	return is_one_fifo(control) ?
+		       error_set(err, -EINVAL, "--control: FIFO and ANSWERS are one file") :
+		       0;
 }
 
 /* True: a line was read, without its newline. A line that is too long is skipped. */
