@@ -223,6 +223,26 @@ Test(live_command, not_started_without_a_place_for_the_profile)
 	expect_not_started("/tmp");
 }
 
+/* Without the other streams, it works as with them. */
+Test(live_command, closed_streams)
+{
+	const char *script = "\"$0\" run -q -o \"$1\" -- sh -c 'echo it ran' <&- 2>&-";
+	struct child_end end;
+	struct live live;
+
+	live_begin(&live);
+	child_run(&live.end, NULL, ARGS("sh", "-c", script, BPFPROFIL_BIN, live.profile));
+	cr_expect_eq(live.end.status, 0, "exit %d", live.end.status);
+	cr_expect_str_eq(live.end.out, "it ran\n");
+	live_load(&live);
+	live_end(&live);
+	script = "\"$0\" run -o - -- touch \"$1\" >&-";
+	child_run(&end, NULL, ARGS("sh", "-c", script, BPFPROFIL_BIN, "/dev/null/it-ran"));
+	cr_expect_eq(end.status, 1, "exit %d: %s", end.status, end.err);
+	cr_expect_str_eq(end.err, "bpfprofil: run: standard output: Bad file descriptor\n");
+	child_end_free(&end);
+}
+
 Test(live_command, not_started_on_a_file_system_that_is_read_only)
 {
 	struct child_end end;

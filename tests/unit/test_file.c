@@ -186,6 +186,10 @@ Test(file, standard_output)
 	cr_assert_eq(folder_write("-", "text", &err), -EBADF);
 	cr_assert_str_eq(err.text, "standard output: Bad file descriptor");
 	cr_assert_eq(output_check("-", &err), -EBADF);
+	/* What main() puts in the place of a closed stream. */
+	cr_assert_eq(dup2(open("/", O_PATH), STDOUT_FILENO), STDOUT_FILENO);
+	cr_assert_eq(output_check("-", &err), -EBADF);
+	cr_assert_eq(folder_write("-", "text", &err), -EBADF);
 	dup2(saved, STDOUT_FILENO);
 }
 

@@ -546,12 +546,22 @@ static int open_stream(struct output *out, bool gz)
 	return 0;
 }
 
+/* main() fills the place of a closed stream with an O_PATH descriptor. */
+static bool stdout_is_closed(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	return flags < 0 || flags & O_PATH;
+}
+
 static int open_place(struct output *out, const char *path, bool confidential, struct error *err)
 {
 	int ret;
 
 	if (!strcmp(path, "-")) {
 		out->place.direct = true;
+		if (stdout_is_closed())
+			return error_errno(err, -EBADF, "%s", out->path);
 		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return out->fd < 0 ? error_errno(err, -errno, "%s", out->path) : 0;
 	}
@@ -832,9 +842,7 @@ int output_check(const char *path, struct error *err)
 	int ret;
 
 	if (!strcmp(path, "-"))
-		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ?
-			       error_errno(err, -errno, "standard output") :
-			       0;
+		return stdout_is_closed() ? error_errno(err, -EBADF, "standard output") : 0;
 	ret = file_place_find(path, &place, err);
 	if (ret)
 		return ret;

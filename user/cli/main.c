@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/opener.h"
@@ -77,10 +79,26 @@ static int print_version(void)
 	return stdout_end("standard output");
 }
 
+/*
+ * Otherwise a descriptor of ours would get the number of a standard stream that the caller closed,
+ * and messages or the profile would go there. Nobody can read or write what O_PATH opens.
+ */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	fill_standard_streams();
 	/*
 	 * Use the locale only for the width of characters and the language of messages, and not for
 	 * numbers.
