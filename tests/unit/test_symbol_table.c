@@ -109,6 +109,31 @@ Test(symbol_table, best_alias)
 	symbol_table_free(table);
 }
 
+static void check_named(struct symbol_table *table, const char *name)
+{
+	const struct symbol *symbol = symbol_table_named(table, "ns::hot");
+
+	cr_assert_eq(symbol != NULL, name != NULL);
+	if (symbol)
+		cr_assert_str_eq(symbol->name, name);
+	symbol_table_free(table);
+}
+
+/* Of a function, the compiler may leave copies only, and each may have a cold part. */
+Test(symbol_table, named_without_parameters)
+{
+	check_named(TABLE(SYMBOL_INNERMOST, { 0, 8, 0, 0, "_ZN2ns3hotEi.constprop.0" }),
+		    "ns::hot(int) [clone .constprop.0]");
+	check_named(TABLE(SYMBOL_INNERMOST, { 0, 8, 0, 0, "_ZN2ns3hotEi.cold" },
+			  { 8, 8, 0, 0, "_ZN2ns3hotEi.isra.0.cold" },
+			  { 16, 8, 0, 0, "_ZN2ns3hotEi.isra.0" }),
+		    "ns::hot(int) [clone .isra.0]");
+	check_named(TABLE(SYMBOL_INNERMOST, { 0, 8, 0, 0, "_ZN2ns3hotEi.part.0" },
+			  { 8, 8, 0, 0, "_ZN2ns3hotEi" }),
+		    "ns::hot(int)");
+	check_named(TABLE(SYMBOL_INNERMOST, { 0, 8, 0, 0, "_ZN2ns3hotEi.cold" }), NULL);
+}
+
 Test(symbol_table, unsized)
 {
 	struct symbol_table *table =

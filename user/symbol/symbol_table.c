@@ -863,15 +863,28 @@ const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_
 }
 
 /*
- * "ns::f" finds "ns::f(int)" too, but not its cold part, "ns::f(int) [clone .cold]"; operator()
- * keeps its own parentheses.
+ * "ns::f" finds "ns::f(int)" too, and "ns::f(int) [clone .isra.0]" if the compiler left only that,
+ * but never its cold part, "ns::f(int) [clone .cold]"; operator() keeps its own parentheses.
  */
-static bool matches_without_parameters(const char *plain, const char *name)
+static bool matches_without_parameters(const char *plain, const char *name, bool clones)
 {
-	size_t length = strlen(name);
+	const size_t length = strlen(name);
 
-	return !strncmp(plain, name, length) && plain[length] == '(' &&
-	       !strstr(plain + length, " [clone ");
+	if (strncmp(plain, name, length) || plain[length] != '(')
+		return false;
+	return !strstr(plain + length, clones ? " [clone .cold" : " [clone ");
+}
+
+static const struct symbol *named_without_parameters(const struct symbol_table *table,
+						     const char *name, bool clones)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr; i++) {
+		if (*name && matches_without_parameters(entry_named(table, i)->name, name, clones))
+			return entry_named(table, i);
+	}
+	return NULL;
 }
 
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name)
@@ -887,9 +900,6 @@ const struct symbol *symbol_table_named(const struct symbol_table *table, const 
 		if (*name && !strcmp(entry_named(table, i)->name, name))
 			return entry_named(table, i);
 	}
-	for (i = 0; i < table->nr; i++) {
-		if (*name && matches_without_parameters(entry_named(table, i)->name, name))
-			return entry_named(table, i);
-	}
-	return NULL;
+	return named_without_parameters(table, name, false) ?:
+		       named_without_parameters(table, name, true);
 }
