@@ -118,6 +118,22 @@ CLIENT_TEST(client_trouble, no_right_to_the_socket)
 	cr_assert_eq(status, 0);
 }
 
+/* A program that lost its right to the socket while it counts: the server has not ended. */
+CLIENT_TEST(client_trouble, right_lost_while_counting)
+{
+	NEED_ROOT();
+	cr_assert_eq(chmod(fixture->server.path, 0600), 0);
+	fixture->shared->reply.state.on = 1;
+	cr_assert_eq(call(), 0);
+	cr_assert_eq(seteuid(65534), 0);
+	cr_assert_fails(stop_profiling(), EACCES);
+	cr_assert_fails(stop_profiling(), EACCES);
+	cr_assert_eq(seteuid(0), 0);
+	fake_kill(&fixture->server);
+	cr_assert_fails(stop_profiling(), ECONNRESET);
+	cr_assert_eq(stop_profiling(), 0);
+}
+
 CLIENT_TEST(client_trouble, bad_replies)
 {
 	static const struct {

@@ -33,6 +33,16 @@ static int nobody_listens(int ret)
 	return ret == -ENOENT || ret == -ECONNREFUSED || ret == -EACCES;
 }
 
+/*
+ * Whether the server of this process is gone. One that counts is not gone because this process has
+ * lost the right to its socket, for example with root's rights.
+ */
+static int is_gone(int ret)
+{
+	return nobody_listens(ret) &&
+	       (ret != -EACCES || !__atomic_load_n(&counting, __ATOMIC_RELAXED));
+}
+
 static int exchange_private(uint64_t id, const struct call_request *request,
 			    const struct call_entry *entries, struct call_reply *reply)
 {
@@ -122,7 +132,7 @@ static struct outcome ask_server(struct call_request *request, const struct call
  */
 static struct outcome confirm(struct outcome outcome, int ends)
 {
-	int absent = !outcome.served && nobody_listens(-outcome.error);
+	int absent = !outcome.served && is_gone(-outcome.error);
 	int lost = absent || (!outcome.error && !outcome.known && !outcome.state.on);
 
 	if (lost && __atomic_load_n(&counting, __ATOMIC_RELAXED)) {
@@ -131,7 +141,7 @@ static struct outcome confirm(struct outcome outcome, int ends)
 	} else if (absent && ends) {
 		outcome.error = 0;
 	}
-	/* A server that did not get the call, for want of a descriptor, counts on. */
+	/* A server that did not get the call, for want of a descriptor or a right, counts on. */
 	if (ends && (outcome.served || absent))
 		__atomic_store_n(&counting, 0, __ATOMIC_RELAXED);
 	return outcome;
@@ -140,7 +150,7 @@ static struct outcome confirm(struct outcome outcome, int ends)
 int client_may_fall_back(const struct outcome *outcome)
 {
 	return !outcome->served && outcome->error &&
-	       (nobody_listens(-outcome->error) || !__atomic_load_n(&counting, __ATOMIC_RELAXED));
+	       (is_gone(-outcome->error) || !__atomic_load_n(&counting, __ATOMIC_RELAXED));
 }
 
 /* The parent of a vfork, which shares the address space, may continue to count. */
