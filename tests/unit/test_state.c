@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/run.h"
 #include "agent/state.h"
 #include "base/util.h"
 #include "profile/profile_splits.h"
@@ -229,8 +230,7 @@ Test(state, strange)
 Test(state, another_boot)
 {
 	uint64_t sum = leave(monotonic_ns() + 3600000000000ULL);
-	struct figures figures;
-	struct state state;
+	struct agent agent = { 0 };
 	char head[64], *text;
 	size_t size;
 
@@ -241,11 +241,16 @@ Test(state, another_boot)
 	memcpy(text, head, HEAD_LENGTH);
 	write_whole(text, size);
 	free(text);
-	open_state(&state, &figures);
-	cr_expect_eq(service_times_sum(&figures.times, TIMES_ALL), sum);
-	cr_expect_eq(state.until_ns, 0);
-	cr_expect_eq(state.usages.nr, 0);
-	close_state(&state, &figures);
+	open_state(&agent.state, &agent.figures);
+	cr_expect_eq(service_times_sum(&agent.figures.times, TIMES_ALL), sum);
+	cr_expect_eq(agent.state.until_ns, 0);
+	cr_expect_eq(agent.state.usages.nr, 0);
+	cr_redirect_stderr();
+	run_count_killed(&agent);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"bpfprofil: agent: the last one was killed: 15 ticks are in no profile\n");
+	close_state(&agent.state, &agent.figures);
 }
 
 Test(state, is_of_one_agent)

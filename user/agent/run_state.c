@@ -3,6 +3,7 @@
  * The state that an agent saves for the next one, and what it does with the state of the last one.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
 
@@ -144,6 +145,7 @@ void run_count_killed(struct agent *agent)
 {
 	const struct state *state = &agent->state;
 	uint64_t all = state->ticks + state->parts_ticks;
+	char seconds[32] = "";
 	size_t i;
 
 	if (!all)
@@ -151,8 +153,10 @@ void run_count_killed(struct agent *agent)
 	figures_lose(&agent->figures, state->ticks);
 	for (i = 0; i < agent->nr_sinks; i++)
 		sink_lose(agent->sinks[i], all);
-	print_message(NULL,
-		      "agent: the last one was killed: %" PRIu64 " ticks of %.1f s are in no "
-		      "profile",
-		      all, (double)(state->until_ns - state->cut_ns) / 1e9);
+	/* After a restart of the host it is unknown. */
+	if (state->until_ns)
+		snprintf(seconds, sizeof(seconds), " of %.1f s",
+			 (double)(state->until_ns - state->cut_ns) / 1e9);
+	print_message(NULL, "agent: the last one was killed: %" PRIu64 " ticks%s are in no profile",
+		      all, seconds);
 }
