@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a sink does on a backend's answers: each tick is delivered, waits, or is counted as lost. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -496,6 +498,42 @@ Test(sink, pyroscope_gets_one_service_at_a_time)
 	cr_assert_eq(counts.requests, 3 + 1 + 1);
 	sink_close(sink, 0);
 	sink_backend_stop(&backend);
+}
+
+/* Waits are no ticks: a message says so when a request with them is refused. */
+Test(sink, waits_are_refused)
+{
+	const char *const answers[] = { SAY("400 Bad Request"), NULL };
+	struct sink_options options = { .kind = SINK_PYROSCOPE,
+					.http.timeout_ms = SINK_TIMEOUT_MS,
+					.detail = EXPORT_FUNCTION,
+					.cap = 8 << 20,
+					.retry_ns = MS,
+					.retry_most_ns = MS };
+	struct profile *profile = NULL;
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+	char text[4096];
+	size_t size;
+
+	cr_assert_eq(profile_load("tests/golden/waits.json", &profile, NULL), 0);
+	cr_redirect_stderr();
+	sink_backend_start(&backend, answers);
+	options.where = backend.url;
+	sink = sink_open_as(&options, NULL);
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	fflush(stderr);
+	size = fread(text, 1, sizeof(text) - 1, cr_get_redirected_stderr());
+	text[size] = '\0';
+	cr_expect_eq(counts.lost, profile->ticks.total);
+	cr_expect_not_null(strstr(text, "; 930 ticks are not delivered"), "%s", text);
+	cr_expect_not_null(strstr(text, "; waits are not delivered"), "%s", text);
+	cr_expect_null(strstr(text, " 0 ticks"), "%s", text);
+	profile_free(profile);
 }
 
 Test(sink, bad_places)

@@ -36,6 +36,11 @@ static size_t begin_of_piece(const struct requests *requests, const struct sampl
 	return service->first + (size_t)((uint64_t)service->nr * piece / requests->done.pieces);
 }
 
+static bool is_wait(const struct samples *samples, const struct sample *sample)
+{
+	return samples_first_value(samples, &samples->services[sample->service]) != SAMPLE_TICKS;
+}
+
 /* Of samples of one service. Waits have none. */
 static uint64_t ticks_of(const struct requests *requests, size_t first, size_t end)
 {
@@ -43,13 +48,19 @@ static uint64_t ticks_of(const struct requests *requests, size_t first, size_t e
 	uint64_t ticks = 0;
 
 	for (; first < end; first++) {
-		const struct sample *sample = &samples->all[first];
-
-		if (samples_first_value(samples, &samples->services[sample->service]) ==
-		    SAMPLE_TICKS)
-			ticks += sample->ticks;
+		if (!is_wait(samples, &samples->all[first]))
+			ticks += samples->all[first].ticks;
 	}
 	return ticks;
+}
+
+static bool has_waits(const struct requests *requests, size_t first, size_t end)
+{
+	const struct samples *samples = &requests->samples;
+
+	while (first < end && !is_wait(samples, &samples->all[first]))
+		first++;
+	return first < end;
 }
 
 /*
@@ -177,6 +188,7 @@ int requests_next(struct requests *requests, struct bytes *body)
 		return ret;
 	choose(requests);
 	requests->ticks = ticks_of(requests, requests->first, requests->first + requests->nr);
+	requests->waits = has_waits(requests, requests->first, requests->first + requests->nr);
 	ret = make_body(requests, body);
 	requests->size = body->size;
 	return ret;

@@ -27,6 +27,7 @@ struct requests {
 	size_t first; /* sample of it */
 	size_t nr;
 	uint64_t ticks;
+	bool waits; /* it has waits */
 	size_t size; /* bytes of the body */
 };
 

@@ -134,6 +134,7 @@ struct delivery {
 	enum http_outcome outcome;
 	uint64_t retry_after_s;
 	uint64_t ticks; /* in this request */
+	bool waits; /* this request has waits, which are not counted */
 	uint64_t rejected; /* profiles that the backend rejected while it accepted others */
 	bool needs_fix; /* the URL, the token or the backend must change before a retry can help */
 	bool denied;
@@ -223,7 +224,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 	struct bytes body;
 	int ret = requests_next(requests, &body);
 
-	*delivery = (struct delivery){ .ticks = requests->ticks };
+	*delivery = (struct delivery){ .ticks = requests->ticks, .waits = requests->waits };
 	if (!ret) {
 		http_post(http, &content, &body, &reply);
 		delivery->posted = true;
@@ -416,6 +417,17 @@ static void note_why(struct sink *sink, const struct delivery *delivery)
 		snprintf(sink->counts.why, sizeof(sink->counts.why), "%s", delivery->why);
 }
 
+static void report_refused(const struct sink *sink, const struct delivery *delivery)
+{
+	char lost[48] = "waits";
+
+	if (delivery->ticks || !delivery->waits)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " ticks%s", delivery->ticks,
+			 delivery->waits ? " and waits" : "");
+	print_message(sink_advice(sink->options.kind, delivery->why),
+		      "agent: %s: %s; %s are not delivered", sink->name, delivery->why, lost);
+}
+
 /* Report a backend that is too small for one service only once, not for each profile. */
 static void report_trouble(struct sink *sink, const struct delivery *delivery)
 {
@@ -426,15 +438,12 @@ static void report_trouble(struct sink *sink, const struct delivery *delivery)
 	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
 		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
 	else if (delivery->outcome == HTTP_REFUSED)
-		print_message(sink_advice(sink->options.kind, delivery->why),
-			      "agent: %s: %s; %" PRIu64 " ticks are not delivered", sink->name,
-			      delivery->why, delivery->ticks);
+		report_refused(sink, delivery);
 	else if (delivery->outcome == HTTP_TOO_LARGE && !sink->said_too_large)
-		print_message(
-			NULL,
-			"agent: %s: %s; even a piece of one service is too large: its ticks are "
-			"not delivered",
-			sink->name, delivery->why);
+		print_message(NULL,
+			      "agent: %s: %s; even a piece of one service is too large: its %s are "
+			      "not delivered",
+			      sink->name, delivery->why, delivery->waits ? "waits" : "ticks");
 	sink->said_too_large = sink->said_too_large || delivery->outcome == HTTP_TOO_LARGE;
 	if (delivery->rejected)
 		print_message(NULL, "agent: %s: %" PRIu64 " profiles were rejected: %s", sink->name,
