@@ -159,6 +159,12 @@ try: leaving --split out" "$bin" agent --dir / --exclude pod=x --split process
 expect agent_label 2 \
 	"bpfprofil: agent: --label 'a b=c': must be KEY=VALUE, the key of letters, digits, _ . - and /" \
 	"$bin" agent --dir / --label 'a b=c'
+expect agent_label_of_service 2 \
+	"bpfprofil: agent: --label 'service_name=x': --service sets the name of a service" \
+	"$bin" agent --dir / --label service_name=x
+expect agent_label_of_backends 2 \
+	"bpfprofil: agent: --label '__name__=x': Pyroscope and Parca use this key themselves" \
+	"$bin" agent --dir / --label __name__=x
 expect agent_template 2 \
 	"bpfprofil: agent: --service '{node}': may have {unit}, {container}, {pod}, {namespace}, {cgroup} and {host}" \
 	"$bin" agent --dir / --service '{node}'

@@ -96,6 +96,17 @@ static char *agent_keep(struct agent_arguments *arguments, const char *text)
 	return option_texts_keep(&arguments->texts, strdup(text));
 }
 
+/*
+ * Pyroscope and Parca have underscores in place of other characters. Of two labels of a name, they
+ * would get ours.
+ */
+static bool is_taken(const char *key, const char *taken)
+{
+	while (*key && (*key == *taken || (*taken == '_' && strchr(".-/", *key))))
+		key++, taken++;
+	return !*key && !*taken;
+}
+
 /* A later label replaces an earlier one of the same key: the command line overrides the file. */
 static int set_label(const struct opt *opt, const char *value, void *field, struct error *err)
 {
@@ -112,8 +123,10 @@ static int set_label(const struct opt *opt, const char *value, void *field, stru
 	if (!equals || !equals[1] || strlen(equals + 1) > 255 || !is_label_key(key))
 		return opt_bad(opt, value, err,
 			       "must be KEY=VALUE, the key of letters, digits, _ . - and /");
-	if (!strcmp(key, "service.name"))
-		return opt_bad(opt, value, err, "is what --service says");
+	if (is_taken(key, "service_name"))
+		return opt_bad(opt, value, err, "--service sets the name of a service");
+	if (is_taken(key, "__name__"))
+		return opt_bad(opt, value, err, "Pyroscope and Parca use this key themselves");
 	for (i = 0; i < choice->nr_labels && strcmp(choice->labels[i].key, key) != 0;)
 		i++;
 	if (i == CHOICE_LABELS_MAX)
