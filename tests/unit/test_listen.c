@@ -299,6 +299,32 @@ Test(listen, a_scrape_is_told_of_the_end)
 	start_run(REQUEST_MS);
 }
 
+/* An agent without memory, which adds none of its parts. */
+static void *cut_without_parts(void *context)
+{
+	(void)context;
+	while (!scrapes_that_wait(&scrapes))
+		usleep(BYTE_MS * 1000);
+	while (scrapes_that_wait(&scrapes)) {
+		scrapes_due(&scrapes);
+		scrapes_update(&scrapes);
+		usleep(BYTE_MS * 1000);
+	}
+	return NULL;
+}
+
+Test(listen, a_scrape_without_memory)
+{
+	char reply[4096];
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, cut_without_parts, NULL), 0);
+	cr_expect_eq(status_of("/debug/pprof/profile?seconds=1", reply, sizeof(reply)), 503);
+	cr_expect_not_null(strstr(reply, "the agent has no memory for this profile\n"), "%s",
+			   reply);
+	pthread_join(thread, NULL);
+}
+
 /* A thousand connections that say a little each: they end, and who made them is heard too. */
 Test(listen, a_thousand_connections)
 {

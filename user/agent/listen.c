@@ -376,6 +376,9 @@ static enum MHD_Result get_profile(const struct listener *listener,
 	if (ret == -EBUSY)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			   "as many are being profiled for as may\n");
+	if (ret == -ENODATA || ret == -ENOMEM)
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			   "the agent has no memory for this profile\n");
 	if (ret)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			   "the agent ends, or reads its options again\n");

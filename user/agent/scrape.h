@@ -35,8 +35,8 @@ int scrapes_open(struct scrapes *scrapes, struct error *err);
 
 /*
  * For the thread of a request: waits for the profile. fd: the client's connection, -1 for none.
- * -EBUSY: there are too many scrapes; -EPIPE: the connection was closed; -ECANCELED: the agent is
- * ending.
+ * -EBUSY: there are too many scrapes; -EPIPE: the connection was closed; -ENODATA: there was
+ * no memory for it; -ECANCELED: the agent is ending.
  */
 int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct profile **result,
 		 struct error *err);
