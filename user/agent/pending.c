@@ -277,7 +277,9 @@ static int enforce_cap(struct pending *pending, struct error *err)
 			pending->parts[at].unmergeable = true;
 			ret = 0;
 		} else if (ret) {
-			drop_at(pending, at + !cannot_be_read(pending, &pending->parts[at]));
+			/* Of two that are too large for the memory, the older is dropped. */
+			drop_at(pending, at + (!pending_may_pass(ret) &&
+					       !cannot_be_read(pending, &pending->parts[at])));
 		}
 	}
 	return ret;
