@@ -346,15 +346,18 @@ static bool join_holes(struct callers_rules *rules)
 /* Allocates words. Returns their index, or a negative errno without room or memory. */
 static int64_t alloc_words(struct callers_rules *rules, uint32_t owner, uint64_t nr)
 {
+	const bool in_holes = rules->words + nr <= max_words(rules);
 	int64_t at;
 
 	if (nr > max_words(rules) / LINES_SHARE)
 		return -EFBIG;
 	at = extents_alloc(&rules->free_words, (uint32_t)nr);
-	if (at == -ENOSPC && rules->words + nr <= max_words(rules) && join_holes(rules))
+	if (at == -ENOSPC && in_holes && join_holes(rules))
 		at = extents_alloc(&rules->free_words, (uint32_t)nr);
 	if (at < 0) {
-		__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
+		/* Holes can be joined later, even if nothing is freed. */
+		if (!in_holes)
+			__atomic_store_n(&rules->refused, true, __ATOMIC_RELAXED);
 		return at;
 	}
 	rules->words_of[owner] += nr;
