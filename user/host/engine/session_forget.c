@@ -207,10 +207,9 @@ static uint64_t reclaim_at(const struct session *session)
 static void reclaim_texts(struct session *session)
 {
 	const uint64_t began = monotonic_ns();
-	struct error ignored;
 	uint64_t ended;
 
-	session_swap(session, &ignored);
+	session_swap_between_takes(session);
 	session_forget_texts(session);
 	ended = monotonic_ns();
 	session->texts.reclaim_after = ended + RECLAIM_REST * (ended - began) + RECLAIM_NS;

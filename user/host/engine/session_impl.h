@@ -225,6 +225,7 @@ int session_plan(struct session *session, struct error *err);
 void session_size_halves(struct session *session);
 int session_bind_halves(struct session *session, struct error *err);
 int session_swap(struct session *session, struct error *err);
+void session_swap_between_takes(struct session *session);
 void session_poll_swap(struct session *session);
 uint64_t session_bytes(const struct session *session); /* of all tables of counts and rules */
 

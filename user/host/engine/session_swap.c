@@ -395,12 +395,10 @@ int session_swap(struct session *session, struct error *err)
 }
 
 /* The next profile reports an error. */
-void session_poll_swap(struct session *session)
+void session_swap_between_takes(struct session *session)
 {
 	struct error ignored;
 
-	if (session->times.stop_ns || !session->is_full)
-		return;
 	if (session_swap(session, &ignored))
 		return;
 	/*
@@ -410,6 +408,12 @@ void session_poll_swap(struct session *session)
 	if (splits_are_short(session) ||
 	    (splits_can_end(session) && own_bytes(session) > session->store_limit / 4 * 3))
 		move_ended_runtime(session);
+}
+
+void session_poll_swap(struct session *session)
+{
+	if (!session->times.stop_ns && session->is_full)
+		session_swap_between_takes(session);
 }
 
 uint64_t session_bytes(const struct session *session)
