@@ -48,16 +48,19 @@ struct sampled {
 	size_t empty; /* pieces without a tick in which the child ran for several periods */
 	size_t objects;
 	uint64_t delivered; /* of all CPUs */
+	uint64_t cpu_ns; /* of the last piece */
+	uint64_t split_ns; /* of these, what its splits have */
 };
 
-static void begin_within(struct sampled *sampled, enum split split, uint64_t memory, char **argv)
+static void begin_within(struct sampled *sampled, enum split split, uint64_t memory, uint64_t hz,
+			 char **argv)
 {
 	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
 	const struct session_options options = {
 		.targets = &target,
 		.nr_targets = 1,
-		.period_ns = 1000000000 / HZ,
-		.requested_hz = HZ,
+		.period_ns = 1000000000 / hz,
+		.requested_hz = (double)hz,
 		.split = split,
 		.memory = memory,
 	};
@@ -74,7 +77,7 @@ static void begin_within(struct sampled *sampled, enum split split, uint64_t mem
 
 static void begin(struct sampled *sampled, enum split split, char **argv)
 {
-	begin_within(sampled, split, 64 << 20, argv);
+	begin_within(sampled, split, 64 << 20, HZ, argv);
 }
 
 static uint64_t throttled_of(const struct profile *profile)
@@ -121,6 +124,16 @@ static uint64_t ran_ns(const struct sampled *sampled)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+static uint64_t split_ns_of(const struct profile *profile)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < profile->nr_splits; i++)
+		sum += profile->splits[i].cpu_ns;
+	return sum;
+}
+
 /* A piece must satisfy what every profile does, above all its identity. */
 static void take(struct sampled *sampled)
 {
@@ -142,6 +155,8 @@ static void take(struct sampled *sampled)
 	sampled->objects += profile->nr_objects;
 	sampled->wide += wide_of(profile);
 	sampled->delivered += delivered_of(profile);
+	sampled->cpu_ns = profile->targets[0].cpu_ns;
+	sampled->split_ns = split_ns_of(profile);
 	profile_free(profile);
 }
 
@@ -339,7 +354,7 @@ static void check_new_text(enum split split, uint64_t memory)
 
 	NEED_ROOT();
 	cr_assert(mkdtemp(folder));
-	begin_within(&sampled, split, memory, argv);
+	begin_within(&sampled, split, memory, HZ, argv);
 	cut(&sampled, 40);
 	before = descriptors();
 	for (i = 0; i < 8; i++) {
@@ -366,4 +381,49 @@ Test(live_session, new_text_and_processes_for_ever)
 {
 	/* Each process has its own places, even in shared text. */
 	check_new_text(SPLIT_PROCESS, 16 << 20);
+}
+
+/* Polls until the command has stopped itself. */
+static void poll_until_stopped(const struct sampled *sampled)
+{
+	struct error err = { 0 };
+	int status, i;
+
+	for (i = 0; waitpid(sampled->child.pid, &status, WUNTRACED | WNOHANG) == 0; i++) {
+		cr_assert_lt(i, 30000, "the command does not stop");
+		cr_assert_eq(session_poll(sampled->session, &err), 0, "%s", err.text);
+		usleep(2000);
+	}
+	cr_assert(WIFSTOPPED(status));
+}
+
+/*
+ * Live processes of one owner have all accounts that it may have. Once they have ended, two takes
+ * free their accounts, and later ones must be freed in time again. At 20 Hz few of them have a tick
+ * or a root, which would request a swap, too.
+ */
+Test(live_session, accounts_after_many_live_processes)
+{
+	char *argv[] = { "/bin/sh", "-c",
+			 "for i in $(seq 850); do sleep 1000 & p=\"$p $!\"; done; kill -STOP $$; "
+			 "kill $p; wait; kill -STOP $$; "
+			 "for i in $(seq 1500); do /bin/true; done; kill -STOP $$",
+			 NULL };
+	struct sampled sampled;
+	size_t i;
+
+	NEED_ROOT();
+	begin_within(&sampled, SPLIT_PROCESS, 4 << 20, 20, argv);
+	poll_until_stopped(&sampled);
+	kill(sampled.child.pid, SIGCONT);
+	poll_until_stopped(&sampled);
+	for (i = 0; i < 3; i++)
+		take(&sampled);
+	kill(sampled.child.pid, SIGCONT);
+	poll_until_stopped(&sampled);
+	take(&sampled);
+	cr_expect_geq(sampled.split_ns, sampled.cpu_ns / 100 * 95, "%.3f of %.3f s have a process",
+		      (double)sampled.split_ns / 1e9, (double)sampled.cpu_ns / 1e9);
+	finish(&sampled);
+	end(&sampled);
 }

@@ -227,6 +227,9 @@ int session_bind_halves(struct session *session, struct error *err);
 int session_swap(struct session *session, struct error *err);
 void session_swap_between_takes(struct session *session);
 void session_poll_swap(struct session *session);
+
+/* Decides how many splits must be in use before the programs request a swap. */
+void session_mark_splits(struct session *session);
 uint64_t session_bytes(const struct session *session); /* of all tables of counts and rules */
 
 /* --- session_waits.c -------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ enum { SPLIT_SHARE = 4096, SPLITS_MIN = 1024 };
 
 /*
  * Programs request a swap when 1/SWAP_PART of the nodes or roots is in use, or 1/SPLITS_LEFT of the
- * splits is left: see mark_splits_low().
+ * splits is left: see session_mark_splits().
  */
 enum { SPLITS_LEFT = 3 };
 
@@ -149,7 +149,7 @@ static uint32_t first_splits_low(const struct session *session)
  * third of the rest that an owner may have: otherwise each new split would cause a swap that frees
  * nothing.
  */
-static void mark_splits_low(struct session *session)
+void session_mark_splits(struct session *session)
 {
 	const uint32_t lent = splits_lent(session->nr_splits), used = splits_used(session);
 	const uint32_t most = used < lent ? lent : session->nr_splits;
@@ -169,7 +169,7 @@ int session_bind_halves(struct session *session, struct error *err)
 	session->halves.outer_fd = bpf_map__fd(session->skel->maps.halves);
 	session->halves.state = state;
 	halves_open(&session->halves);
-	mark_splits_low(session);
+	session_mark_splits(session);
 	for (half = 0; half < 2 && !ret; half++) {
 		for (target = 0; target < session->nr_targets && !ret; target++)
 			ret = make_roots(session, half, target);
@@ -299,7 +299,7 @@ static void move_ended_runtime(struct session *session)
 	if (!session_settle_runtime(session, &ignored) &&
 	    !runtime_read(&session->runtime, map.fd, &ignored))
 		runtime_move_ended(&session->runtime, &map);
-	mark_splits_low(session);
+	session_mark_splits(session);
 }
 
 static uint64_t sum_of(void *ctx, uint32_t target, uint64_t split)

@@ -78,6 +78,7 @@ static int run_take(struct take *take, struct error *err)
 	session_forget_taken(session);
 	map = session_runtime_map(session);
 	runtime_mark_taken(&session->runtime, &map, session->skel->bss->cpu_time.pass);
+	session_mark_splits(session);
 	return 0;
 }
 
