@@ -398,32 +398,45 @@ static void poll_until_stopped(const struct sampled *sampled)
 }
 
 /*
- * Live processes of one owner have all accounts that it may have. Once they have ended, two takes
- * free their accounts, and later ones must be freed in time again. At 20 Hz few of them have a tick
- * or a root, which would request a swap, too.
+ * Live processes of one owner have all accounts that it may have. They end, and after `between`
+ * later ones must find accounts again, for as long as they come. At 20 Hz few of them have a tick or
+ * a root, which would request a swap, too.
  */
-Test(live_session, accounts_after_many_live_processes)
+static void check_later_ones(char *between, size_t takes)
 {
 	char *argv[] = { "/bin/sh", "-c",
 			 "for i in $(seq 850); do sleep 1000 & p=\"$p $!\"; done; kill -STOP $$; "
-			 "kill $p; wait; kill -STOP $$; "
+			 "kill $p; wait; eval \"$0\"; "
 			 "for i in $(seq 1500); do /bin/true; done; kill -STOP $$",
-			 NULL };
+			 between, NULL };
 	struct sampled sampled;
 	size_t i;
 
 	NEED_ROOT();
 	begin_within(&sampled, SPLIT_PROCESS, 4 << 20, 20, argv);
 	poll_until_stopped(&sampled);
+	take(&sampled);
 	kill(sampled.child.pid, SIGCONT);
-	poll_until_stopped(&sampled);
-	for (i = 0; i < 3; i++)
-		take(&sampled);
-	kill(sampled.child.pid, SIGCONT);
+	if (takes) {
+		poll_until_stopped(&sampled);
+		for (i = 0; i < takes; i++)
+			take(&sampled);
+		kill(sampled.child.pid, SIGCONT);
+	}
 	poll_until_stopped(&sampled);
 	take(&sampled);
 	cr_expect_geq(sampled.split_ns, sampled.cpu_ns / 100 * 95, "%.3f of %.3f s have a process",
 		      (double)sampled.split_ns / 1e9, (double)sampled.cpu_ns / 1e9);
 	finish(&sampled);
 	end(&sampled);
+}
+
+Test(live_session, accounts_after_takes)
+{
+	check_later_ones("kill -STOP $$", 3);
+}
+
+Test(live_session, accounts_without_a_take)
+{
+	check_later_ones("sleep 1.5", 0);
 }

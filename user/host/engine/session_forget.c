@@ -8,7 +8,10 @@
 #include "host/engine/callers_rules.h"
 #include "host/engine/session_impl.h"
 
-/* How often a swap may free numbers between profiles, or try files again that found no room. */
+/*
+ * How often a swap may free numbers or accounts between profiles, or try files again that found no
+ * room.
+ */
 enum { RECLAIM_REST = 20 };
 #define RECLAIM_NS 500000000ULL
 
@@ -191,17 +194,21 @@ void session_forget_texts(struct session *session)
 	spaces->nr = spaces->sorted = to;
 }
 
-/* Whether a swap could give callers to more ticks, or numbers to more texts. */
+static bool is_short(const struct session *session)
+{
+	return session_texts_are_short(session) || session_refuses_splits(session);
+}
+
+/* Whether a swap could give callers to more ticks, numbers to more texts, or names to processes. */
 static bool needs_reclaim(const struct session *session)
 {
-	return session_texts_are_short(session) || session->texts.retry_ns;
+	return is_short(session) || session->texts.retry_ns;
 }
 
 static uint64_t reclaim_at(const struct session *session)
 {
-	return session_texts_are_short(session) ?
-		       session->texts.reclaim_after :
-		       max_size(session->texts.reclaim_after, session->texts.retry_ns);
+	return is_short(session) ? session->texts.reclaim_after :
+				   max_size(session->texts.reclaim_after, session->texts.retry_ns);
 }
 
 static void reclaim_texts(struct session *session)

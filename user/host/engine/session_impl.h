@@ -230,6 +230,10 @@ void session_poll_swap(struct session *session);
 
 /* Decides how many splits must be in use before the programs request a swap. */
 void session_mark_splits(struct session *session);
+
+/* Whether an owner may be refused an account that a swap could free. The programs do not ask. */
+bool session_refuses_splits(const struct session *session);
+
 uint64_t session_bytes(const struct session *session); /* of all tables of counts and rules */
 
 /* --- session_waits.c -------------------------------------------------------------------------- */

@@ -331,6 +331,11 @@ static bool splits_can_end(const struct session *session)
 	return session->options.split == SPLIT_PROCESS || session->options.split == SPLIT_THREAD;
 }
 
+bool session_refuses_splits(const struct session *session)
+{
+	return splits_can_end(session) && splits_used(session) >= splits_lent(session->nr_splits);
+}
+
 /*
  * If the table is over its limit, adds up by name the processes that had ended before the swap:
  * none of their ticks is in the other half. Then memory depends on hot text, and not on the number
