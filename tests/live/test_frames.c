@@ -53,6 +53,13 @@ LIVE_TEST(live_frames, return_from_a_signal)
 			      "main"));
 }
 
+/* The mark of a signal's frame does not make it one. */
+LIVE_TEST(live_frames, mark_of_a_signal)
+{
+	expect_backtrace(live, ARGS(WORKLOAD("frames"), "marked", "3000"),
+			 ARGS("leaf", "first", "marked", "calls_marked", "main"));
+}
+
 /* What nobody described may push more than its neighbours: its callers are not known. */
 LIVE_TEST(live_frames, code_between_functions)
 {

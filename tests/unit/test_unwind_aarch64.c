@@ -106,6 +106,20 @@ Test(unwind_aarch64, first_function_of_a_stack)
 	check_rows("0 sp+0, 10 none");
 }
 
+/* Where handlers of signals return to, as the kernel describes it: from a nop on. */
+Test(unwind_aarch64, sigreturn)
+{
+	static const uint32_t code[] = { 0xd503201f, 0xd2801168, 0xd4000001, 0xd4000001 };
+
+	put_function_at(0, NOTHING);
+	put_text(0, (struct cfi_bytes){ code, sizeof(code) });
+	check_rows("0 signal, 10 none");
+	put_text(0, (struct cfi_bytes){ &code[1], 8 });
+	check_rows("0 signal, 10 none");
+	put_text(4, (struct cfi_bytes){ code, 4 });
+	check_rows("0 sp+0, 10 none");
+}
+
 /* nop, brk #1000 and zeros are padding; a signal's return, which has no description, has no rule. */
 Test(unwind_aarch64, gaps)
 {

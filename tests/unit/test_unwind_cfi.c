@@ -244,7 +244,7 @@ Test(unwind_cfi, augmentations)
 		  BYTES(DW_EH_PE_pcrel | DW_EH_PE_sdata4 | DW_EH_PE_indirect, 1, 2, 3, 4, PCREL_4,
 			PCREL_4));
 	check_cie("0 sp+8, 40 none", begin_cie(&eh, 1, "zR"), BYTES(PCREL_4, 1, 2, 3));
-	check_cie("0 signal, 40 none", begin_cie(&eh, 1, "zRS"), BYTES(PCREL_4));
+	check_cie("0 sp+8, 40 none", begin_cie(&eh, 1, "zRS"), BYTES(PCREL_4));
 	check_cie("", begin_cie(&eh, 1, "zXR"), BYTES(PCREL_4, PCREL_4));
 	check_cie("", begin_cie(&eh, 1, "R"), BYTES(PCREL_4));
 	check_cie("", begin_cie(&eh, 1, "eh"), BYTES(PCREL_4));

@@ -137,17 +137,38 @@ static bool ra_text(Dwarf_Frame *frame, const Dwarf_Op *ops, size_t nr, char *te
 #endif
 }
 
+static enum cfi_kind kind_at(const struct oracle *oracle, uint64_t offset)
+{
+	size_t size;
+	const char *bytes = elf_rawfile(oracle->image.elf, &size);
+
+	cr_assert_lt(offset, size);
+	return cfi_machine->kind_of_code((const unsigned char *)bytes + offset, size - offset,
+					 false);
+}
+
+/* Others mark their own functions as those of the kernel's signals, and only code tells them apart. */
+static bool is_sigreturn(const struct oracle *oracle, Dwarf_Frame *frame)
+{
+	Dwarf_Addr start;
+	uint64_t offset;
+	bool is_signal;
+
+	dwarf_frame_info(frame, &start, NULL, &is_signal);
+	return is_signal && elf_image_offset(&oracle->image, start, &offset) &&
+	       kind_at(oracle, offset) == CFI_SIGNAL;
+}
+
 /* What libdw says, as unwind_rule_text() writes it. */
-static void frame_text(Dwarf_Frame *frame, char *text, size_t size)
+static void frame_text(const struct oracle *oracle, Dwarf_Frame *frame, char *text, size_t size)
 {
 	Dwarf_Op place[3], *ops;
-	bool is_signal;
 	char ra[32];
 	size_t nr;
-	int number = dwarf_frame_info(frame, NULL, NULL, &is_signal);
+	int number = dwarf_frame_info(frame, NULL, NULL, NULL);
 
 	cr_assert_eq(dwarf_frame_register(frame, number, place, &ops, &nr), 0);
-	if (is_signal)
+	if (is_sigreturn(oracle, frame))
 		snprintf(text, size, "signal");
 	else if (!nr && ops)
 		snprintf(text, size, "end");
@@ -172,7 +193,7 @@ static bool oracle_asks(struct oracle *oracle, uint64_t offset, char *text, size
 	for (i = 0; i < 2; i++) {
 		if (!oracle->cfi[i] || dwarf_cfi_addrframe(oracle->cfi[i], address, &frame))
 			continue;
-		frame_text(frame, text, size);
+		frame_text(oracle, frame, text, size);
 		free(frame);
 		return true;
 	}
@@ -194,13 +215,10 @@ static bool is_padding(struct oracle *oracle, uint64_t offset)
 /* Whether the function around the place has no caller by its code, of which libdw knows nothing. */
 static bool is_first(struct oracle *oracle, uint64_t offset)
 {
-	size_t size, back;
-	const char *bytes = elf_rawfile(oracle->image.elf, &size);
+	size_t back;
 
-	cr_assert_lt(offset, size);
 	for (back = 0; back <= PADDING && back <= offset; back++)
-		if (cfi_machine->kind_of_code((const unsigned char *)bytes + offset - back,
-					      size - (offset - back), false) == CFI_FIRST)
+		if (kind_at(oracle, offset - back) == CFI_FIRST)
 			return true;
 	return false;
 }

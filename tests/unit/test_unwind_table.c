@@ -154,6 +154,25 @@ Test(unwind_table, first_function_of_a_stack)
 	check_rows("0 sp+8, 1f early end, 3f early sp+8, 50 none");
 }
 
+/* Where handlers of signals return to: its description begins at the code, or a byte before it. */
+Test(unwind_table, sigreturn)
+{
+	const struct cfi_bytes wide = { "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9 };
+	const struct cfi_bytes narrow = { "\xb8\x0f\x00\x00\x00\x0f\x05", 7 };
+	const struct cfi_bytes exit = { "\xb8\x3c\x00\x00\x00\x0f\x05", 7 };
+
+	put_eh(0, 0x10, NOTHING);
+	put_text(0, narrow);
+	put_eh(0x100, 0x10, NOTHING);
+	put_text(0x101, wide);
+	put_eh(0x200, 0x10, NOTHING);
+	put_text(0x202, narrow);
+	put_eh(0x300, 0x10, NOTHING);
+	put_text(0x300, exit);
+	check_rows("0 signal, 10 none, 100 signal, 110 none, 200 sp+8, 210 none, 300 sp+8, "
+		   "310 none");
+}
+
 /* Frame pointers lead on from Go's functions, but .eh_frame describes C's. */
 Test(unwind_table, go)
 {

@@ -165,9 +165,13 @@ static void read_letter(unsigned int letter, struct cfi_cursor *data, struct cfi
 	case 'P':
 		read_encoded(data, (uint8_t)cfi_number(data, 1));
 		break;
+	/*
+	 * 'S' says that the caller was interrupted. It means nothing here: OCaml's runtime and
+	 * others also mark functions that switch stacks, which were called, and kind_of_code()
+	 * recognizes the kernel's frame. In other frames, an interrupted pc is not where a call
+	 * stores a return address, and such a rule is not followed.
+	 */
 	case 'S':
-		cie->is_signal = true;
-		break;
 	/* arm64's: addresses are signed with the second key, and memory on the stack has tags. */
 	case 'B':
 	case 'G':

@@ -75,7 +75,6 @@ struct cfi_cie {
 	uint64_t at; /* its offset in the section */
 	bool is_used; /* of the cache's element */
 	bool usable;
-	bool is_signal;
 	bool has_augmentation;
 	uint8_t encoding; /* of addresses: DW_EH_PE_... */
 	uint64_t code_factor;

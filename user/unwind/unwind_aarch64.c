@@ -86,6 +86,8 @@ enum {
 	MOV_X19 = 0xaa1303e0, /* mov x0, x19 */
 	CBNZ_X0 = 0xb5000000,
 	CBNZ_X0_MASK = 0xff00001f,
+	MOV_X8_SIGRETURN = 0xd2801168, /* mov x8, #139 */
+	SVC = 0xd4000001,
 	GO_NOP = 0xaa0003e0, /* mov x0, x0 */
 	BL = 0x94000000,
 	BL_MASK = 0xfc000000,
@@ -100,6 +102,8 @@ static bool begins_with(const unsigned char *bytes, size_t size, uint32_t first,
 }
 
 /*
+ * Signal handlers return to code that begins with the system call sigreturn, mostly after a nop.
+ *
  * Go's goexit(), to which a goroutine's first function returns, has no caller. Neither has glibc's
  * __startcontext(), to which a coroutine of makecontext() returns. Its description begins at a nop
  * before it, and with -mbranch-protection it begins with bti. Since 2.41 its description says that
@@ -115,8 +119,11 @@ static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool 
 		at += CODE;
 	if (size >= at + CODE && code_at(bytes + at) == BTI_C)
 		at += CODE;
-	return begins_with(bytes + at, size - at, MOV_X19, CBNZ_X0, CBNZ_X0_MASK) ? CFI_FIRST :
-										    CFI_PLAIN;
+	bytes += at;
+	size -= at;
+	if (begins_with(bytes, size, MOV_X8_SIGRETURN, SVC, UINT32_MAX))
+		return CFI_SIGNAL;
+	return begins_with(bytes, size, MOV_X19, CBNZ_X0, CBNZ_X0_MASK) ? CFI_FIRST : CFI_PLAIN;
 }
 
 static enum cfi_gap gap_of(const unsigned char *bytes, size_t size)

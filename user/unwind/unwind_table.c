@@ -150,14 +150,11 @@ static bool is_full(const struct drafts *drafts)
 	return drafts->nr_rows + drafts->nr_functions >= UNWIND_ROWS_MAX;
 }
 
-static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_function *description,
-			     const struct draft_function *function)
+static enum cfi_kind kind_of(const struct drafts *drafts, const struct draft_function *function)
 {
 	const bool is_go = !drafts->section.is_eh &&
 			   function->offset - drafts->go.offset < drafts->go.size;
 
-	if (description->cie->is_signal)
-		return CFI_SIGNAL;
 	if (function->offset >= drafts->size)
 		return is_go ? CFI_GO : CFI_PLAIN;
 	return cfi_machine->kind_of_code(drafts->bytes + function->offset,
@@ -167,7 +164,7 @@ static enum cfi_kind kind_of(const struct drafts *drafts, const struct cfi_funct
 static int add_draft_rows(struct drafts *drafts, const struct cfi_function *description,
 			  struct draft_function *function)
 {
-	const enum cfi_kind kind = kind_of(drafts, description, function);
+	const enum cfi_kind kind = kind_of(drafts, function);
 	struct cfi_run *run = &drafts->run;
 	int number = 0, ret = 0;
 

@@ -133,21 +133,34 @@ static void make_rule(const struct cfi_frame *frame, enum cfi_kind kind, struct 
 	*result = rule;
 }
 
+static bool begins_with(const unsigned char *bytes, size_t size, const unsigned char *code,
+			size_t length)
+{
+	return size >= length && !memcmp(bytes, code, length);
+}
+
+/* mov $SYS_rt_sigreturn, %rax or %eax; syscall */
+static bool is_sigreturn(const unsigned char *bytes, size_t size)
+{
+	static const unsigned char wide[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const unsigned char narrow[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	return begins_with(bytes, size, wide, sizeof(wide)) ||
+	       begins_with(bytes, size, narrow, sizeof(narrow));
+}
+
 static enum cfi_kind kind_in_go(const unsigned char *bytes, size_t size)
 {
-	/* mov $SYS_rt_sigreturn, %rax; syscall */
-	static const unsigned char sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	/* nop; call: the start of goexit(), to which a goroutine's first function returns */
 	static const unsigned char goexit[] = { 0x90, 0xe8 };
 
-	if (size >= sizeof(sigreturn) && !memcmp(bytes, sigreturn, sizeof(sigreturn)))
-		return CFI_SIGNAL;
-	if (size >= sizeof(goexit) && !memcmp(bytes, goexit, sizeof(goexit)))
-		return CFI_FIRST;
-	return CFI_GO;
+	return begins_with(bytes, size, goexit, sizeof(goexit)) ? CFI_FIRST : CFI_GO;
 }
 
 /*
+ * glibc's description of __restore_rt begins a byte before it, because a return address is looked
+ * up by the byte before it.
+ *
  * A function that begins by copying another register to rsp uses the stack of the function that
  * returned to it, and has no caller there. __start_context does this: makecontext() makes a
  * coroutine return to it. With -fcf-protection, as on Ubuntu, endbr64 comes first. The cold part of
@@ -158,9 +171,11 @@ static enum cfi_kind kind_of_code(const unsigned char *bytes, size_t size, bool 
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	bool moves;
 
+	if (is_sigreturn(bytes, size) || is_sigreturn(bytes + 1, size - 1))
+		return CFI_SIGNAL;
 	if (is_go)
 		return kind_in_go(bytes, size);
-	if (size >= sizeof(endbr64) && !memcmp(bytes, endbr64, sizeof(endbr64))) {
+	if (begins_with(bytes, size, endbr64, sizeof(endbr64))) {
 		bytes += sizeof(endbr64);
 		size -= sizeof(endbr64);
 	}

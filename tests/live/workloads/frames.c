@@ -5,6 +5,7 @@
  *
  *   context   in a coroutine of makecontext(), whose function returns to the start of __start_context
  *   shim      called by shim, some instructions between two functions that, unlike these, nobody described
+ *   marked    called by marked, whose description has the mark of a signal's frame, as those of OCaml's runtime
  *   signal    in a signal's handler, which returns to the start of __restore_rt, on arm64 of the vDSO's
  */
 #include <signal.h>
@@ -90,6 +91,45 @@ __attribute__((noinline, noclone)) void calls_shim(void)
 	NOT_LAST;
 }
 
+/* Only the description leads to its caller: fp is no frame's. */
+void marked(void);
+__asm__(".text\n"
+	".type marked, @function\n"
+	"marked:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_signal_frame\n"
+#ifdef __aarch64__
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov x29, #1\n"
+	"	bl first\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	.cfi_def_cfa_offset 0\n"
+#else
+	"	push %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 6, -16\n"
+	"	mov $1, %ebp\n"
+	"	call first\n"
+	"	pop %rbp\n"
+	"	.cfi_restore 6\n"
+	"	.cfi_def_cfa_offset 8\n"
+#endif
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size marked, . - marked\n");
+
+void calls_marked(void);
+__attribute__((noinline, noclone)) void calls_marked(void)
+{
+	marked();
+	NOT_LAST;
+}
+
 static void handle(int number)
 {
 	(void)number;
@@ -110,7 +150,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = { { "context", enter_context }, { "shim", calls_shim }, { "signal", raises } };
+	} all[] = { { "context", enter_context },
+		    { "shim", calls_shim },
+		    { "marked", calls_marked },
+		    { "signal", raises } };
 	size_t i;
 
 	units = spin_argument(argc, argv, 2, 2000);
