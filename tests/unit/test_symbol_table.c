@@ -416,6 +416,23 @@ Test(kallsyms, lines)
 	symbol_table_free(table);
 }
 
+/* Modules of arm64 have these beside each function, and inside of some. */
+Test(kallsyms, marks)
+{
+	struct symbol_table *table;
+	struct error err = { 0 };
+
+	cr_assert_eq(parse_kallsyms("ffffffc008000000 t $x\t[nf_tables]\n"
+				    "ffffffc008000000 t nft_foo\t[nf_tables]\n"
+				    "ffffffc008000010 t $d\t[nf_tables]\n"
+				    "ffffffc008000018 t $x.2\t[nf_tables]\n",
+				    &table, &err),
+		     0, "%s", err.text);
+	check_name(table, 0xffffffc008000000, "nft_foo [nf_tables]");
+	check_name(table, 0xffffffc008000020, "nft_foo [nf_tables]");
+	symbol_table_free(table);
+}
+
 Test(kallsyms, hidden)
 {
 	struct symbol_table *table;

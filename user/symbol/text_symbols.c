@@ -131,6 +131,12 @@ static int add_kallsyms_line(struct symbol_table *table, const struct kallsyms_l
 	return symbol_table_add(table, &spec);
 }
 
+/* $x and $d in modules of arm64 only mark where code and data start. */
+static bool is_mark(const struct kallsyms_line *line)
+{
+	return line->name[0] == '$';
+}
+
 static int add_kallsyms_lines(struct symbol_table *table, struct text_cursor text,
 			      struct error *err)
 {
@@ -140,7 +146,7 @@ static int add_kallsyms_lines(struct symbol_table *table, struct text_cursor tex
 	int ret;
 
 	while (text_next_line(&text, &line)) {
-		if (!parse_line(&line, &parsed))
+		if (!parse_line(&line, &parsed) || is_mark(&parsed))
 			continue;
 		any_text |= is_text_type(parsed.type);
 		any_address |= parsed.address != 0;
