@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "symbol/symbol_source.h"
+#include "symbol/symbol_table.h"
 
 /* One jit object with a tick at 0x1000; its perf map is a file of the test's. */
 static char map_path[] = "/tmp/bpfprofil-map-XXXXXX";
@@ -171,6 +172,41 @@ Test(symbol_cache, other_file_of_one_path)
 	check_name("bb", "behind");
 	symbol_cache_age(cache);
 	check_name("bb", "behind");
+}
+
+static struct symbol_table *load_kernel(const char *path, uint64_t place)
+{
+	const struct profile_object object = { .kind = PROFILE_KERNEL, .path = (char *)path };
+	const struct symbol_source_file file = { .fd = -1, .places = -1 };
+	struct symbol_range range = { place, place + 1 };
+	struct symbol_wanted wanted = { .ranges = &range, .nr = 1 };
+	struct symbol_table *table = NULL;
+
+	symbol_source_load(&object, &file, cache, &wanted, &table, NULL);
+	return table;
+}
+
+/*
+ * BPF programs come and go unseen. What is in none, or outside of all that is known, may be a new one's: then
+ * the kernel's list is read again, once for a profile.
+ */
+Test(symbol_cache, bpf)
+{
+	static const char text[] = "ffffffff81000000 T of_no_kernel\n"
+				   "ffffffffc0000000 t init_it\t[ext4]\n"
+				   "ffffffffc0001000 t bpf_prog_0123456789abcdef_old\t[bpf]\n";
+	const struct profile_object object = { .kind = PROFILE_KERNEL };
+	struct symbol_table *table, *other;
+
+	cr_assert_eq(kallsyms_parse(text, strlen(text), &table, NULL), 0);
+	symbol_cache_add(cache, &object, -1, table);
+	cr_expect_eq(load_kernel("[kernel]", 0xffffffffc0001010), table);
+	symbol_cache_age(cache);
+	cr_expect_eq(load_kernel("[kernel]", 0xffffffff81000010), table);
+	cr_expect_eq(load_kernel("ext4", 0xffffffffc0000010), table);
+	other = load_kernel("[kernel]", 0xffffffffc0001010);
+	cr_expect_not(other && symbol_table_named(other, "of_no_kernel"));
+	cr_expect_eq(load_kernel("[kernel]", 1), other);
 }
 
 #ifndef __SANITIZE_ADDRESS__ /* whose malloc() does not tell what is in use */

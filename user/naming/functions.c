@@ -399,10 +399,13 @@ static int find_wanted(struct resolver *resolver, const struct object_texts *tex
 static void load_symbols(struct resolver *resolver, uint32_t id)
 {
 	const struct profile_object *object = &resolver->profile->objects[id];
+	/* A cache keeps it too, and may read it again for text that it lacks. */
+	const bool keep = object->kind == PROFILE_KERNEL &&
+			  !(resolver->opener && resolver->opener->cache);
 	struct error why = { 0 };
 	int ret;
 
-	if (object->kind == PROFILE_KERNEL && resolver->has_kernel) {
+	if (keep && resolver->has_kernel) {
 		resolver->table = resolver->kernel;
 		return;
 	}
@@ -413,7 +416,7 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 		resolver->broken = id;
 		resolver->why = why;
 	}
-	if (object->kind == PROFILE_KERNEL) {
+	if (keep) {
 		resolver->kernel = resolver->table;
 		resolver->has_kernel = true;
 	}

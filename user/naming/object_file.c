@@ -29,11 +29,15 @@ static bool is_worth_telling(int code)
 
 /* This process reads the kernel's names, and those of our own vdso. */
 static int load_own_symbols(const struct profile_object *object, const struct object_opener *opener,
-			    struct symbol_table **result, struct error *why)
+			    const struct symbol_wanted *wanted, struct symbol_table **result,
+			    struct error *why)
 {
 	const struct symbol_source_file file = { .fd = -1, .places = -1 };
+	struct symbol_wanted copy = { 0 };
 
-	return symbol_source_load(object, &file, opener->cache, NULL, result, why);
+	if (wanted)
+		copy = *wanted;
+	return symbol_source_load(object, &file, opener->cache, &copy, result, why);
 }
 
 /* Opens the files for an object's names. The caller closes both descriptors in any case. */
@@ -103,7 +107,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 	if (!opener)
 		ret = -ENOENT;
 	else if (symbol_source_is_own(object))
-		ret = load_own_symbols(object, opener, &table, why);
+		ret = load_own_symbols(object, opener, wanted, &table, why);
 	else
 		ret = load_file_symbols(object, id, opener, wanted, &table, why);
 	*result = ret ? NULL : table;
@@ -132,7 +136,7 @@ bool object_symbol_named(const struct profile_object *object, uint32_t id,
 	if (!opener)
 		return false;
 	if (symbol_source_is_own(object)) {
-		ret = load_own_symbols(object, opener, &table, &ignored);
+		ret = load_own_symbols(object, opener, NULL, &table, &ignored);
 		symbol = ret ? NULL : symbol_table_named(table, name);
 		if (symbol)
 			*result = (struct symbol_range){ symbol->offset,

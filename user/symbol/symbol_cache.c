@@ -21,7 +21,8 @@ struct cached_table {
 	struct stat file; /* all zero: not from a file */
 	struct symbol_table *table;
 	size_t bytes; /* size of the table */
-	uint64_t used; /* number of the last profile that used it */
+	uint64_t made; /* number of the profile that it was read for */
+	uint64_t used; /* and of the last one that used it */
 };
 
 struct symbol_cache {
@@ -80,7 +81,7 @@ uint64_t symbol_cache_profiles(const struct symbol_cache *cache)
 
 /*
  * The kernel's symbols change with its modules, and two lists of modules may have one size.
- * Therefore compare a hash.
+ * Therefore compare a hash. They also change with its BPF programs: see symbol_cache_drop().
  */
 static off_t hash_modules(void)
 {
@@ -136,11 +137,25 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 	return false;
 }
 
+bool symbol_cache_drop(struct symbol_cache *cache, const struct symbol_table *table)
+{
+	struct cached_table *entry = cache->entries, *end = entry + cache->nr;
+
+	while (entry < end && entry->table != table)
+		entry++;
+	if (entry == end || entry->made == cache->profiles)
+		return false;
+	drop_table(cache, entry);
+	*entry = cache->entries[--cache->nr];
+	return true;
+}
+
 static int make_entry(const struct symbol_cache *cache, const struct profile_object *object, int fd,
 		      struct symbol_table *table, struct cached_table *result)
 {
 	*result = (struct cached_table){ .kind = object->kind,
 					 .table = table,
+					 .made = cache->profiles,
 					 .used = cache->profiles };
 	/* A file without facts matches no other. Therefore its table is always read again. */
 	if (!file_facts(object, fd, &result->file))

@@ -49,6 +49,12 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 void symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		      struct symbol_table *table);
 
+/*
+ * Removes a table that may be outdated, unless it was read for this profile. True: it was removed,
+ * and the caller reads it again.
+ */
+bool symbol_cache_drop(struct symbol_cache *cache, const struct symbol_table *table);
+
 /* The limit for a file's table, so that several fit. */
 size_t symbol_cache_room(const struct symbol_cache *cache);
 

@@ -7,6 +7,7 @@
 
 #include "elf/elf_image.h"
 #include "symbol/symbol_cache.h"
+#include "symbol/symbol_table.h"
 
 static bool is_vdso_object(const struct profile_object *object)
 {
@@ -47,6 +48,38 @@ static bool has_grown(const struct symbol_source_file *file)
 	       (uint64_t)st.st_size > file->limit;
 }
 
+/* Whether it is a symbol of the kernel itself. Those of modules and BPF end in " [NAME]". */
+static bool is_core(const struct symbol_table *table, const struct symbol *symbol)
+{
+	const char *name = symbol ? symbol_table_name(table, symbol) : "";
+	const size_t length = strlen(name);
+
+	return length && name[length - 1] != ']';
+}
+
+/*
+ * Whether some of the text may be a BPF program's. Nothing shows cheaply that one was loaded, and
+ * an older table has another one's name there, or a module's. Modules are objects of their own.
+ */
+static bool may_be_bpf(const struct profile_object *object, const struct symbol_table *table,
+		       const struct symbol_wanted *wanted)
+{
+	struct symbol_span span;
+	uint64_t at;
+	size_t i;
+
+	if (object->kind != PROFILE_KERNEL || !table || !wanted ||
+	    (object->path && strcmp(object->path, "[kernel]") != 0))
+		return false;
+	for (i = 0; i < wanted->nr; i++)
+		for (at = wanted->ranges[i].start; at < wanted->ranges[i].end; at = span.end) {
+			symbol_table_span(table, at, &span);
+			if (!is_core(table, span.symbol))
+				return true;
+		}
+	return false;
+}
+
 int symbol_source_load(const struct profile_object *object, const struct symbol_source_file *file,
 		       struct symbol_cache *cache, struct symbol_wanted *wanted,
 		       struct symbol_table **result, struct error *why)
@@ -57,7 +90,8 @@ int symbol_source_load(const struct profile_object *object, const struct symbol_
 	/* Read a perf map as it was when the profile was made, with the places of replaced code. */
 	if (object->kind == PROFILE_JIT && (file->places >= 0 || has_grown(file)))
 		return symbol_table_load_perf_map(file->fd, file->limit, file->places, result, why);
-	if (cache && symbol_cache_find(cache, object, file->fd, result))
+	if (cache && symbol_cache_find(cache, object, file->fd, result) &&
+	    (!may_be_bpf(object, *result, wanted) || !symbol_cache_drop(cache, *result)))
 		return 0;
 	if (wanted)
 		wanted->room = cache ? symbol_cache_room(cache) : 0;
