@@ -24,10 +24,18 @@
 
 /* The size of a jump on x86-64 and aarch64. Extra bytes of .plt are a header at its start. */
 #define PLT_JUMP 16
+#define PLT_HEADER_MAX 32
+
+/* A relocation, and the address of the word that its jump reads. */
+struct plt_slot {
+	uint64_t address;
+	size_t relocation;
+};
 
 struct plt {
 	const struct elf_image *image;
-	Elf_Data *relocations; /* .rela.plt, in the order of the jumps */
+	Elf_Data *relocations; /* .rela.plt */
+	struct plt_slot *slots; /* in the order of the jumps */
 	size_t nr;
 	Elf_Data *symbols;
 	size_t strings;
@@ -48,26 +56,38 @@ static bool find_symbols(struct plt *plt, size_t symbols_index)
 	return plt->symbols != NULL;
 }
 
-static bool has_jump(const struct plt *plt, size_t i)
+static bool has_jump(const struct plt *plt, size_t i, struct plt_slot *slot)
 {
 	GElf_Rela relocation;
 	uint64_t type;
 
 	if (!gelf_getrela(plt->relocations, (int)i, &relocation))
 		return false;
+	*slot = (struct plt_slot){ relocation.r_offset, i };
 	type = GELF_R_TYPE(relocation.r_info);
 	return plt->is_arm64 ? type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE :
 			       type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE;
 }
 
-/* Those of thread-local variables (TLSDESC) come after the jumps and have none. */
-static void count_jumps(struct plt *plt)
+DEFINE_COMPARE_2(compare_slots, struct plt_slot, address, relocation)
+
+/*
+ * The words are in the order of the jumps. The relocations are not: ld puts those of the file's own
+ * indirect functions (IRELATIVE) at the end, in reverse. Those of thread-local variables (TLSDESC)
+ * come after all jumps and have none.
+ */
+static int order_jumps(struct plt *plt)
 {
 	const size_t all = plt->nr;
 
-	for (plt->nr = 0; plt->nr < all && has_jump(plt, plt->nr);)
+	plt->slots = calloc(all + 1, sizeof(*plt->slots));
+	if (!plt->slots)
+		return -ENOMEM;
+	for (plt->nr = 0; plt->nr < all && has_jump(plt, plt->nr, &plt->slots[plt->nr]);)
 		plt->nr++;
 	plt->has_others = plt->nr < all;
+	SORT(plt->slots, plt->nr, compare_slots);
+	return 0;
 }
 
 static bool find_relocations(struct plt *plt)
@@ -89,7 +109,6 @@ static bool find_relocations(struct plt *plt)
 	if (plt->nr > ELF_SYMBOLS_MAX)
 		return false;
 	plt->is_arm64 = file.e_machine == EM_AARCH64;
-	count_jumps(plt);
 	return true;
 }
 
@@ -101,7 +120,7 @@ static char *jump_target(const struct plt *plt, size_t i)
 	const char *name;
 	size_t length;
 
-	if (!gelf_getrela(plt->relocations, (int)i, &relocation) ||
+	if (!gelf_getrela(plt->relocations, (int)plt->slots[i].relocation, &relocation) ||
 	    !GELF_R_SYM(relocation.r_info) ||
 	    !gelf_getsym(plt->symbols, (int)GELF_R_SYM(relocation.r_info), &symbol))
 		return NULL;
@@ -149,15 +168,18 @@ static int add_jumps(struct symbol_table *table, struct plt *plt, const char *se
 					     .start = jump_start,
 					     .add = add_jump };
 	GElf_Shdr header;
+	uint64_t extra;
 
 	if (!elf_image_section(plt->image, section_name, &header) ||
 	    header.sh_size / PLT_JUMP < plt->nr)
 		return 0;
-	/* With signed or guarded jumps on arm64 they are longer. */
-	if (plt->is_arm64 && header.sh_entsize > PLT_JUMP)
+	/* Retpolines are longer, and on arm64 signed or guarded jumps. */
+	extra = header.sh_size - plt->nr * PLT_JUMP;
+	if ((!plt->has_others && extra > (begin ? PLT_HEADER_MAX : 0)) ||
+	    (plt->is_arm64 && header.sh_entsize > PLT_JUMP))
 		return 0;
 	/* The jumps come last, unless one for other relocations follows. */
-	plt->address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
+	plt->address = header.sh_addr + extra;
 	if (plt->has_others)
 		plt->address = header.sh_addr + begin;
 	return symbol_table_add_sorted(table, &jumps);
@@ -171,8 +193,13 @@ static int plt_symbols_add(struct symbol_table *table, const struct elf_image *i
 
 	if (!find_relocations(&plt))
 		return 0;
-	ret = add_jumps(table, &plt, ".plt", plt.is_arm64 ? 32 : PLT_JUMP);
-	return ret ? ret : add_jumps(table, &plt, ".plt.sec", 0);
+	ret = order_jumps(&plt);
+	if (!ret)
+		ret = add_jumps(table, &plt, ".plt", plt.is_arm64 ? 32 : PLT_JUMP);
+	if (!ret)
+		ret = add_jumps(table, &plt, ".plt.sec", 0);
+	free(plt.slots);
+	return ret;
 }
 
 /*
