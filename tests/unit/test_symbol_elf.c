@@ -199,10 +199,14 @@ Test(elf, assembly)
 				"inside: .quad 0x5ca1ab1e00000003\n"
 				".size sized, . - sized\n"
 				"last: .quad 0, 0x5ca1ab1e00000004\n"
+				".type f_info, @object\n"
+				"f_info: .quad 0x5ca1ab1e00000006\n"
+				".size f_info, . - f_info\n"
 				".section other, \"ax\"\n"
 				".quad 0x5ca1ab1e00000005\n"
 				".data\n"
 				".globl datum\n"
+				".type datum, @object\n"
 				"datum: .quad 1\n");
 	fixture_shell("gcc -nostdlib -nostartfiles -shared -o bare bare.s");
 	table = load("bare");
@@ -211,6 +215,7 @@ Test(elf, assembly)
 	check_mark(table, "bare", 3, "sized");
 	check_mark(table, "bare", 4, "last");
 	check_mark(table, "bare", 5, NULL);
+	check_mark(table, "bare", 6, "f_info");
 	cr_assert_null(symbol_table_named(table, "datum"));
 	symbol_table_free(table);
 }

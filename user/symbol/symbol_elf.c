@@ -422,7 +422,8 @@ static bool is_elf_function(const GElf_Sym *symbol)
 }
 
 /*
- * Accepts untyped symbols in code, but not aarch64's $x and $d, which only mark where code starts.
+ * Accepts untyped symbols in code, and objects, which GHC makes of Haskell's functions. aarch64's $x
+ * and $d only mark where code starts.
  */
 static bool names_text(const GElf_Sym *symbol, const struct section_place *section,
 		       const struct symbol_spec *spec)
@@ -451,7 +452,8 @@ static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sy
 		       sizeof(*symbol));
 	else if (!gelf_getsym(from->symbols, (int)i, symbol))
 		return false;
-	if (!is_elf_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
+	if (!is_elf_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE &&
+	    GELF_ST_TYPE(symbol->st_info) != STT_OBJECT)
 		return false;
 	index = symbol->st_shndx;
 	if (index == SHN_XINDEX &&
