@@ -195,11 +195,10 @@ struct waits_state {
 	__u32 half; /* that threads count their waits in */
 	__u32 pass; /* enum waits_pass */
 	__u32 late; /* a wait that began is late */
-	__u64 since_ns; /* when WAITS_BEGIN was last */
 	__u64 next_ns; /* in which time a late wait is due for another walk */
 	__u32 sleepers; /* in use */
 	__u32 pieces; /* likewise */
-	__u64 pad[3];
+	__u64 pad[4];
 };
 
 _Static_assert(sizeof(struct node_waits) == 24, "struct node_waits");

@@ -22,7 +22,7 @@ $(BUILD)/bench/copy_back: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude
 $(BUILD)/bench/copy_back: private BENCH_LIBS := $(LIBS)
 $(BUILD)/bench/gets: tests/bench/gets.c
 $(BUILD)/bench/handler: $(wildcard tests/bench/handler/*.c) tests/lib/spread.c $(LIB)
-$(BUILD)/bench/handler: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -Itests -Itests/lib
+$(BUILD)/bench/handler: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen -Itests -Itests/lib
 $(BUILD)/bench/handler: private BENCH_LIBS := $(LIBS)
 $(BUILD)/bench/noise: tests/bench/noise.c tests/lib/noise_trial.c tests/lib/sample.c $(LIB)
 $(BUILD)/bench/noise: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -Itests/lib

@@ -17,7 +17,6 @@
 #include "host/engine/programs.h"
 
 enum {
-	OWNERS = 1024, /* limit for users with a call at the same time */
 	BASE_PAGES = 2 * CHUNK_PAGES, /* each later addition takes some 30 ms */
 	LINES_SHARE = 8, /* of the memory: region tables are small compared to counters */
 };
@@ -36,7 +35,7 @@ static int configure_maps(struct call_engine *engine, const struct call_engine_o
 		{ skel->maps.free_calls, options->calls },
 		{ skel->maps.call_lines, engine->nr_lines },
 		{ skel->maps.call_specs, options->calls },
-		{ skel->maps.call_owners, OWNERS },
+		{ skel->maps.call_owners, CALL_OWNERS },
 		{ skel->maps.call_pages, engine->pages.limit },
 		{ skel->maps.call_page_infos, engine->pages.limit },
 		{ skel->maps.free_pages, engine->pages.limit },
@@ -204,7 +203,6 @@ int call_engine_open(const struct call_engine_options *options,
 		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
 	engine->nr_cpus = cpus;
 	engine->nr_calls = options->calls;
-	engine->nr_owners = OWNERS;
 	engine->nr_lines = options->memory / LINES_SHARE / sizeof(struct call_line);
 	chunked_array_plan(&engine->pages, pages, sizeof(struct counter_page), BASE_PAGES,
 			   CHUNK_PAGES);

@@ -24,15 +24,9 @@ struct call_engine_options {
 	uint32_t calls; /* at the same time, of all users */
 };
 
-enum call_engine_map_name {
-	MAP_CALLS,
-	MAP_LINES,
-	MAP_SPECS,
-	MAP_OWNERS,
-	MAP_INFOS,
-	MAP_CPUS,
-	MAP_COUNT
-};
+enum { CALL_OWNERS = 1024 }; /* limit for users with a call at the same time */
+
+enum { MAP_CALLS, MAP_LINES, MAP_SPECS, MAP_OWNERS, MAP_INFOS, MAP_CPUS, MAP_COUNT };
 
 struct calls_bpf;
 struct ring_buffer;
@@ -56,7 +50,6 @@ struct call_engine {
 	struct sampler clocks[CALL_CLOCKS];
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t nr_calls;
-	uint32_t nr_owners;
 	uint32_t nr_lines;
 };
 

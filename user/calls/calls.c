@@ -96,7 +96,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	}
 	calls->callers = calloc(options->max_calls, sizeof(*calls->callers));
 	calls->specs = calloc(options->max_calls, sizeof(*calls->specs));
-	calls->users = calloc(calls->engine.nr_owners, sizeof(*calls->users));
+	calls->users = calloc(CALL_OWNERS, sizeof(*calls->users));
 	calls->workers = calloc(WORKERS_MAX, sizeof(*calls->workers));
 	if (calls->callers && calls->specs && calls->users && calls->workers)
 		calls->work = calloc(options->max_calls, sizeof(*calls->work));

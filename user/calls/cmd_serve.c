@@ -274,7 +274,6 @@ static int open_server(struct serve *serve, struct error *err)
 	struct server_options options = {
 		.path = serve->arguments->socket,
 		.listen_fd = -1,
-		.owner = (uid_t)-1,
 		.only = serve->arguments->is_private ? geteuid() : (uid_t)-1,
 	};
 	int ret = find_group(serve->arguments->group, &options.group, err);

@@ -171,7 +171,7 @@ static int find_owner(const struct calls *calls, uint64_t charge)
 
 	if (!charge)
 		return ROOT;
-	for (i = ROOT + 1; i < calls->engine.nr_owners; i++) {
+	for (i = ROOT + 1; i < CALL_OWNERS; i++) {
 		if (calls->users[i].used && calls->users[i].charge == charge)
 			return (int)i;
 		if (free_one < 0 && (!calls->users[i].used || user_idle(calls, i)))

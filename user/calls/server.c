@@ -329,7 +329,7 @@ static int set_rights(struct server *server, const struct server_options *option
 	server->path = strdup(options->path);
 	if (!server->path)
 		return error_set(err, -ENOMEM, "server: out of memory");
-	if (chown(server->path, options->owner, options->group))
+	if (chown(server->path, (uid_t)-1, options->group))
 		return error_errno(err, -errno, "%s: chown", options->path);
 	if (chmod(server->path, options->mode))
 		return error_errno(err, -errno, "%s: chmod", options->path);

@@ -17,8 +17,7 @@ struct server_options {
 	const char *path; /* @NAME: abstract; NULL: use listen_fd, which is open */
 	int listen_fd;
 	mode_t mode; /* of the socket */
-	uid_t owner; /* of the socket; (uid_t)-1: the server's user */
-	gid_t group; /* likewise */
+	gid_t group; /* of the socket; (gid_t)-1: the server's group */
 	uid_t only; /* who may make requests, besides root; (uid_t)-1: anybody who can connect */
 };
 

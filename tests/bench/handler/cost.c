@@ -11,6 +11,7 @@
 #include "bench/handler/cost_program.h"
 #include "bench/handler/cost_round.h"
 #include "host/engine/sched_tick.h"
+#include "host/engine/session_impl.h"
 
 #define MEMORY (64 << 20) /* the default of run */
 
@@ -86,7 +87,7 @@ static int run_rounds(struct cost *cost, const struct cost_row *row, struct erro
 
 static int measure_row(struct cost *cost, struct cost_row *row, struct error *err)
 {
-	struct sampler_programs programs = session_programs(cost->session);
+	struct sampler_programs programs = cost->session->sampler.programs;
 	enum cost_kind kind;
 	int ret;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "bench/handler/cost_round.h"
 
-#include "host/engine/session.h"
+#include "host/engine/session_impl.h"
 
 #define SLOW_PERIOD_NS 2000000
 #define SLOW_WINDOW_NS 80000000
@@ -60,7 +60,7 @@ struct cost_reading {
 static int read_counts(const struct cost_bench *bench, enum cost_window_kind kind,
 		       struct cost_reading *result, struct error *err)
 {
-	struct sampler_programs session = session_programs(bench->session);
+	struct sampler_programs session = bench->session->sampler.programs;
 	struct session_live live;
 
 	session_live(bench->session, &live);

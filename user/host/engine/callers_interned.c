@@ -21,11 +21,6 @@ void interned_free(struct interned *interned)
 		free(interned->owners[i].files);
 }
 
-uint32_t interned_used(const struct interned *interned)
-{
-	return interned->next - 1 - interned->nr_unused;
-}
-
 /* The slot of a rule, or the free slot where it belongs. */
 static uint32_t find_slot(const struct interned *interned, const struct unwind_rule *rule)
 {

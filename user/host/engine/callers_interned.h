@@ -31,9 +31,6 @@ struct interned {
 void interned_init(struct interned *interned, struct unwind_rule *all);
 void interned_free(struct interned *interned);
 
-/* Numbers that are in use. */
-uint32_t interned_used(const struct interned *interned);
-
 /* Counts one more file of an owner with a rule. Returns its number; 0: no number, or no memory. */
 uint32_t interned_hold(struct interned *interned, uint32_t owner, const struct unwind_rule *rule);
 

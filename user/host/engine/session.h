@@ -107,9 +107,6 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 void session_stop_ticks(struct session *session);
 void session_start_ticks(struct session *session, double duty_percent);
 
-/* The programs that tick, once the session has started. The descriptors stay the session's. */
-struct sampler_programs session_programs(const struct session *session);
-
 /* The time of the session's programs so far, on all CPUs; zeros without options.measure. */
 struct session_cost {
 	uint64_t runs; /* runs of the program on the clock or tick that count a tick */
@@ -192,7 +189,6 @@ struct session_live {
 	uint64_t total;
 	uint64_t lost;
 	uint64_t hits;
-	uint64_t renewed; /* hits whose mapping had to be checked again */
 	uint64_t misses;
 	uint64_t memory; /* bytes used for what was counted */
 	uint64_t elapsed_ns; /* without pauses */

@@ -219,23 +219,28 @@ static int fill_delivered(const struct session *session, const struct counted *c
 	return 0;
 }
 
-enum { MEMORY_TEXT = 32 };
-
-/* A value of --memory with room for more; text has MEMORY_TEXT bytes. */
-static const char *more_memory(const struct session *session, char *text)
+/* A value of --memory with room for more, in MiB. */
+static unsigned long long more_memory(const struct session *session)
 {
 	const unsigned long long mib = session->options.memory >> 20;
 
-	snprintf(text, MEMORY_TEXT, "%lluM", mib < 64 ? 64 : 8 * mib);
-	return text;
+	return mib < 64 ? 64 : 8 * mib;
 }
+
+/* A note about ticks that lack something, because --memory had no room for it. */
+#define note_no_room(session, profile, ticks_lack, room, ...)                                      \
+	profile_note(profile,                                                                      \
+		     ticks_lack ", because --memory %lluK had no room for " room                   \
+				"; --memory %lluM has room for more",                              \
+		     __VA_ARGS__, (unsigned long long)(session)->options.memory / 1024,            \
+		     more_memory(session))
 
 /* Coarse bins are of two widths, unless the finer of them is the widest that there is. */
 static int note_coarse(const struct session *session, const struct tally *sum,
 		       struct profile *profile)
 {
 	unsigned int coarser = 1U << bin_coarser(session->options.bin_shift);
-	char widest[80] = "", more[MEMORY_TEXT];
+	char widest[80] = "";
 	uint64_t finer = sum->coarse - sum->widest;
 
 	if (!finer)
@@ -245,12 +250,8 @@ static int note_coarse(const struct session *session, const struct tally *sum,
 	else if (sum->widest)
 		snprintf(widest, sizeof(widest), " and %llu in bins of %u bytes",
 			 (unsigned long long)sum->widest, 1U << BIN_SHIFT_MAX);
-	return profile_note(profile,
-			    "%llu ticks are in bins of %u bytes%s, because --memory %lluK had no "
-			    "room for their places; --memory %s has room for more",
-			    (unsigned long long)finer, coarser, widest,
-			    (unsigned long long)session->options.memory / 1024,
-			    more_memory(session, more));
+	return note_no_room(session, profile, "%llu ticks are in bins of %u bytes%s",
+			    "their places", (unsigned long long)finer, coarser, widest);
 }
 
 static int note_unknown(const struct session *session, const struct tally *sum,
@@ -259,27 +260,9 @@ static int note_unknown(const struct session *session, const struct tally *sum,
 	static const char *const names[] = { [SPLIT_PROCESS] = "process",
 					     [SPLIT_THREAD] = "thread",
 					     [SPLIT_CGROUP] = "cgroup" };
-	char more[MEMORY_TEXT];
 
-	return profile_note(profile,
-			    "the %s of %llu ticks is unknown, because --memory %lluK had no room "
-			    "for more of them; --memory %s has room for more",
-			    names[session->options.split], (unsigned long long)sum->unknown,
-			    (unsigned long long)session->options.memory / 1024,
-			    more_memory(session, more));
-}
-
-static int note_no_text(const struct session *session, const struct tally *sum,
-			struct profile *profile)
-{
-	char more[MEMORY_TEXT];
-
-	return profile_note(profile,
-			    "%llu ticks are in [anon], because --memory %lluK had no room for "
-			    "their files or processes; --memory %s has room for more",
-			    (unsigned long long)sum->no_text,
-			    (unsigned long long)session->options.memory / 1024,
-			    more_memory(session, more));
+	return note_no_room(session, profile, "the %s of %llu ticks is unknown", "more of them",
+			    names[session->options.split], (unsigned long long)sum->unknown);
 }
 
 /* Chains that found no room get a note if at least this share of the ticks with callers is affected. */
@@ -288,7 +271,6 @@ enum { FULL_PERCENT = 1 };
 static int note_full_chains(const struct session *session, struct profile *profile)
 {
 	struct callers_account walks;
-	char more[MEMORY_TEXT];
 	uint64_t all = 0;
 	size_t i;
 
@@ -300,8 +282,8 @@ static int note_full_chains(const struct session *session, struct profile *profi
 		return 0;
 	return profile_note(profile,
 			    "%llu ticks lack callers, because what --memory has for callers was "
-			    "full; --memory %s has room for more",
-			    (unsigned long long)walks.ticks[END_FULL], more_memory(session, more));
+			    "full; --memory %lluM has room for more",
+			    (unsigned long long)walks.ticks[END_FULL], more_memory(session));
 }
 
 static int fill_notes(const struct session *session, const struct counted *counted,
@@ -314,7 +296,9 @@ static int fill_notes(const struct session *session, const struct counted *count
 		tally_add(&sum, &counted->tallies[i]);
 	if ((sum.coarse && note_coarse(session, &sum, profile)) ||
 	    (sum.unknown && note_unknown(session, &sum, profile)) ||
-	    (sum.no_text && note_no_text(session, &sum, profile)) ||
+	    (sum.no_text &&
+	     note_no_room(session, profile, "%llu ticks are in [anon]", "their files or processes",
+			  (unsigned long long)sum.no_text)) ||
 	    note_full_chains(session, profile))
 		return -ENOMEM;
 	if (session->added_up &&
@@ -499,10 +483,8 @@ void session_live(struct session *session, struct session_live *result)
 			result->lost += session->targets[i].taken.lost[cause] +
 					counted.targets[i].lost[cause];
 	}
-	for (i = 0; i < counted.nr_cpus; i++) {
+	for (i = 0; i < counted.nr_cpus; i++)
 		result->misses += counted.cpus[i].misses;
-		result->renewed += counted.cpus[i].renewed;
-	}
 	result->hits = result->total > result->misses ? result->total - result->misses : 0;
 	result->memory = session_bytes(session);
 	result->elapsed_ns =

@@ -395,11 +395,6 @@ void session_start_ticks(struct session *session, double duty_percent)
 	session_switch_ticks(session, PASS_TICKS_ON, &ignored);
 }
 
-struct sampler_programs session_programs(const struct session *session)
-{
-	return session->sampler.programs;
-}
-
 int session_fd(const struct session *session)
 {
 	return session->epoll_fd;

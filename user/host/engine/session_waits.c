@@ -168,7 +168,6 @@ int session_begin_waits(struct session *session, bool has_threads, struct error 
 	if (!session->options.waits)
 		return 0;
 	state = state_of(session);
-	state->since_ns = monotonic_ns();
 	state->late = true;
 	__atomic_store_n(&state->on, true, __ATOMIC_RELEASE);
 	look_soon(session);

@@ -76,9 +76,8 @@ static void print_live(struct session *session)
 
 	session_live(session, &live);
 	fprintf(stderr,
-		"mappings: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " renewed; %" PRIu64
-		" KiB of counters\n",
-		live.hits, live.misses, live.renewed, live.memory / 1024);
+		"mappings: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " KiB of counters\n",
+		live.hits, live.misses, live.memory / 1024);
 }
 
 void result_measure_rate(struct profile *profile)
