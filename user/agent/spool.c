@@ -16,7 +16,6 @@
 #include "base/util.h"
 
 #define NEW_NAME ".new"
-#define UNTIL_NAME "sampled-until" /* of earlier versions */
 #define SINK_NAME "sink"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
@@ -401,7 +400,6 @@ void spool_import(struct spool *spool, const char *folder, struct spool_entry **
 
 void spool_empty(struct spool *spool)
 {
-	static const char *const names[] = { NEW_NAME, UNTIL_NAME, SINK_NAME };
 	cleanup_free struct spool_entry *list = NULL;
 	struct error ignored;
 	size_t i, nr = 0;
@@ -410,7 +408,7 @@ void spool_empty(struct spool *spool)
 		return;
 	for (i = 0; i < nr; i++)
 		spool_remove(spool, &list[i]);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unlinkat(spool->fd, names[i], 0);
+	unlinkat(spool->fd, NEW_NAME, 0);
+	unlinkat(spool->fd, SINK_NAME, 0);
 	rmdir(spool->path);
 }

@@ -273,9 +273,9 @@ static uint64_t ticks_around(const struct annotation *annotation, size_t row)
 }
 
 /* Bundles the jumps from first on that have the same target, without those that are too long. */
-static struct bundle make_bundle(struct annotation *annotation, size_t first)
+static struct bundle make_bundle(const struct annotation *annotation, size_t first)
 {
-	struct annotation_jump *jumps = annotation->jumps;
+	const struct annotation_jump *jumps = annotation->jumps;
 	struct bundle bundle = { .first = first,
 				 .top = jumps[first].to,
 				 .bottom = jumps[first].to };
@@ -284,7 +284,6 @@ static struct bundle make_bundle(struct annotation *annotation, size_t first)
 	bundle.ticks = ticks_around(annotation, jumps[first].to);
 	for (i = first; i < annotation->nr_jumps && jumps[i].to == jumps[first].to; i++) {
 		bundle.nr++;
-		jumps[i].lane = ANNOTATION_LANES;
 		if (length_of(&jumps[i]) > LENGTH_MAX)
 			continue;
 		bundle.ticks += ticks_around(annotation, jumps[i].from);
@@ -310,7 +309,6 @@ static void draw_bundle(struct annotation *annotation, const struct bundle *bund
 		jump = &annotation->jumps[i];
 		if (length_of(jump) > LENGTH_MAX)
 			continue;
-		jump->lane = lane;
 		cells[jump->from].end |= bit;
 		cells[jump->to].end |= bit;
 		cells[jump->to].arrives |= bit;

@@ -50,7 +50,6 @@ struct annotation_row {
 struct annotation_jump {
 	size_t from;
 	size_t to;
-	unsigned int lane; /* ANNOTATION_LANES: none was left after hotter jumps */
 };
 
 #define ANNOTATION_LANES 8
