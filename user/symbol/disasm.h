@@ -30,9 +30,9 @@ int disasm_load(struct error *err);
 int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **result,
 		struct error *err);
 
-/* Decodes the instruction at the start of bytes; size is above 0. Returns 0 or -ENOMEM. */
-int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
-		struct instruction *result);
+/* Decodes the instruction at the start of bytes; size is above 0. */
+void disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
+		 struct instruction *result);
 
 void disasm_close(struct disasm *disasm); /* NULL is fine */
 
