@@ -28,7 +28,7 @@ quiet_make() {
 # sources FOLDERS PATTERN: what a build compiles or reads, however deep it is
 sources() {
 	# shellcheck disable=SC2086
-	find $1 -name "$2" ! -name 'selftest*.bpf.c' | sort
+	find $1 -name "$2" | sort
 }
 
 # "OBJECT HEADER" for each header that an object's source reads according to the compilers.
