@@ -31,6 +31,19 @@ struct hash_index {
 /* Makes room for so many elements. 1: all elements must be entered again. -ENOMEM */
 int hash_index_reserve(struct hash_index *index, size_t elements);
 
+/*
+ * Does so, too, and enters the elements from `first` to before `end` again if necessary, each in
+ * the slot that belongs to its index. Returns 0 or -ENOMEM. For example HASH_RESERVE(&index, nr + 1,
+ * i, 0, nr, slot_of(&list[i])).
+ */
+#define HASH_RESERVE(index, elements, element, first, end, slot)                                   \
+	({                                                                                         \
+		int reserve_ret = hash_index_reserve(index, elements);                             \
+		for (uint32_t element = (first); reserve_ret > 0 && element < (end); element++)    \
+			*(slot) = element + 1;                                                     \
+		reserve_ret < 0 ? reserve_ret : 0;                                                 \
+	})
+
 /* Adds a value to a hash of numbers. It separates them unless somebody chose them to collide. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 {

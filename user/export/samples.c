@@ -58,13 +58,10 @@ static uint32_t *slot_of(const struct samples *samples, const struct sample_tabl
 static uint32_t number_of(struct samples *samples, const struct sample_table *table,
 			  const void *entry)
 {
-	int ret = hash_index_reserve(table->index, *table->nr + 1);
 	uint32_t *slot, number;
-	size_t i;
 
-	for (i = 1; ret > 0 && i < *table->nr; i++)
-		*slot_of(samples, table, (char *)*table->all + i * table->size) = (uint32_t)i + 1;
-	if (ret < 0) {
+	if (HASH_RESERVE(table->index, *table->nr + 1, i, 1, *table->nr,
+			 slot_of(samples, table, (char *)*table->all + i * table->size))) {
 		samples_fail(samples);
 		return 0;
 	}

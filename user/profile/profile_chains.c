@@ -334,12 +334,10 @@ static uint32_t *slot_of_context(const struct chain_tree *tree, struct chain_con
 uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t frame)
 {
 	const struct chain_context context = { parent, frame };
-	int ret = hash_index_reserve(&tree->index, tree->nr + 1);
-	uint32_t *slot, i;
+	uint32_t *slot;
 
-	for (i = 1; ret > 0 && i < tree->nr; i++)
-		*slot_of_context(tree, tree->all[i]) = i + 1;
-	if (ret < 0)
+	if (HASH_RESERVE(&tree->index, tree->nr + 1, i, 1, tree->nr,
+			 slot_of_context(tree, tree->all[i])))
 		return 0;
 	slot = slot_of_context(tree, context);
 	if (*slot)

@@ -28,14 +28,11 @@ static const char *cut_string(const char *string, char buffer[STRING_SET_LONGEST
 
 uint32_t string_set_number(struct string_set *set, const char *string)
 {
-	int ret = hash_index_reserve(&set->index, set->nr + 1);
 	char buffer[STRING_SET_LONGEST + 1], *copy;
-	uint32_t *slot, i;
+	uint32_t *slot;
 
-	if (ret < 0)
+	if (HASH_RESERVE(&set->index, set->nr + 1, i, 0, set->nr, slot_of_string(set, set->all[i])))
 		return 0;
-	for (i = 0; ret && i < set->nr; i++)
-		*slot_of_string(set, set->all[i]) = i + 1;
 	string = cut_string(string, buffer);
 	slot = slot_of_string(set, string);
 	if (*slot)

@@ -86,53 +86,23 @@ static uint32_t *slot_of_text(const struct store *store, const struct store_text
 			 is_same_text(&store->texts[i], text));
 }
 
-static int reserve_nodes(struct store *store, size_t more)
-{
-	const size_t need = store->nr_nodes + more;
-	int ret = GROW(store->nodes, store->node_room, need);
-	size_t i;
-
-	if (!ret && store->has_waits)
-		ret = GROW(store->waits, store->wait_room, need);
-	if (!ret)
-		ret = hash_index_reserve(&store->node_index, need);
-	for (i = 0; ret > 0 && i < store->nr_nodes; i++)
-		*slot_of_node(store, &store->nodes[i]) = (uint32_t)i + 1;
-	return ret < 0 ? -ENOMEM : 0;
-}
-
-static int reserve_roots(struct store *store, size_t more)
-{
-	const size_t need = store->nr_roots + more;
-	int ret = GROW(store->roots, store->root_room, need);
-	size_t i;
-
-	if (!ret)
-		ret = hash_index_reserve(&store->root_index, need);
-	for (i = 0; ret > 0 && i < store->nr_roots; i++)
-		*slot_of_root(store, &store->roots[i]) = (uint32_t)i + 1;
-	return ret < 0 ? -ENOMEM : 0;
-}
-
-static int reserve_texts(struct store *store, size_t more)
-{
-	const size_t need = store->nr_texts + more;
-	int ret = GROW(store->texts, store->text_room, need);
-	size_t i;
-
-	if (!ret)
-		ret = hash_index_reserve(&store->text_index, need);
-	for (i = 0; ret > 0 && i < store->nr_texts; i++)
-		*slot_of_text(store, &store->texts[i]) = (uint32_t)i + 1;
-	return ret < 0 ? -ENOMEM : 0;
-}
-
 int store_reserve(struct store *store, size_t nodes, size_t roots, size_t texts)
 {
-	if (reserve_nodes(store, nodes) || reserve_roots(store, roots) ||
-	    reserve_texts(store, texts))
+	nodes += store->nr_nodes;
+	roots += store->nr_roots;
+	texts += store->nr_texts;
+	if (GROW(store->nodes, store->node_room, nodes) ||
+	    (store->has_waits && GROW(store->waits, store->wait_room, nodes)) ||
+	    GROW(store->roots, store->root_room, roots) ||
+	    GROW(store->texts, store->text_room, texts))
 		return -ENOMEM;
-	return 0;
+	if (HASH_RESERVE(&store->node_index, nodes, i, 0, store->nr_nodes,
+			 slot_of_node(store, &store->nodes[i])) ||
+	    HASH_RESERVE(&store->root_index, roots, i, 0, store->nr_roots,
+			 slot_of_root(store, &store->roots[i])))
+		return -ENOMEM;
+	return HASH_RESERVE(&store->text_index, texts, i, 0, store->nr_texts,
+			    slot_of_text(store, &store->texts[i]));
 }
 
 uint32_t store_put_root(struct store *store, const struct store_root *root)
@@ -598,7 +568,8 @@ void store_trim(struct store *store)
 		store->node_room = store->nr_nodes + 1;
 	}
 	store->node_index = (struct hash_index){ 0 };
-	if (reserve_nodes(store, 0))
+	if (HASH_RESERVE(&store->node_index, store->nr_nodes, i, 0, store->nr_nodes,
+			 slot_of_node(store, &store->nodes[i])))
 		store->node_index = former;
 	else
 		free(former.slots);

@@ -54,13 +54,10 @@ static uint32_t *find_slot(const struct building *building, const struct bins_ke
 /* NULL: out of memory. */
 static struct bins *find_bins(struct building *building, const struct bins_key *key)
 {
-	int ret = hash_index_reserve(&building->index, building->nr + 1);
 	uint32_t *slot;
-	size_t i;
 
-	for (i = 0; ret > 0 && i < building->nr; i++)
-		*find_slot(building, &building->list[i].key) = (uint32_t)i + 1;
-	if (ret < 0)
+	if (HASH_RESERVE(&building->index, building->nr + 1, i, 0, building->nr,
+			 find_slot(building, &building->list[i].key)))
 		return NULL;
 	slot = find_slot(building, key);
 	if (!*slot) {
