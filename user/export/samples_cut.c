@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "export/resource.h"
@@ -333,37 +334,10 @@ static bool is_colder(const struct stack_tree *tree, uint32_t a, uint32_t b)
 	return order ? order < 0 : a < b;
 }
 
-static void push(struct stack_tree *tree, uint32_t number)
-{
-	size_t hole = tree->nr_heap++;
-
-	for (; hole && is_colder(tree, number, tree->heap[(hole - 1) / 2]); hole = (hole - 1) / 2)
-		tree->heap[hole] = tree->heap[(hole - 1) / 2];
-	tree->heap[hole] = number;
-}
-
-static uint32_t pop(struct stack_tree *tree)
-{
-	const uint32_t top = tree->heap[0], last = tree->heap[--tree->nr_heap];
-	size_t hole = 0, child;
-
-	while ((child = 2 * hole + 1) < tree->nr_heap) {
-		if (child + 1 < tree->nr_heap &&
-		    is_colder(tree, tree->heap[child + 1], tree->heap[child]))
-			child++;
-		if (!is_colder(tree, tree->heap[child], last))
-			break;
-		tree->heap[hole] = tree->heap[child];
-		hole = child;
-	}
-	tree->heap[hole] = last;
-	return top;
-}
-
 static void push_leaf(struct stack_tree *tree, uint32_t number)
 {
 	if (tree->nodes[number].parent && !tree->nodes[number].children)
-		push(tree, number);
+		HEAP_PUSH(tree->heap, tree->nr_heap, number, x, y, is_colder(tree, *x, *y));
 }
 
 static bool has_cost(const struct sample *sample)
@@ -388,15 +362,19 @@ static bool fold_leaf(struct stack_tree *tree, uint32_t number)
 
 static int fold_tree(struct stack_tree *tree, size_t nr, size_t most)
 {
-	uint32_t i;
+	uint32_t i, coldest;
 
 	tree->heap = calloc(tree->nr + 1, sizeof(*tree->heap));
 	if (!tree->heap)
 		return -ENOMEM;
 	for (i = 1; i <= tree->nr; i++)
 		push_leaf(tree, i);
-	while (nr > most && tree->nr_heap)
-		nr -= fold_leaf(tree, pop(tree));
+	while (nr > most && tree->nr_heap) {
+		coldest = tree->heap[0];
+		tree->heap[0] = tree->heap[--tree->nr_heap];
+		HEAP_DOWN(tree->heap, tree->nr_heap, 0, x, y, is_colder(tree, *x, *y));
+		nr -= fold_leaf(tree, coldest);
+	}
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/util.h"
 #include "profile/profile_splits.h"
 
@@ -191,21 +192,6 @@ static bool comes_before(const struct profile_rows_source *a, const struct profi
 	return (uintptr_t)a->histogram - 1 < (uintptr_t)b->histogram - 1;
 }
 
-static void sift_down(struct profile_rows *rows, size_t at)
-{
-	struct profile_rows_source *heap = rows->heap, moved = heap[at];
-	size_t child;
-
-	for (; (child = 2 * at + 1) < rows->nr_heap; at = child) {
-		if (child + 1 < rows->nr_heap && comes_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!comes_before(&heap[child], &moved))
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = moved;
-}
-
 static void add_source(struct profile_rows *rows, const struct profile_rows_source *source)
 {
 	rows->heap[rows->nr_heap] = *source;
@@ -225,7 +211,7 @@ void profile_rows_restart(struct profile_rows *rows)
 		add_source(rows,
 			   &(struct profile_rows_source){ NULL, rows->site, rows->end_site, 0 });
 	for (i = rows->nr_heap / 2; i-- > 0;)
-		sift_down(rows, i);
+		HEAP_DOWN(rows->heap, rows->nr_heap, i, x, y, comes_before(x, y));
 }
 
 static void advance(struct profile_rows *rows, struct profile_rows_source *source)
@@ -238,7 +224,7 @@ static void advance(struct profile_rows *rows, struct profile_rows_source *sourc
 	else
 		find_offset(rows, source);
 	if (rows->nr_heap)
-		sift_down(rows, 0);
+		HEAP_DOWN(rows->heap, rows->nr_heap, 0, x, y, comes_before(x, y));
 }
 
 static void make_row(struct profile_rows *rows, const struct profile_rows_source *source)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "symbol/symbol.h"
@@ -61,34 +62,6 @@ static bool is_above(const struct sweep *sweep, uint32_t a, uint32_t b)
 	return x->start != y->start ? x->start > y->start : a < b;
 }
 
-static void heap_push(struct sweep *sweep, uint32_t interval)
-{
-	size_t hole = sweep->nr_open++;
-
-	while (hole && is_above(sweep, interval, sweep->heap[(hole - 1) / 2])) {
-		sweep->heap[hole] = sweep->heap[(hole - 1) / 2];
-		hole = (hole - 1) / 2;
-	}
-	sweep->heap[hole] = interval;
-}
-
-static void heap_pop(struct sweep *sweep)
-{
-	uint32_t last = sweep->heap[--sweep->nr_open];
-	size_t hole = 0, child;
-
-	while ((child = 2 * hole + 1) < sweep->nr_open) {
-		if (child + 1 < sweep->nr_open &&
-		    is_above(sweep, sweep->heap[child + 1], sweep->heap[child]))
-			child++;
-		if (!is_above(sweep, sweep->heap[child], last))
-			break;
-		sweep->heap[hole] = sweep->heap[child];
-		hole = child;
-	}
-	sweep->heap[hole] = last;
-}
-
 static void begin_piece(struct sweep *sweep, uint32_t symbol)
 {
 	struct cover *cover = &sweep->cover;
@@ -106,7 +79,8 @@ static void sweep_to(struct sweep *sweep, uint64_t target)
 		const struct cover_interval *top = &sweep->intervals[sweep->heap[0]];
 
 		if (top->end <= sweep->at) {
-			heap_pop(sweep);
+			sweep->heap[0] = sweep->heap[--sweep->nr_open];
+			HEAP_DOWN(sweep->heap, sweep->nr_open, 0, x, y, is_above(sweep, *x, *y));
 			continue;
 		}
 		begin_piece(sweep, top->symbol);
@@ -135,7 +109,7 @@ static int cover_build(const struct cover_interval *intervals, size_t nr,
 	}
 	for (i = 0; i < nr; i++) {
 		sweep_to(&sweep, intervals[i].start);
-		heap_push(&sweep, (uint32_t)i);
+		HEAP_PUSH(sweep.heap, sweep.nr_open, (uint32_t)i, x, y, is_above(&sweep, *x, *y));
 	}
 	sweep_to(&sweep, UINT64_MAX);
 	begin_piece(&sweep, COVER_NONE);
