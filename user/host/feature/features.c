@@ -169,54 +169,33 @@ static void probe_atomics(struct feature_answer *answer)
 		MISSING(answer, NEWER_KERNEL, "the kernel's BPF has no compare-and-exchange");
 }
 
-static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, const char *name)
+/* Tries a helper, and to make a map of the type that goes with it; NULL: none does. */
+static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, const char *name,
+			 enum bpf_map_type type, const char *map)
 {
-	int there;
+	int helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
+	int there = helper > 0 && map ? libbpf_probe_bpf_map_type(type, NULL) : helper;
 
-	there = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
 	if (there < 0)
 		not_tried(answer, there);
 	else if (there)
 		FOUND(answer, "the helper is there");
+	else if (helper)
+		MISSING(answer, NEWER_KERNEL, "the kernel has no %s maps", map);
 	else
 		MISSING(answer, NEWER_KERNEL, "the kernel has no %s for perf event programs", name);
 }
 
-/* Tries to make a map of the type that goes with the helper. */
-static void probe_map(struct feature_answer *answer, enum bpf_map_type type, const char *name)
-{
-	int there;
+#define PROBE_HELPER(word, helper, type, map)                                                      \
+	static void probe_##word(struct feature_answer *answer)                                    \
+	{                                                                                          \
+		probe_helper(answer, BPF_FUNC_##helper, "bpf_" #helper, type, map);                \
+	}
 
-	if (answer->state != FEATURE_OK)
-		return;
-	there = libbpf_probe_bpf_map_type(type, NULL);
-	if (there < 0)
-		not_tried(answer, there);
-	else if (!there)
-		MISSING(answer, NEWER_KERNEL, "the kernel has no %s maps", name);
-}
-
-static void probe_find_vma(struct feature_answer *answer)
-{
-	probe_helper(answer, BPF_FUNC_find_vma, "bpf_find_vma");
-}
-
-static void probe_task_pt_regs(struct feature_answer *answer)
-{
-	probe_helper(answer, BPF_FUNC_task_pt_regs, "bpf_task_pt_regs");
-}
-
-static void probe_task_storage(struct feature_answer *answer)
-{
-	probe_helper(answer, BPF_FUNC_task_storage_get, "bpf_task_storage_get");
-	probe_map(answer, BPF_MAP_TYPE_TASK_STORAGE, "task storage");
-}
-
-static void probe_ringbuf(struct feature_answer *answer)
-{
-	probe_helper(answer, BPF_FUNC_ringbuf_reserve, "bpf_ringbuf_reserve");
-	probe_map(answer, BPF_MAP_TYPE_RINGBUF, "ring buffer");
-}
+PROBE_HELPER(find_vma, find_vma, BPF_MAP_TYPE_UNSPEC, NULL)
+PROBE_HELPER(task_pt_regs, task_pt_regs, BPF_MAP_TYPE_UNSPEC, NULL)
+PROBE_HELPER(task_storage, task_storage_get, BPF_MAP_TYPE_TASK_STORAGE, "task storage")
+PROBE_HELPER(ringbuf, ringbuf_reserve, BPF_MAP_TYPE_RINGBUF, "ring buffer")
 
 /*
  * Loads a call of the helper. libbpf 1.1 would report that the helper is there, because it does not
