@@ -100,7 +100,7 @@ static uint64_t sort_ns(const struct account_table *table, const struct wait_tot
 	uint64_t ns = table->runnable ? totals->runnable_ns : 0;
 	size_t i;
 
-	if (!table->choice->nr_only && !table->choice->nr_without)
+	if (!table->choice || (!table->choice->nr_only && !table->choice->nr_without))
 		return totals->wall_ns;
 	for (i = 0; i < table->nr_columns; i++)
 		ns += ns_of_class(totals, table->columns[i]);
