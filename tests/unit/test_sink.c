@@ -471,18 +471,20 @@ Test(sink, ends_beside_one_that_hangs)
 	}
 }
 
+static const struct sink_options pyroscope_options = { .kind = SINK_PYROSCOPE,
+						       .http.timeout_ms = SINK_TIMEOUT_MS,
+						       .detail = EXPORT_FUNCTION,
+						       .cap = 8 << 20,
+						       .retry_ns = MS,
+						       .retry_most_ns = MS };
+
 /* Pyroscope takes each series by itself, so a request must have no second one. */
 Test(sink, pyroscope_gets_one_service_at_a_time)
 {
 	const char *const answers[] = { SAY("204 No Content"), SAY("429 Too Many Requests"),
 					SAY("204 No Content"), NULL };
 	cleanup_profile struct profile *profile = sample_profile_of_services(3, 2);
-	struct sink_options options = { .kind = SINK_PYROSCOPE,
-					.http.timeout_ms = SINK_TIMEOUT_MS,
-					.detail = EXPORT_FUNCTION,
-					.cap = 8 << 20,
-					.retry_ns = MS,
-					.retry_most_ns = MS };
+	struct sink_options options = pyroscope_options;
 	struct sink_counts counts;
 	struct backend backend;
 	struct sink *sink;
@@ -504,12 +506,7 @@ Test(sink, pyroscope_gets_one_service_at_a_time)
 Test(sink, waits_are_refused)
 {
 	const char *const answers[] = { SAY("400 Bad Request"), NULL };
-	struct sink_options options = { .kind = SINK_PYROSCOPE,
-					.http.timeout_ms = SINK_TIMEOUT_MS,
-					.detail = EXPORT_FUNCTION,
-					.cap = 8 << 20,
-					.retry_ns = MS,
-					.retry_most_ns = MS };
+	struct sink_options options = pyroscope_options;
 	struct profile *profile = NULL;
 	struct sink_counts counts;
 	struct backend backend;
