@@ -118,14 +118,19 @@ __noinline int count_rootless(u32 target, u32 end, u32 n)
 
 /*
  * Sites of a parent that are close together share a line, because the ticks of a loop or a function
- * follow each other.
+ * follow each other. The lines of a block of text share a page: a line of a page that no tick has
+ * used for a while takes longer, because the page's address is not in the TLB either.
  */
-enum { SITES_OF_LINE_SHIFT = 4 };
+enum { SITES_OF_LINE_SHIFT = 4, SITES_OF_PAGE_SHIFT = 10 };
 
 static __always_inline u64 node_hash(u64 site, u32 parent)
 {
-	return (site >> SITES_OF_LINE_SHIFT) * 0x9e3779b97f4a7c15ULL +
-	       parent * 0xc2b2ae3d27d4eb4fULL;
+	u32 line = site >> SITES_OF_LINE_SHIFT &
+		   ((1 << (SITES_OF_PAGE_SHIFT - SITES_OF_LINE_SHIFT)) - 1);
+	u64 page = (site >> SITES_OF_PAGE_SHIFT) * 0x9e3779b97f4a7c15ULL +
+		   parent * 0xc2b2ae3d27d4eb4fULL;
+
+	return page ^ (u64)line << 32;
 }
 
 static __always_inline u32 node_mask(u32 half)
