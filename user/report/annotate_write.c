@@ -530,15 +530,13 @@ static void all_rows(const struct listing *listing)
 {
 	const struct annotation *annotation = listing->annotation;
 	bool after_gap = true;
-	size_t i = 0, left_out = 0;
+	size_t i = 0, nr = 0;
 
 	table_heading(listing, listing->brackets + 1 + bar_columns(listing->view) +
 				       (annotation->nr_jumps ? annotation->lanes + 1 : 0) + 2);
 	while (i < annotation->nr_rows) {
 		if (!listing->shown[i]) {
-			left_out -= i;
 			i = gap_row(listing, i);
-			left_out += i;
 			after_gap = true;
 			continue;
 		}
@@ -546,12 +544,11 @@ static void all_rows(const struct listing *listing)
 		if (annotation->nr_lines && (after_gap || begins_line(annotation, i)))
 			source_row(listing, i);
 		code_row(listing, i++);
+		nr++;
 		after_gap = false;
 	}
-	if (left_out)
-		fprintf(listing->out, "\n%zu of %zu %s; --limit 0 shows all.\n",
-			annotation->nr_rows - left_out, annotation->nr_rows,
-			row_noun(annotation, annotation->nr_rows));
+	render_limit(nr, annotation->nr_rows, row_noun(annotation, annotation->nr_rows),
+		     listing->out);
 }
 
 /* Return 0 or -ENOMEM. */
@@ -641,8 +638,7 @@ static int annotation_hot_text(const struct annotation *annotation,
 		table_heading(&listing, 1 + bar_columns(view) + 1);
 	for (i = 0; i < nr && (!view->limit || i < view->limit); i++)
 		hot_row(&listing, &annotation->rows[order[i]]);
-	if (i < nr)
-		fprintf(out, "\n%zu of %zu that have ticks; --limit 0 shows all.\n", i, nr);
+	render_limit(i, nr, "that have ticks", out);
 	free(order);
 	return 0;
 }

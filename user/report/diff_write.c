@@ -285,12 +285,6 @@ static void headings(const struct diff *diff, const struct diff_layout *layout, 
 	fprintf(out, "%s\n", layout->color ? COLOR_END : "");
 }
 
-static void put_limit(size_t nr, size_t of, FILE *out)
-{
-	if (nr < of)
-		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, of);
-}
-
 /* Writes the first rows. */
 static void put_table(const struct diff *diff, const struct report_options *options, size_t of,
 		      FILE *out)
@@ -301,7 +295,7 @@ static void put_table(const struct diff *diff, const struct report_options *opti
 	headings(diff, &layout, out);
 	for (i = 0; i < nr; i++)
 		text_row(diff, &diff->rows[i], &layout, out);
-	put_limit(nr, of, out);
+	render_limit(nr, of, "rows", out);
 }
 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
@@ -507,7 +501,7 @@ static void write_waits_text(const struct diff *diff, const struct report_option
 	fprintf(out, "%s\n", options->color ? COLOR_END : "");
 	for (i = 0; i < nr; i++)
 		put_waits_row(diff, &diff->rows[i], options, out);
-	put_limit(nr, diff->nr, out);
+	render_limit(nr, diff->nr, "rows", out);
 }
 
 static void write_waits_csv(const struct diff *diff, const struct report_options *options,

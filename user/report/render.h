@@ -135,6 +135,9 @@ void render_cpu_time(const struct profile *profile, uint64_t target, const char 
 /* If there are several targets, writes a line for each, or for the chosen one. */
 void render_targets(const struct profile *profile, uint64_t chosen, FILE *out);
 
+/* If only the first of these are shown, writes how many, and the option for all of them. */
+void render_limit(size_t nr, size_t of, const char *noun, FILE *out);
+
 /* Writes why there is nothing to show. */
 void render_empty(const struct profile *profile, const struct report_options *options, FILE *out);
 

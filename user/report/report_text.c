@@ -525,6 +525,12 @@ static void heading(const struct report *report, FILE *out)
 	heading_notes(report, out);
 }
 
+void render_limit(size_t nr, size_t of, const char *noun, FILE *out)
+{
+	if (nr < of)
+		fprintf(out, "\n%zu of %zu %s; --limit 0 shows all.\n", nr, of, noun);
+}
+
 void render_text(const struct report *report, FILE *out)
 {
 	heading(report, out);
@@ -537,7 +543,5 @@ void render_text(const struct report *report, FILE *out)
 		return;
 	}
 	render_table(report, out);
-	if (report->nr < report->rows->nr)
-		fprintf(out, "\n%zu of %zu %s; --limit 0 shows all.\n", report->nr,
-			report->rows->nr, row_nouns[report->options->by]);
+	render_limit(report->nr, report->rows->nr, row_nouns[report->options->by], out);
 }

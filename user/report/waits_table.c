@@ -218,8 +218,7 @@ static void put_text(const struct account_table *table, size_t nr, FILE *out)
 	put_head(table, columns, out);
 	for (i = 0; i < nr; i++)
 		put_text_row(table, &table->rows[i], columns, out);
-	if (nr < table->nr)
-		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, table->nr);
+	render_limit(nr, table->nr, "rows", out);
 }
 
 /* --- CSV and JSON ----------------------------------------------------------------------------- */
