@@ -214,10 +214,10 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 
 /*
  * Adds a row for each function that a row's text is inlined into, along source->caller, so that
- * these become frames of chains. change() is applied to each of them, unless it is NULL. Returns 0
- * or -ENOMEM.
+ * these become frames of chains. change() is applied to each of them, unless it is NULL.
  */
-static int add_inlined(struct report_rows *rows, void (*change)(struct report_row *row))
+static int add_inlined(struct report_rows *rows, void (*change)(struct report_row *row),
+		       struct error *err)
 {
 	struct row_marks *marks = rows->marks;
 	const size_t nr = marks ? rows->nr : 0;
@@ -237,12 +237,12 @@ static int add_inlined(struct report_rows *rows, void (*change)(struct report_ro
 			row.source = source;
 			row.first_mark = row.last_mark = row_marks_add_outer(marks, inner);
 			if (!row.first_mark)
-				return -ENOMEM;
+				return error_errno(err, -ENOMEM, "report");
 			inner = row.first_mark;
 			if (change)
 				change(&row);
 			if (rows_add(rows, &row))
-				return -ENOMEM;
+				return error_errno(err, -ENOMEM, "report");
 		}
 	}
 	return 0;
@@ -251,11 +251,9 @@ static int add_inlined(struct report_rows *rows, void (*change)(struct report_ro
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err)
 {
-	int ret = rows_find_lines(profile, opener, rows, err);
+	int ret = rows_find_lines(profile, opener, rows, err) ?: add_inlined(rows, use_line, err);
 	size_t i;
 
-	if (!ret && add_inlined(rows, use_line))
-		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)
@@ -298,11 +296,9 @@ void row_use_source(struct report_row *row)
 int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err)
 {
-	int ret = rows_find_lines(profile, opener, rows, err);
+	int ret = rows_find_lines(profile, opener, rows, err) ?: add_inlined(rows, NULL, err);
 	size_t i;
 
-	if (!ret && add_inlined(rows, NULL))
-		ret = error_errno(err, -ENOMEM, "report");
 	if (ret)
 		return ret;
 	for (i = 0; i < rows->nr; i++)
