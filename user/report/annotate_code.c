@@ -650,19 +650,14 @@ static int note_no_code(struct annotating *work)
 {
 	const struct profile_object *object = annotated_object(work);
 	const struct error *why = &work->no_code;
-	char root[64];
+	char hint[SYMFS_HINT];
 
 	if (work->fd >= 0 || object->kind != PROFILE_FILE || !work->request->look_in_roots)
 		return annotation_note(work->annotation, "no instructions, a row is a bin: %s%s%s",
 				       why->text, *why->hint ? "; try: " : "", why->hint);
-	if (!object_file_find_root(object, root, sizeof(root)))
-		return annotation_note(work->annotation,
-				       "no instructions, a row is a bin: %s; if a copy is below "
-				       "a folder, --symfs DIR finds it there",
-				       work->no_code.text);
-	return annotation_note(work->annotation,
-			       "no instructions, a row is a bin: %s; --symfs %s has it",
-			       work->no_code.text, root);
+	hint_symfs(object, hint);
+	return annotation_note(work->annotation, "no instructions, a row is a bin: %s%s", why->text,
+			       hint);
 }
 
 int annotate_read_code(struct annotating *work)

@@ -106,28 +106,26 @@ static void count_silent(struct silent *silent, const struct profile_object *obj
 	}
 }
 
-/* Writes "; --symfs /proc/7/root has it" if a file is missing at its path. */
-static void hint_symfs(const struct finder *finder, char *text, size_t room)
+void hint_symfs(const struct profile_object *object, char hint[SYMFS_HINT])
 {
 	char root[64];
 
-	if (!finder->rows->hints_symfs)
-		*text = '\0';
-	else if (object_file_find_root(finder->unread.object, root, sizeof(root)))
-		snprintf(text, room, "; --symfs %s has it", root);
+	if (object_file_find_root(object, root, sizeof(root)))
+		snprintf(hint, SYMFS_HINT, "; --symfs %s has it", root);
 	else
-		snprintf(text, room, "; if a copy is below a folder, --symfs DIR finds it there");
+		snprintf(hint, SYMFS_HINT,
+			 "; if a copy is below a folder, --symfs DIR finds it there");
 }
 
 /* Appends "; nor of 3 others", which have the same reason. */
 static int note_silent(const struct finder *finder)
 {
 	const struct silent *bare = &finder->bare, *unread = &finder->unread;
-	char others[64] = "", hint[96];
+	char others[64] = "", hint[SYMFS_HINT] = "";
 	int ret = 0;
 
-	if (unread->nr)
-		hint_symfs(finder, hint, sizeof(hint));
+	if (unread->nr && finder->rows->hints_symfs)
+		hint_symfs(unread->object, hint);
 	if (unread->nr > 1)
 		snprintf(others, sizeof(others), "; nor of %zu more", unread->nr - 1);
 	if (unread->nr)

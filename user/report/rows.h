@@ -95,6 +95,10 @@ int rows_named(const struct profile *profile, const struct report_options *optio
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
+/* Writes "; --symfs /proc/7/root has it" for a file that is missing at its path. */
+#define SYMFS_HINT 96
+void hint_symfs(const struct profile_object *object, char hint[SYMFS_HINT]);
+
 /* Sets the source lines of rows of bins, from the objects' files. */
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
