@@ -314,13 +314,11 @@ void samples_free(struct samples *samples)
 	texts_end(&samples->values);
 }
 
-static int compare_samples(const void *left, const void *right)
-{
-	const struct sample *a = left, *b = right;
-	int order = compare_u64(a->service, b->service) ?: compare_u64(a->place, b->place);
-
-	return order ?: compare_u64(a->process, b->process) ?: compare_u64(a->callers, b->callers);
-}
+DEFINE_COMPARE_AS(compare_samples, struct sample,
+		  compare_u64(a->service, b->service)	      ?:
+			  compare_u64(a->place, b->place)     ?:
+			  compare_u64(a->process, b->process) ?:
+								compare_u64(a->callers, b->callers))
 
 static void count_values(struct samples *samples)
 {

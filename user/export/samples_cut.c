@@ -427,25 +427,18 @@ static struct member member_of(const struct samples *samples, const struct sampl
 								  0 };
 }
 
-static int compare_groups(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-	int order = compare_u64(a->mapping, b->mapping) ?: compare_u64(a->kind, b->kind);
-
-	order = order ?: compare_u64(a->name, b->name);
-	order = order ?: compare_u64(a->sample->process, b->sample->process);
-	return order ?: compare_u64(a->sample->callers, b->sample->callers);
-}
+DEFINE_COMPARE_AS(compare_groups, struct member,
+		  compare_u64(a->mapping, b->mapping)			      ?:
+			  compare_u64(a->kind, b->kind)			      ?:
+			  compare_u64(a->name, b->name)			      ?:
+			  compare_u64(a->sample->process, b->sample->process) ?:
+			  compare_u64(a->sample->callers, b->sample->callers))
 
 /* Fixes the order of samples with equal ticks, too. */
-static int compare_coldest(const void *left, const void *right)
-{
-	const struct sample *a = ((const struct member *)left)->sample;
-	const struct sample *b = ((const struct member *)right)->sample;
-	int order = compare_u64(a->ticks, b->ticks) ?: compare_u64(a->ns, b->ns);
-
-	return order ?: (a < b) - (a > b);
-}
+DEFINE_COMPARE_AS(compare_coldest, struct member,
+		  compare_u64(a->sample->ticks, b->sample->ticks)   ?:
+			  compare_u64(a->sample->ns, b->sample->ns) ?:
+			  (a->sample < b->sample) - (a->sample > b->sample))
 
 /*
  * Marks the coldest members until no more than `most` samples remain. sizes: marked members by

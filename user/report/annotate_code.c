@@ -257,13 +257,9 @@ DEFINE_COMPARE_2(compare_targets, struct annotation_jump, to, from)
 DEFINE_COMPARE_AS(compare_heat, struct bundle,
 		  compare_u64(b->ticks, a->ticks) ?: compare_u64(a->first, b->first))
 
-static int compare_lengths(const void *left, const void *right)
-{
-	const struct bundle *a = left, *b = right;
-	size_t length_a = a->bottom - a->top, length_b = b->bottom - b->top;
-
-	return compare_u64(length_a, length_b) ?: compare_u64(a->first, b->first);
-}
+DEFINE_COMPARE_AS(compare_lengths, struct bundle,
+		  compare_u64(a->bottom - a->top, b->bottom - b->top) ?:
+			  compare_u64(a->first, b->first))
 
 /* Includes the next row, because a tick often falls on the instruction after the slow one. */
 static uint64_t ticks_around(const struct annotation *annotation, size_t row)

@@ -579,13 +579,11 @@ struct shown_context {
 };
 
 /* Groups children of a context, hottest first. */
-static int compare_shown_contexts(const void *left, const void *right)
-{
-	const struct shown_context *a = left, *b = right;
-	int order = compare_u64(a->parent, b->parent) ?: compare_double(b->ns, a->ns);
-
-	return order ?: compare_u64(b->ticks, a->ticks) ?: compare_u64(a->context, b->context);
-}
+DEFINE_COMPARE_AS(compare_shown_contexts, struct shown_context,
+		  compare_u64(a->parent, b->parent)	  ?:
+			  compare_double(b->ns, a->ns)	  ?:
+			  compare_u64(b->ticks, a->ticks) ?:
+							    compare_u64(a->context, b->context))
 
 struct tree_writer {
 	const struct chain_view *view;

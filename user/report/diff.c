@@ -155,16 +155,14 @@ static int compare_names(const struct diff_row *a, const struct diff_row *b)
 	return order ?: compare_u64(a->stem, b->stem);
 }
 
-static int diff_compare_place(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-	int order = compare_text(a->object, b->object) ?: compare_text(a->file, b->file);
-
-	order = order ?: compare_u64(a->line, b->line);
-	order = order ?: compare_text(a->wait_class, b->wait_class);
-	order = order ?: compare_text(a->caller_object, b->caller_object);
-	return order ?: compare_text(a->caller, b->caller) ?: compare_names(a, b);
-}
+DEFINE_COMPARE_AS(diff_compare_place, struct diff_row,
+		  compare_text(a->object, b->object)			   ?:
+			  compare_text(a->file, b->file)		   ?:
+			  compare_u64(a->line, b->line)			   ?:
+			  compare_text(a->wait_class, b->wait_class)	   ?:
+			  compare_text(a->caller_object, b->caller_object) ?:
+			  compare_text(a->caller, b->caller)		   ?:
+									     compare_names(a, b))
 
 struct diff_row diff_row_of_text(const struct diff_profile *side, const struct report_row *row)
 {
@@ -278,16 +276,13 @@ static int find_significant(struct diff *diff)
 	return 0;
 }
 
-static int compare_change(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-	int order = b->significant - a->significant ?: compare_double(b->rank, a->rank);
-
-	/* The cause of a change comes before rows that only pass it on. */
-	order = order ?: compare_double(fabs(a->change), fabs(b->change));
-	order = order ?: compare_double(fabs(b->own_change), fabs(a->own_change));
-	return order ?: diff_compare_place(left, right);
-}
+/* The cause of a change comes before rows that only pass it on. */
+DEFINE_COMPARE_AS(compare_change, struct diff_row,
+		  b->significant - a->significant				   ?:
+			  compare_double(b->rank, a->rank)			   ?:
+			  compare_double(fabs(a->change), fabs(b->change))	   ?:
+			  compare_double(fabs(b->own_change), fabs(a->own_change)) ?:
+			  diff_compare_place(a, b))
 
 static struct diff_total total_of(const struct diff_profile *old, const struct diff_profile *new)
 {
@@ -350,14 +345,10 @@ static int note_total(struct diff *diff)
 		100 * fabs(change), change < 0 ? "less" : "more", of_row);
 }
 
-static int compare_time(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-	const double x = fabs(a->new.sum.ns - a->old.sum.ns),
-		     y = fabs(b->new.sum.ns - b->old.sum.ns);
-
-	return x != y ? (x < y) - (x > y) : diff_compare_place(left, right);
-}
+DEFINE_COMPARE_AS(
+	compare_time, struct diff_row,
+	compare_double(fabs(b->new.sum.ns - b->old.sum.ns), fabs(a->new.sum.ns - a->old.sum.ns)) ?:
+		diff_compare_place(a, b))
 
 /* Waits are measured, not sampled. Therefore no change is noise. */
 static int finish_waits(struct diff *diff)

@@ -53,15 +53,12 @@ struct shown_row {
 	size_t at;
 };
 
-static int compare_shown(const void *left, const void *right)
-{
-	const struct shown_row *a = left, *b = right;
-	int order = strcmp(a->shown, b->shown) ?: compare_text(a->row->name, b->row->name);
-
-	order = order ?: compare_text(a->row->wait_class, b->row->wait_class);
-	/* Without a name, the offset is shown. */
-	return order || a->row->name ? order : compare_u64(a->row->offset, b->row->offset);
-}
+/* Without a name, the offset is shown. */
+DEFINE_COMPARE_AS(compare_shown, struct shown_row,
+		  strcmp(a->shown, b->shown)				       ?:
+			  compare_text(a->row->name, b->row->name)	       ?:
+			  compare_text(a->row->wait_class, b->row->wait_class) ?:
+			  (a->row->name ? 0 : compare_u64(a->row->offset, b->row->offset)))
 
 static unsigned int difference(const struct shown_row *a, const struct shown_row *b)
 {
