@@ -267,9 +267,7 @@ static int put_raw_buffers(const struct raw *raw, FILE *stream)
 		at = raw->hits[i].at + call->width;
 	}
 	put_zero_bytes(stream, raw->starts[call->nr] - at);
-	if (!fflush(stream) && !ferror(stream))
-		return 0;
-	return error_errno(raw->err, errno ? -errno : -EIO, "writing the buffer");
+	return export_end(stream, "the buffer", raw->err);
 }
 
 /* Computes the offset of each buffer in the output. */
