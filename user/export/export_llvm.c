@@ -143,7 +143,7 @@ static int add_blocks(struct llvm *llvm, const struct profile_function *function
 	const struct profile_object *object = &llvm->profile->objects[function->object];
 	const uint64_t address = profile_object_address(object, function->offset);
 	struct instruction *instructions;
-	struct block_instruction *all;
+	cleanup_free struct block_instruction *all = NULL;
 	size_t nr, i, end;
 	int ret = reader_instructions(code, address, DISASM_ATT, &instructions, &nr, err);
 
@@ -159,7 +159,6 @@ static int add_blocks(struct llvm *llvm, const struct profile_function *function
 		ret = add_block(llvm, function, &all[i], end - i,
 				(end < nr ? all[end].at : code->size) - all[i].at);
 	}
-	free(all);
 	return ret ? error_errno(err, ret, NAME) : 0;
 }
 
@@ -202,21 +201,19 @@ static int add_llvm_lines(struct llvm *llvm, const struct source_lines *lines, b
 static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *object, int fd,
 			      struct error *err)
 {
+	cleanup_free uint64_t *offsets = calloc(llvm->nr + 1, sizeof(*offsets));
 	struct source_lines *lines;
-	uint64_t *offsets;
 	bool any = false;
 	int ret;
 	size_t i;
 
-	SORT(llvm->all, llvm->nr, compare_counted);
-	offsets = calloc(llvm->nr + 1, sizeof(*offsets));
 	if (!offsets)
 		return error_errno(err, -ENOMEM, NAME);
+	SORT(llvm->all, llvm->nr, compare_counted);
 	for (i = 0; i < llvm->nr; i++)
 		offsets[i] = llvm->all[i].offset;
 	ret = object_lines_load(&(struct reader_file){ fd, object->path, "" }, &llvm->allowance,
 				offsets, llvm->nr, &lines, err);
-	free(offsets);
 	if (ret)
 		return reader_result(ret, object, err);
 	ret = add_llvm_lines(llvm, lines, &any);

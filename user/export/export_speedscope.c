@@ -176,7 +176,7 @@ static bool is_of_waits(const struct speedscope *speedscope, const struct stack 
 static int put_group(const struct speedscope *speedscope, size_t first, size_t end, uint64_t *total)
 {
 	FILE *stream = speedscope->stream;
-	char *name = name_group(speedscope, speedscope->stacks->all[first].histogram);
+	cleanup_free char *name = name_group(speedscope, speedscope->stacks->all[first].histogram);
 
 	if (!name)
 		return -ENOMEM;
@@ -185,7 +185,6 @@ static int put_group(const struct speedscope *speedscope, size_t first, size_t e
 	json_text_string(stream, name);
 	fputs(",\n", stream);
 	*total = put_speedscope_samples(speedscope, first, end);
-	free(name);
 	return 0;
 }
 

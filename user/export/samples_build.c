@@ -316,7 +316,7 @@ static int settle_callers(struct build *build)
 					       .of_text = frame_of_call,
 					       .of_cut = frame_of_cut,
 					       .of = build };
-	const struct profile_object **programs;
+	cleanup_free const struct profile_object **programs = NULL;
 	struct sample *sample = samples->all;
 	size_t i;
 
@@ -333,7 +333,6 @@ static int settle_callers(struct build *build)
 		if (!build->rows.is_split)
 			set_program(samples, sample, programs[sample->callers]);
 	}
-	free(programs);
 	return samples_error(samples);
 }
 

@@ -576,8 +576,8 @@ static int measure(const struct samples *samples, const struct sample_service *s
 		   size_t bytes, size_t *result)
 {
 	const struct sample *sample = &samples->all[service->first], *end = sample + service->nr;
+	cleanup_free char *data = NULL;
 	FILE *stream;
-	char *data = NULL;
 	int ret;
 
 	for (*result = 0; sample < end; sample++)
@@ -588,10 +588,7 @@ static int measure(const struct samples *samples, const struct sample_service *s
 	if (!stream)
 		return -ENOMEM;
 	ret = samples_write_pprof(samples, service, stream);
-	if (fclose(stream))
-		ret = -ENOMEM;
-	free(data);
-	return ret;
+	return fclose(stream) ? -ENOMEM : ret;
 }
 
 /* A negative errno; 1: something was too large and was reduced. */

@@ -370,19 +370,15 @@ static void draw_jumps(struct annotation *annotation, struct bundle *bundles, ui
 
 static int choose_lanes(struct annotation *annotation, unsigned int lanes)
 {
-	struct bundle *bundles = calloc(annotation->nr_jumps, sizeof(*bundles));
-	uint8_t *depth = calloc(annotation->nr_rows, sizeof(*depth));
-	int ret = -ENOMEM;
+	cleanup_free struct bundle *bundles = calloc(annotation->nr_jumps, sizeof(*bundles));
+	cleanup_free uint8_t *depth = calloc(annotation->nr_rows, sizeof(*depth));
 
 	annotation->cells = calloc(annotation->nr_rows, sizeof(*annotation->cells));
-	if (bundles && depth && annotation->cells) {
-		annotation->lanes = lanes < ANNOTATION_LANES ? lanes : ANNOTATION_LANES;
-		draw_jumps(annotation, bundles, depth);
-		ret = 0;
-	}
-	free(bundles);
-	free(depth);
-	return ret;
+	if (!bundles || !depth || !annotation->cells)
+		return -ENOMEM;
+	annotation->lanes = lanes < ANNOTATION_LANES ? lanes : ANNOTATION_LANES;
+	draw_jumps(annotation, bundles, depth);
+	return 0;
 }
 
 int annotate_find_jumps(struct annotation *annotation, unsigned int lanes)
@@ -609,7 +605,7 @@ static int add_part(struct annotating *work, const struct code *code, size_t *at
 {
 	const size_t end = work->from_hits ? min_size(*at + PART_BYTES, code->size) : code->size;
 	const struct code part = { code->bytes + *at, end - *at, code->machine };
-	struct instruction *all = NULL;
+	cleanup_free struct instruction *all = NULL;
 	size_t i, nr = 0, next = *at;
 	int ret = reader_instructions(&part, address_of(work, work->annotation->offset) + *at,
 				      work->request->syntax, &all, &nr, &work->no_code);
@@ -624,7 +620,6 @@ static int add_part(struct annotating *work, const struct code *code, size_t *at
 	if (!ret && !nr)
 		ret = -EIO;
 	*at = max_size(*at, next);
-	free(all);
 	return ret;
 }
 
