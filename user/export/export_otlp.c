@@ -551,9 +551,8 @@ static int put_otlp_service(struct otlp *otlp, const struct sample_service *serv
 	int ret = resource_of(&resource, otlp->samples, service);
 
 	if (!ret)
-		ret = messages_new(&messages[0], service->nr);
-	if (!ret)
-		ret = messages_new(&messages[1], service->nr);
+		ret = messages_new(&messages[0], service->nr) ?:
+			      messages_new(&messages[1], service->nr);
 	if (!ret)
 		put_messages(otlp, service, &resource, messages);
 	messages_free(&messages[0]);

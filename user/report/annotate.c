@@ -304,15 +304,10 @@ static int find_function(struct annotating *work, struct error *err)
 
 static int read_function(struct annotating *work)
 {
-	int ret = annotate_read_code(work);
-
-	if (!ret)
-		ret = annotate_count(work);
-	if (!ret)
-		ret = annotate_find_lines(work);
-	if (!ret)
-		ret = annotate_find_jumps(work->annotation, work->request->lanes);
-	return ret;
+	return annotate_read_code(work)		 ?:
+		       annotate_count(work)	 ?:
+		       annotate_find_lines(work) ?:
+		       annotate_find_jumps(work->annotation, work->request->lanes);
 }
 
 int annotation_build(const struct profile *profile, const struct annotation_request *request,

@@ -592,9 +592,7 @@ int diff_build(const struct profile *old, const struct profile *new,
 	text->new.profile = new;
 	text->old.waits = options->old_waits;
 	text->new.waits = options->new_waits;
-	ret = load(&text->old, options->by, err);
-	if (!ret)
-		ret = load(&text->new, options->by, err);
+	ret = load(&text->old, options->by, err) ?: load(&text->new, options->by, err);
 	if (!ret)
 		ret = diff_pair_objects(result, err);
 	if (!ret && options->old_waits) {
@@ -604,9 +602,8 @@ int diff_build(const struct profile *old, const struct profile *new,
 	if (!ret && options->by == REPORT_LINES)
 		ret = diff_match_lines(result, err);
 	if (!ret && options->inclusive)
-		ret = load_inclusive(&text->old, options, err);
-	if (!ret && options->inclusive)
-		ret = load_inclusive(&text->new, options, err);
+		ret = load_inclusive(&text->old, options, err) ?:
+			      load_inclusive(&text->new, options, err);
 	if (ret)
 		return ret;
 	result->total = total_of(&text->old, &text->new);

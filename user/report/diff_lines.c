@@ -136,7 +136,6 @@ int diff_match_lines(struct diff *diff, struct error *err)
 	struct diff_text *text = diff->text;
 	const char *path = NULL;
 	size_t nr;
-	int ret;
 
 	if (look(&text->old) || look(&text->new) || copy_notes(diff))
 		return error_errno(err, -ENOMEM, "diff");
@@ -145,6 +144,5 @@ int diff_match_lines(struct diff *diff, struct error *err)
 		return 0;
 	if (note_uneven(diff, path, nr))
 		return error_errno(err, -ENOMEM, "diff");
-	ret = use_functions(text, &text->old, err);
-	return ret ? ret : use_functions(text, &text->new, err);
+	return use_functions(text, &text->old, err) ?: use_functions(text, &text->new, err);
 }
