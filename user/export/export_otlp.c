@@ -2,7 +2,8 @@
 /*
  * Writes OpenTelemetry's profiles: a resource for each service, with a profile of counts, and one
  * of CPU time if the scheduler's is known; or of waits, one of their time and one of their number.
- * They share the tables of one dictionary.
+ * They share the tables of one dictionary. A request is written in parts: repeated fields are
+ * appended to those of earlier parts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,12 +46,6 @@ struct otlp_attributes {
 	size_t nr;
 	size_t room;
 };
-
-/* Writes a part of a request. Repeated fields are appended to earlier parts. */
-static void otlp_put(const Otlp__Request *part, FILE *stream)
-{
-	export_message(&part->base, stream);
-}
 
 static void otlp_set_value(Otlp__AnyValue *value, const char *text)
 {
@@ -297,7 +292,7 @@ static void put_tables(struct dictionary *dictionary, FILE *stream)
 	message.n_string_table = samples->texts.nr;
 	message.string_table = (char **)samples->texts.all;
 	part.dictionary = &message;
-	otlp_put(&part, stream);
+	export_message(&part.base, stream);
 }
 
 static int make_tables(struct dictionary *dictionary)
@@ -498,7 +493,7 @@ static void put_profiles(struct otlp *otlp, struct resource *resource, Otlp__Pro
 	of.scope_profiles = &scopes;
 	part.n_resource_profiles = 1;
 	part.resource_profiles = &resources;
-	otlp_put(&part, otlp->stream);
+	export_message(&part.base, otlp->stream);
 }
 
 static void set_profile(struct otlp *otlp, const struct sample_service *service,

@@ -25,11 +25,6 @@ struct copy {
 	uint32_t *functions, *mappings, *processes, *places, *callers;
 };
 
-static uint32_t *numbers_new(size_t nr)
-{
-	return calloc(nr, sizeof(uint32_t));
-}
-
 /* Copies all services, because a profile's id and a sink's progress depend on their order. */
 static void copy_services(struct copy *copy)
 {
@@ -49,11 +44,11 @@ static int copy_begin(struct copy *copy, struct samples *to, const struct sample
 	to->exact_places = true;
 	*copy = (struct copy){ .to = to,
 			       .from = from,
-			       .functions = numbers_new(from->nr_functions),
-			       .mappings = numbers_new(from->nr_mappings),
-			       .processes = numbers_new(from->nr_processes),
-			       .places = numbers_new(from->nr_places),
-			       .callers = numbers_new(from->callers.nr + 1) };
+			       .functions = calloc(from->nr_functions, sizeof(uint32_t)),
+			       .mappings = calloc(from->nr_mappings, sizeof(uint32_t)),
+			       .processes = calloc(from->nr_processes, sizeof(uint32_t)),
+			       .places = calloc(from->nr_places, sizeof(uint32_t)),
+			       .callers = calloc(from->callers.nr + 1, sizeof(uint32_t)) };
 	if (!copy->functions || !copy->mappings || !copy->processes || !copy->places ||
 	    !copy->callers)
 		ret = -ENOMEM;

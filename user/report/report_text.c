@@ -117,11 +117,6 @@ static uint8_t *alike_find(const struct report *report)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const char *object_name(const struct report *report, const struct report_row *row)
-{
-	return text_basename(report->profile->objects[row->object].path);
-}
-
 static unsigned int alike_of(const struct report *report, const struct report_row *row)
 {
 	return report->alike ? report->alike[row - report->rows->rows] : 0;
@@ -151,8 +146,8 @@ static void place_offset(const struct report *report, const struct report_row *r
 {
 	int length;
 
-	length = snprintf(text, PLACE_MAX, "%.960s+0x%" PRIx64, object_name(report, row),
-			  row->offset);
+	length = snprintf(text, PLACE_MAX, "%.960s+0x%" PRIx64,
+			  text_basename(report->profile->objects[row->object].path), row->offset);
 	if (row->size > 1 && (!row->function || report->options->by == REPORT_BINS))
 		snprintf(text + length, PLACE_MAX - (size_t)length, "..0x%" PRIx64,
 			 row->offset + row->size - 1);
