@@ -271,16 +271,20 @@ static int compare_segments(const struct profile_object *a, const struct profile
  * Files with equal build ids are equal, at any path. The kernel's offsets are addresses, which
  * change at each boot. Therefore its text must be equal, too.
  */
-static int compare_folded_objects(const void *left, const void *right)
+int profile_compare_objects(const struct profile_object *a, const struct profile_object *b)
 {
-	const struct object_on_host *x = left, *y = right;
-	const struct profile_object *a = &x->object, *b = &y->object;
 	int order = compare_u64(a->kind, b->kind) ?: compare_text(a->build_id, b->build_id);
 
 	if (order || (a->build_id && a->kind == PROFILE_FILE))
 		return order;
-	order = compare_text(a->path, b->path) ?: compare_segments(a, b);
-	return order ?: compare_text(x->host, y->host);
+	return compare_text(a->path, b->path) ?: compare_segments(a, b);
+}
+
+static int compare_folded_objects(const void *left, const void *right)
+{
+	const struct object_on_host *a = left, *b = right;
+
+	return profile_compare_objects(&a->object, &b->object) ?: compare_text(a->host, b->host);
 }
 
 /* If a file has several paths, keep the alphabetically first, with its text. */

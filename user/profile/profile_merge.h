@@ -64,6 +64,9 @@ size_t profile_elements(const struct profile *profile);
  */
 int profile_fold(struct profile *profile);
 
+/* Orders objects by what makes them equal in a sum of one host's profiles. */
+int profile_compare_objects(const struct profile_object *a, const struct profile_object *b);
+
 /* The indices from the first on; the caller frees them. NULL: out of memory. */
 uint32_t *profile_indices_from(size_t first, size_t nr);
 
