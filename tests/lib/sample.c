@@ -456,8 +456,12 @@ struct profile *interval_profile(const struct interval_count *counted, size_t nr
 	struct profile *profile = need(profile_new());
 	uint32_t i;
 
+	profile->started = copy("2026-01-02T03:04:05Z");
 	profile->duration_ns = 1000000000;
+	profile->sampling.source = copy("clock");
+	profile->sampling.mode = copy("charged");
 	profile->sampling.period_ns = 1000000;
+	profile->host.name = copy("host");
 	profile->host.cpus = 2;
 	profile->targets = need(calloc(1, sizeof(*profile->targets)));
 	profile->targets[0].kind = copy("system");
@@ -474,5 +478,6 @@ struct profile *interval_profile(const struct interval_count *counted, size_t nr
 	profile->ticks.lost[0].cause = copy("exit");
 	profile->ticks.lost[0].ticks = lost;
 	profile->ticks.total += lost;
+	need(!profile_account_add(&profile->targets[0].ticks, &profile->ticks) ? profile : NULL);
 	return profile;
 }

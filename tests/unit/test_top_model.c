@@ -2,6 +2,7 @@
 #include "host/top/model.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,13 @@
 
 #include "base/util.h"
 #include "sample.h"
+#include "profile/profile_merge.h"
 #include "host/top/page.h"
 #include "host/top/list.h"
 
 static struct top_model model;
 static struct top_list list;
+static struct profile_merger sum; /* of all intervals, for pages */
 
 static void setup(void)
 {
@@ -24,28 +27,10 @@ static void teardown(void)
 {
 	top_list_free(&list);
 	top_model_free(&model);
+	profile_merger_free(&sum);
 }
 
 TestSuite(top_model, .init = setup, .fini = teardown);
-
-/* While there is room every tick of a function is in a bin. */
-static void check_bins(void)
-{
-	const struct top_table *table = &model.tables[TOP_FUNCTIONS];
-	size_t nr = 0, i, j;
-	uint64_t sum;
-
-	for (i = 0; i < table->nr; i++) {
-		sum = 0;
-		for (j = 0; j < table->rows[i]->nr_bins; j++)
-			sum += table->rows[i]->bins[j].ticks;
-		nr += table->rows[i]->nr_bins;
-		if (model.nr_bins < model.bins_max)
-			cr_assert_eq(sum, table->rows[i]->total, "%s", table->rows[i]->name);
-	}
-	cr_assert_eq(nr, model.nr_bins);
-	cr_assert_leq(nr, model.bins_max);
-}
 
 /* No row, and no folded row, may lose a tick: each table adds up to the ticks in bins. */
 static void check_sums(void)
@@ -72,10 +57,11 @@ static void check_sums(void)
 
 static void add(struct profile *profile)
 {
+	struct error err = { 0 };
+
 	cr_assert_eq(top_model_add(&model, profile), 0);
-	profile_free(profile);
+	cr_assert_eq(profile_merger_add(&sum, profile, "top", &err), 0, "%s", err.text);
 	check_sums();
-	check_bins();
 }
 
 /* The list has these names, in this order, with these ticks of the interval and of all. */
@@ -207,7 +193,6 @@ Test(top_model, code_without_names)
 		profile_free(profile);
 	}
 	LIST(by(TOP_FUNCTIONS), { "[node:7]", 10, 30 });
-	cr_expect_eq(list.rows[0]->nr_bins, 3);
 }
 
 Test(top_model, nothing_runs)
@@ -351,45 +336,72 @@ Test(top_model, folds_for_long)
 		add_numbered(i * 7, 10, i);
 }
 
-/* Bins beyond the limit are left out, but rows are not. */
-Test(top_model, limits_bins)
+/* The numbers of objects that a page opened, in the last profile. */
+static uint32_t opened[4];
+static size_t nr_opened;
+
+static int open_object(void *ctx, uint32_t object, char *root, size_t root_size)
 {
-	model.bins_max = 15;
-	add_numbered(0, 10, 5);
-	add_numbered(5, 20, 5);
-	cr_assert_eq(model.nr_bins, 15);
-	cr_assert_eq(model.tables[TOP_FUNCTIONS].nr, 25);
+	(void)ctx;
+	(void)root;
+	(void)root_size;
+	opened[nr_opened++ % 4] = object;
+	return -ENOENT;
+}
+
+/* Returns both texts of a row's page, or why there is none. */
+static char *annotate_row(const struct top_row *row, const struct profile *last)
+{
+	const struct object_opener opener = { .open = open_object };
+	const struct top_annotate_options options = { .last = last,
+						      .opener = &opener,
+						      .width = 80 };
+	struct error err = { 0 };
+	struct profile *all;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	nr_opened = 0;
+	cr_assert_eq(profile_merger_finish(&sum, &all, &err), 0, "%s", err.text);
+	if (top_annotate(all, row, &options, out, &err))
+		fputs(err.text, out);
+	fclose(out);
+	cr_assert_eq(profile_merger_add(&sum, all, "top", &err), 0, "%s", err.text);
+	return text;
 }
 
 static char *annotate(const char *function, const struct profile *last)
 {
-	const struct top_annotate_options options = { .last = last, .width = 80 };
 	const struct top_table *table = &model.tables[TOP_FUNCTIONS];
-	struct error err = { 0 };
-	char *text = NULL;
-	size_t size, i = 0;
-	FILE *out = open_memstream(&text, &size);
+	size_t i = 0;
 
 	while (strcmp(table->rows[i]->name, function) != 0)
 		i++;
-	if (top_annotate(&model, table->rows[i], &options, out, &err))
-		fputs(err.text, out);
-	fclose(out);
-	return text;
+	return annotate_row(table->rows[i], last);
+}
+
+static struct profile *third_interval(void)
+{
+	return INTERVAL(0, { "/lib/b", "main", 0x10, 7, "a", "/x", 1 },
+			{ "/bin/a", "Other", 0x20, 7, "a", "/x", 4 });
 }
 
 /* All ticks so far of the function in that object; the file is that of the last interval. */
 Test(top_model, annotates)
 {
-	struct profile *last = INTERVAL(0, { "/bin/a", "Other", 0x20, 7, "a", "/x", 4 },
-					{ "/bin/a", "main", 0x10, 7, "a", "/x", 1 });
+	struct profile *last = third_interval();
 	char *text;
 
 	two_intervals();
-	cr_assert_eq(top_model_add(&model, last), 0);
+	add(third_interval());
 	text = annotate("Other", last);
 	cr_assert(strstr(text, "function  Other\nobject    /bin/a\n"), "%s", text);
 	cr_assert(strstr(text, "ticks     34 of 183, 18.58% of the time;"), "%s", text);
+	cr_assert(strstr(text, "100.00%        34 "), "%s", text);
+	cr_assert(strstr(text + strlen(text) + 1, "function  Other\n"));
+	cr_assert_eq(nr_opened, 1);
+	cr_assert_eq(opened[0], 1);
 	free(text);
 	profile_free(last);
 	last = INTERVAL(0, { "/lib/b", "main", 0x10, 7, "a", "/x", 4 });
@@ -398,7 +410,6 @@ Test(top_model, annotates)
 	free(text);
 	profile_free(last);
 }
-
 static void set_target(struct profile_target *target, uint64_t ticks)
 {
 	*target = (struct profile_target){ .kind = strdup("pid"),
@@ -408,26 +419,93 @@ static void set_target(struct profile_target *target, uint64_t ticks)
 					   .ticks = { .total = ticks, .binned = ticks } };
 }
 
+static struct profile *two_targets(void)
+{
+	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 0x10, 7, "a", "/x", 75 },
+					   { "/bin/a", "g", 0x20, 8, "a", "/x", 25 });
+
+	free(profile->targets[0].kind);
+	free(profile->targets[0].name);
+	profile_account_free(&profile->targets[0].ticks);
+	free(profile->targets);
+	profile->targets = calloc(2, sizeof(*profile->targets));
+	cr_assert(profile->targets);
+	profile->nr_targets = 2;
+	set_target(&profile->targets[0], 75);
+	set_target(&profile->targets[1], 25);
+	profile->histograms[1].target = 1;
+	return profile;
+}
+
 /* The time is that of all targets and intervals, whatever those of the last interval used. */
 Test(top_model, annotates_targets)
 {
-	struct profile *last = INTERVAL(0, { "/bin/a", "f", 0x10, 7, "a", "/x", 75 },
-					{ "/bin/a", "g", 0x20, 8, "a", "/x", 25 });
+	struct profile *last = two_targets();
 	char *text;
 
-	free(last->targets[0].kind);
-	free(last->targets[0].name);
-	free(last->targets);
-	last->targets = calloc(2, sizeof(*last->targets));
-	cr_assert(last->targets);
-	last->nr_targets = 2;
-	set_target(&last->targets[0], 75);
-	set_target(&last->targets[1], 25);
-	last->histograms[1].target = 1;
-	cr_assert_eq(top_model_add(&model, last), 0);
-	cr_assert_eq(top_model_add(&model, last), 0);
+	add(two_targets());
+	add(two_targets());
 	text = annotate("g", last);
 	cr_expect(strstr(text, "ticks     50 of 200, 25.00% of the time;"), "%s", text);
+	free(text);
+	profile_free(last);
+}
+
+static struct profile *rebuilt(const char *build_id, uint64_t ticks)
+{
+	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 0x10, 1, "a", NULL, ticks });
+
+	profile->objects[0].build_id = strdup(build_id);
+	return profile;
+}
+
+/* A page is of the row's own file, if the path was another file before. */
+Test(top_model, annotates_rebuilt_file)
+{
+	struct top_choice choice = by(TOP_FUNCTIONS);
+	struct profile *last = rebuilt("cd34", 3);
+	char *text;
+
+	add(rebuilt("ab12", 4));
+	add(rebuilt("cd34", 3));
+	cr_assert_eq(top_list_choose(&list, &model, &choice), 0);
+	text = annotate_row(list.rows[0], last);
+	cr_expect(strstr(text, "ticks     3 of 7, 42.86% of the time;"), "%s", text);
+	free(text);
+	profile_free(last);
+}
+
+/* The last profile has other bytes in its place, because it is a copy. */
+Test(top_model, annotates_paths_that_are_not_utf8)
+{
+	struct profile *last = INTERVAL(0, { "/bin/a", "f", 0x10, 7, "a", "/x", 4 },
+					{ "/bin/\ufffd", "g", 0x10, 7, "a", "/x", 3 });
+	char *text;
+
+	add(INTERVAL(0, { "/bin/\xe9", "g", 0x10, 7, "a", "/x", 3 },
+		     { "/bin/a", "f", 0x10, 7, "a", "/x", 4 }));
+	text = annotate("g", last);
+	cr_expect(strstr(text, "object    /bin/\\xe9\n"), "%s", text);
+	cr_expect(strstr(text, "ticks     3 of 7, 42.86% of the time;"), "%s", text);
+	cr_expect_eq(opened[0], 1);
+	free(text);
+	profile_free(last);
+}
+
+/* The sum may begin later than the row. */
+Test(top_model, annotates_what_is_kept)
+{
+	struct profile *last = INTERVAL(0, { "/bin/a", "Other", 0x20, 7, "a", "/x", 4 });
+	char *text;
+
+	two_intervals();
+	profile_merger_free(&sum);
+	add(INTERVAL(0, { "/bin/a", "Other", 0x20, 7, "a", "/x", 4 }));
+	text = annotate("Other", last);
+	cr_expect(strstr(text, "ticks     4 of 4, 100.00% of the time;"), "%s", text);
+	free(text);
+	text = annotate("main", last);
+	cr_expect_str_eq(text, "main: had no tick since top discarded older intervals");
 	free(text);
 	profile_free(last);
 }

@@ -28,6 +28,7 @@
 #define WAITS_ROWS 100
 
 struct top_report {
+	struct top_loop *loop;
 	const struct report_options *options;
 	FILE *out;
 };
@@ -197,44 +198,6 @@ static int show_when_named(struct top_loop *loop, struct error *err)
 
 enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_SYMBOLIZED, FD_KEYS, FD_NR };
 
-/* Returns the text of a function's page, or why there is none; NULL: out of memory. */
-static char *annotate(struct top_loop *loop, const struct top_row *function, bool hot)
-{
-	struct object_opener opener = symbolizer_opener(&loop->symbolizer);
-	const struct top_annotate_options options = { .last = loop->symbolizer.last.profile,
-						      .opener = &opener,
-						      .hot = hot,
-						      .color = true,
-						      .width = (unsigned int)loop->screen.columns };
-	struct error why = { 0 };
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	if (top_annotate(&loop->model, function, &options, out, &why))
-		text_write(out, why.text, 0);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-static int open_annotation(struct top_loop *loop, struct error *err)
-{
-	const struct top_row *row = top_ui_row(&loop->ui);
-	char *text, *hot_text;
-
-	loop->ui.wants_page = false;
-	if (!row || !loop->symbolizer.last.profile)
-		return 0;
-	text = annotate(loop, row, false);
-	hot_text = text ? annotate(loop, row, true) : NULL;
-	top_page_open(&loop->ui.page, text, hot_text);
-	return hot_text ? 0 : error_no_memory(err, "top");
-}
-
 static int put_callers(struct profile *profile, void *of, struct error *err)
 {
 	const struct top_report *page = of;
@@ -254,7 +217,7 @@ static int open_report(struct top_loop *loop, const struct report_options *optio
 		       int (*put)(struct profile *profile, void *of, struct error *err),
 		       struct error *err)
 {
-	struct top_report page = { .options = options };
+	struct top_report page = { .loop = loop, .options = options };
 	struct error why = { 0 };
 	char *text = NULL;
 	size_t size;
@@ -268,8 +231,32 @@ static int open_report(struct top_loop *loop, const struct report_options *optio
 		free(text);
 		return error_no_memory(err, "top");
 	}
-	top_page_open(&loop->ui.page, text, NULL);
+	top_page_open(&loop->ui.page, text, size);
 	return 0;
+}
+
+static int put_annotation(struct profile *profile, void *of, struct error *err)
+{
+	const struct top_report *page = of;
+	struct symbolizer *symbolizer = &page->loop->symbolizer;
+	const struct object_opener opener = symbolizer_opener(symbolizer);
+	const struct top_annotate_options options = {
+		.last = symbolizer->last.profile,
+		.opener = &opener,
+		.color = true,
+		.width = (unsigned int)page->loop->screen.columns
+	};
+
+	return top_annotate(profile, top_ui_row(&page->loop->ui), &options, page->out, err);
+}
+
+/* Shows the instructions of a function, like report --annotate. */
+static int open_annotation(struct top_loop *loop, struct error *err)
+{
+	loop->ui.wants_page = false;
+	if (!top_ui_row(&loop->ui) || !loop->symbolizer.last.profile)
+		return 0;
+	return open_report(loop, NULL, put_annotation, err);
 }
 
 /* Shows where threads waited so far, like report --waits. */

@@ -17,7 +17,7 @@ const char *const top_by_words[] = { "functions", "objects", "processes", "cgrou
 
 void top_model_init(struct top_model *model)
 {
-	*model = (struct top_model){ .rows_max = TOP_ROWS_MAX, .bins_max = TOP_BINS_MAX };
+	*model = (struct top_model){ .rows_max = TOP_ROWS_MAX };
 }
 
 static void free_row(struct top_row *row)
@@ -27,7 +27,6 @@ static void free_row(struct top_row *row)
 	free(row->name);
 	free(row->called);
 	free(row->object);
-	free(row->bins);
 	free(row);
 }
 
@@ -72,8 +71,6 @@ static struct top_row *new_row(const struct top_row *from)
 	*row = *from;
 	row->ticks = row->total = 0;
 	row->ns = row->total_ns = row->inclusive_ns = row->total_inclusive_ns = 0;
-	row->bins = NULL;
-	row->nr_bins = row->bins_capacity = 0;
 	row->called = NULL;
 	row->name = strdup(from->name);
 	row->object = from->object ? strdup(from->object) : NULL;
@@ -131,7 +128,6 @@ static struct top_row function_key(const struct profile *profile,
 				 .object = object->path,
 				 .pid = -1,
 				 .offset = function->offset,
-				 .size = function->size,
 				 .build = top_build(object) };
 }
 
@@ -143,42 +139,12 @@ static struct top_row object_key(const struct profile_object *object)
 				 .build = top_build(object) };
 }
 
-/* The index of a bin in a row, or the index at which to insert it. */
-static size_t bin_place(const struct top_row *row, uint64_t offset, uint64_t size)
-{
-	const struct top_bin *bins = row->bins;
-
-	return BISECT(i, row->nr_bins,
-		      bins[i].size < size || (bins[i].size == size && bins[i].offset < offset));
-}
-
-static int count_bin(struct top_model *model, struct top_row *row, const struct top_bin *bin)
-{
-	size_t at = bin_place(row, bin->offset, bin->size);
-
-	if (at < row->nr_bins && row->bins[at].offset == bin->offset &&
-	    row->bins[at].size == bin->size) {
-		row->bins[at].ticks += bin->ticks;
-		return 0;
-	}
-	if (model->nr_bins == model->bins_max)
-		return 0;
-	if (GROW(row->bins, row->bins_capacity, row->nr_bins + 1))
-		return -ENOMEM;
-	memmove(&row->bins[at + 1], &row->bins[at], (row->nr_bins - at) * sizeof(*row->bins));
-	row->bins[at] = *bin;
-	row->nr_bins++;
-	model->nr_bins++;
-	return 0;
-}
-
 /* The table that each kind of report rows fills. */
 static const struct view {
 	enum report_by by;
 	enum top_by table;
 } views[] = {
 	{ REPORT_FUNCTIONS, TOP_FUNCTIONS }, { REPORT_OBJECTS, TOP_OBJECTS },
-	{ REPORT_BINS, TOP_FUNCTIONS }, /* for the annotated view */
 	{ REPORT_PROCESSES, TOP_PROCESSES }, { REPORT_CGROUPS, TOP_CGROUPS },
 	{ REPORT_COMMS, TOP_COMMS },
 };
@@ -208,14 +174,11 @@ static int call_cgroup(struct top_row *row, const char *name)
 static int count_row(struct top_model *model, const struct profile *profile,
 		     const struct view *view, const struct report_row *from)
 {
-	const struct top_bin bin = { from->offset, from->size, from->own.ticks };
 	const struct top_row key = key_of(profile, view->table, from);
 	struct top_row *row = find_row(&model->tables[view->table], &key);
 
 	if (!row)
 		return -ENOMEM;
-	if (view->by == REPORT_BINS)
-		return count_bin(model, row, &bin);
 	row->ticks += from->own.ticks;
 	row->total += from->own.ticks;
 	row->ns += from->own.ns;
@@ -263,7 +226,6 @@ static void fold(struct top_model *model, struct top_table *table)
 		table->others.ns += row->ns;
 		table->others.total_ns += row->total_ns;
 		table->nr_others++;
-		model->nr_bins -= row->nr_bins;
 		tdelete(row, &table->tree, compare_identity);
 		free_row(row);
 	}

@@ -26,20 +26,13 @@ static inline bool top_has_place(enum top_by by)
 /* The words of enum top_by and TOP_THREADS, terminated by NULL. */
 extern const char *const top_by_words[];
 
-struct top_bin {
-	uint64_t offset; /* in the object */
-	uint64_t size;
-	uint64_t ticks;
-};
-
 struct top_row {
 	char *name; /* for an object or cgroup: its path */
 	char *called; /* for a cgroup: its container's name, once it is known; else NULL */
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */
 	int64_t pid; /* for a process; -1: no single one */
-	uint64_t offset; /* for a function: its offset in the object; 0: its bins have it */
-	uint64_t size; /* of the function; 0: up to its last bin */
+	uint64_t offset; /* for a function: its offset in the object; 0 for code without names */
 	uint64_t build; /* identifies the file; several may have the same path */
 	uint64_t ticks; /* in the last interval */
 	uint64_t total; /* in all intervals */
@@ -47,9 +40,6 @@ struct top_row {
 	double total_ns; /* in all intervals */
 	double inclusive_ns; /* of functions and objects: including called functions */
 	double total_inclusive_ns;
-	struct top_bin *bins; /* for a function, in all intervals: by size, then offset */
-	size_t nr_bins;
-	size_t bins_capacity;
 };
 
 /*
@@ -57,9 +47,6 @@ struct top_row {
  * interval are removed, and `others` gets their ticks. A row that comes back starts at zero.
  */
 enum { TOP_ROWS_MAX = 8192 };
-
-/* There are at most TOP_BINS_MAX bins of functions. No bin counts ticks at further places. */
-enum { TOP_BINS_MAX = 1 << 20 };
 
 struct top_table {
 	struct top_row **rows; /* in no order */
@@ -82,8 +69,6 @@ struct top_model {
 	uint64_t intervals;
 	char *note; /* of the last interval: a sentence, or NULL */
 	size_t rows_max;
-	size_t nr_bins; /* of all functions */
-	size_t bins_max;
 };
 
 void top_model_init(struct top_model *model);

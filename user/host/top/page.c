@@ -2,26 +2,27 @@
 #include "host/top/page.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "base/util.h"
 #include "host/top/key.h"
+#include "profile/profile_merge.h"
 #include "report/annotate.h"
 
-void top_page_open(struct top_page *page, char *text, char *hot_text)
+void top_page_open(struct top_page *page, char *text, size_t size)
 {
+	const char *end = text + strlen(text);
+
 	top_page_close(page);
 	page->text = text;
-	page->hot_text = hot_text;
+	page->hot_text = end < text + size ? end + 1 : NULL;
 }
 
 void top_page_close(struct top_page *page)
 {
 	free(page->text);
-	free(page->hot_text);
 	*page = (struct top_page){ .rows = page->rows };
 }
 
@@ -120,189 +121,107 @@ void top_page_draw(const struct top_page *page, struct top_line *line, size_t ro
 
 #define ROWS 40 /* the number of hottest rows, as in report */
 
-/* The bins of an object's functions as a profile. It does not own the names and objects. */
-struct top_view {
-	struct profile profile;
-	uint32_t object;
-	size_t histograms_room;
-	size_t functions_room;
+/* The object of a row in the last profile, whose opener has the file. */
+struct row_object {
+	const struct object_opener *opener;
+	uint32_t number;
 };
 
-static int find_object(const struct profile *last, const struct top_row *row, uint32_t *result)
+static bool find_object(const struct profile *last, const struct top_row *row, uint32_t *result)
 {
+	cleanup_free char *path = utf8_copy(row->object);
 	uint32_t i;
 
-	for (i = 0; i < last->nr_objects; i++) {
-		if (strcmp(last->objects[i].path, row->object) != 0 ||
+	for (i = 0; path && i < last->nr_objects; i++) {
+		if (strcmp(last->objects[i].path, path) != 0 ||
 		    top_build(&last->objects[i]) != row->build)
 			continue;
 		*result = i;
-		return 0;
+		return true;
 	}
-	return -ENOENT;
+	return false;
 }
 
-/* The lowest offset. Bins are sorted by size first. */
-static uint64_t start_of(const struct top_row *row)
+/* In the sum, the object has another number. */
+static int open_row_object(void *ctx, uint32_t number_in_sum, char *root, size_t root_size)
 {
-	uint64_t start = row->nr_bins ? row->bins[0].offset : 0;
+	const struct row_object *object = ctx;
+
+	(void)number_in_sum;
+	return object->opener->open(object->opener->ctx, object->number, root, root_size);
+}
+
+/* Of functions with the same start, the shortest has the ticks; see profile_index_new(). */
+static const struct profile_function *find_function(const struct profile *sum,
+						    const struct profile_object *last,
+						    const struct top_row *row)
+{
+	const struct profile_function *function, *found = NULL;
+	struct profile_object object = *last;
 	size_t i;
 
-	for (i = 1; i < row->nr_bins && !row->offset; i++)
-		if (row->bins[i].offset < start)
-			start = row->bins[i].offset;
-	return row->offset ? row->offset : start;
-}
-
-static int add_function(struct top_view *view, const struct top_row *row)
-{
-	struct profile_function *function;
-	uint64_t start = start_of(row), end = start + 1, bin_end;
-	size_t i;
-
-	if (GROW(view->profile.functions, view->functions_room, view->profile.nr_functions + 1))
-		return -ENOMEM;
-	for (i = 0; i < row->nr_bins; i++) {
-		bin_end = row->bins[i].offset + row->bins[i].size;
-		end = bin_end > end ? bin_end : end;
+	object.path = row->object;
+	for (i = 0; i < sum->nr_functions; i++) {
+		function = &sum->functions[i];
+		if (function->offset == row->offset && !strcmp(function->name, row->name) &&
+		    !profile_compare_objects(&sum->objects[function->object], &object) &&
+		    (!found || function->size < found->size))
+			found = function;
 	}
-	function = &view->profile.functions[view->profile.nr_functions++];
-	*function = (struct profile_function){ .object = view->object,
-					       .name = row->name,
-					       .offset = start,
-					       .size = row->size ? row->size : end - start,
-					       .ticks = row->total };
-	return 0;
+	return found;
 }
 
-/* Adds bins of one width, in ascending order. */
-static int add_histogram(struct top_view *view, const struct top_bin *bins, size_t nr)
+static int write_annotation(const struct annotation *annotation,
+			    const struct top_annotate_options *options, FILE *out)
 {
-	struct profile_histogram *histogram;
-	size_t i;
+	struct annotation_view look = { .format = REPORT_TEXT,
+					.limit = ROWS,
+					.color = options->color,
+					.width = options->width };
+	int ret = annotation_write(annotation, &look, out);
 
-	if (GROW(view->profile.histograms, view->histograms_room, view->profile.nr_histograms + 1))
-		return -ENOMEM;
-	histogram = &view->profile.histograms[view->profile.nr_histograms++];
-	*histogram = (struct profile_histogram){ .object = view->object,
-						 .pid = -1,
-						 .offset = bins[0].offset,
-						 .bytes_per_bin = bins[0].size,
-						 .bins = calloc(nr, sizeof(*histogram->bins)),
-						 .nr_bins = nr };
-	if (!histogram->bins)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		histogram->bins[i] = (struct profile_bin){
-			.index = (bins[i].offset - bins[0].offset) / bins[0].size,
-			.count = bins[i].ticks,
-		};
-	return 0;
+	fputc('\0', out);
+	look.hot = true;
+	return ret ? ret : annotation_write(annotation, &look, out);
 }
 
-static int add_row(struct top_view *view, const struct top_row *row)
+static int annotate(const struct profile *sum, const struct profile_function *function,
+		    const struct object_opener *opener, const struct top_annotate_options *options,
+		    FILE *out, struct error *err)
 {
-	size_t i, nr;
-	int ret = add_function(view, row);
-
-	for (i = 0; i < row->nr_bins && !ret; i += nr) {
-		for (nr = 1; i + nr < row->nr_bins; nr++)
-			if (row->bins[i + nr].size != row->bins[i].size)
-				break;
-		ret = add_histogram(view, &row->bins[i], nr);
-	}
-	return ret;
-}
-
-/* Adds all functions of the object, because without symbols a function has more than one row. */
-static int make_view(struct top_view *view, const struct top_model *model, const struct top_row *of)
-{
-	const struct top_table *table = &model->tables[TOP_FUNCTIONS];
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < table->nr && !ret; i++) {
-		if (table->rows[i]->build == of->build &&
-		    !strcmp(table->rows[i]->object, of->object))
-			ret = add_row(view, table->rows[i]);
-	}
-	return ret;
-}
-
-static void free_view(struct top_view *view)
-{
-	while (view->profile.nr_histograms)
-		free(view->profile.histograms[--view->profile.nr_histograms].bins);
-	free(view->profile.histograms);
-	free(view->profile.functions);
-}
-
-static int write_view(const struct top_view *view, const struct top_row *function,
-		      const struct top_annotate_options *options, FILE *out, struct error *err)
-{
-	const struct annotation_view look = { .format = REPORT_TEXT,
-					      .hot = options->hot,
-					      .limit = ROWS,
-					      .color = options->color,
-					      .width = options->width };
-	const char *object = function->object;
-	struct annotation_request request = { .objects = &object,
-					      .nr_objects = 1,
-					      .target = REPORT_ALL_TARGETS,
-					      .opener = options->opener,
-					      .lanes = options->width < 100 ? 3 : 6 };
+	const char *object = sum->objects[function->object].path;
+	const struct annotation_request request = { .function = function,
+						    .objects = &object,
+						    .nr_objects = 1,
+						    .target = REPORT_ALL_TARGETS,
+						    .opener = opener,
+						    .lanes = options->width < 100 ? 3 : 6 };
 	struct annotation *annotation;
-	cleanup_free char *place = NULL;
-	int ret;
+	int ret = annotation_build(sum, &request, &annotation, err);
 
-	place = format_text("%s:0x%" PRIx64, function->object, start_of(function));
-	if (!place)
-		return error_no_memory(err, "annotate");
-	request.place = place;
-	ret = annotation_build(&view->profile, &request, &annotation, err);
 	if (ret)
 		return ret;
-	ret = annotation_write(annotation, &look, out);
+	ret = write_annotation(annotation, options, out);
 	annotation_free(annotation);
 	return ret ? error_set(err, ret, "annotate: out of memory") : 0;
 }
 
-/*
- * All targets as one, because the view has ticks of all intervals, and the model has their CPU time
- * only as a whole.
- */
-static struct profile_target whole_of(const struct top_model *model,
-				      const struct profile_target *target)
-{
-	return (struct profile_target){ .kind = target->kind,
-					.name = target->name,
-					.cpu_known = true,
-					.cpu_ns = (uint64_t)model->overall_cpu_ns,
-					.ticks = model->overall };
-}
-
-int top_annotate(const struct top_model *model, const struct top_row *function,
+int top_annotate(const struct profile *sum, const struct top_row *row,
 		 const struct top_annotate_options *options, FILE *out, struct error *err)
 {
-	const struct profile *last = options->last;
-	struct profile_target whole = whole_of(model, &last->targets[0]);
-	struct top_view view = { .profile = { .sampling = last->sampling,
-					      .ticks = model->overall,
-					      .targets = &whole,
-					      .nr_targets = 1,
-					      .objects = last->objects,
-					      .nr_objects = last->nr_objects } };
-	int ret;
+	struct row_object object = { .opener = options->opener };
+	const struct object_opener opener = { .open = open_row_object,
+					      .ctx = &object,
+					      .cache = options->opener->cache };
+	const struct profile_function *function;
 
-	if (find_object(last, function, &view.object))
+	if (!find_object(options->last, row, &object.number))
 		return error_set(err, -ENOENT,
 				 "%.256s: had no tick in the last interval, wait until it has",
-				 text_basename(function->object));
-	ret = make_view(&view, model, function);
-	if (ret)
-		error_set(err, ret, "annotate: out of memory");
-	else
-		ret = write_view(&view, function, options, out, err);
-	free_view(&view);
-	return ret;
+				 text_basename(row->object));
+	function = find_function(sum, &options->last->objects[object.number], row);
+	if (function)
+		return annotate(sum, function, &opener, options, out, err);
+	return error_set(err, -ENOENT, "%.256s: had no tick since top discarded older intervals",
+			 row->name);
 }

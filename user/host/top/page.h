@@ -16,14 +16,17 @@
 /* Text that covers the table: an annotated function in text order, or hottest first. */
 struct top_page {
 	char *text; /* NULL: there is no page */
-	char *hot_text; /* or NULL */
+	const char *hot_text; /* behind the end of text; or NULL */
 	bool hot;
 	size_t first; /* the first line that is shown */
 	size_t rows; /* of the screen */
 };
 
-/* Becomes the owner of the texts, which may contain a terminal's colours. */
-void top_page_open(struct top_page *page, char *text, char *hot_text);
+/*
+ * Becomes the owner of the text, which may contain a terminal's colours. size is without the last
+ * '\0'. If it has two texts, separated by another one, the second is hottest first.
+ */
+void top_page_open(struct top_page *page, char *text, size_t size);
 void top_page_close(struct top_page *page);
 
 /* q and Esc close the page. */
@@ -33,18 +36,18 @@ void top_page_key(struct top_page *page, uint32_t key);
 void top_page_draw(const struct top_page *page, struct top_line *line, size_t rows);
 
 struct top_annotate_options {
-	const struct profile *last; /* has the row's object, and the id for the opener */
+	const struct profile *last; /* of the opener; a copy from JSON, whose paths are UTF-8 */
 	const struct object_opener *opener;
-	bool hot; /* hottest first */
 	bool color;
 	unsigned int width;
 };
 
 /*
- * Writes the instructions of a function with all its ticks up to now, as report writes them.
- * -ENOENT: the object had no tick in the last profile, and therefore its file cannot be opened.
+ * Writes the instructions of a row's function with its ticks in the sum of all intervals, as report
+ * writes them, as two texts for top_page_open(). -ENOENT: the object had no tick in the last
+ * profile, and therefore its file cannot be opened; or the sum no longer has the function.
  */
-int top_annotate(const struct top_model *model, const struct top_row *function,
+int top_annotate(const struct profile *sum, const struct top_row *row,
 		 const struct top_annotate_options *options, FILE *out, struct error *err);
 
 #endif
