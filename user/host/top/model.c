@@ -139,14 +139,11 @@ static struct top_row object_key(const struct profile_object *object)
 				 .build = top_build(object) };
 }
 
-/* The table that each kind of report rows fills. */
-static const struct view {
-	enum report_by by;
-	enum top_by table;
-} views[] = {
-	{ REPORT_FUNCTIONS, TOP_FUNCTIONS }, { REPORT_OBJECTS, TOP_OBJECTS },
-	{ REPORT_PROCESSES, TOP_PROCESSES }, { REPORT_CGROUPS, TOP_CGROUPS },
-	{ REPORT_COMMS, TOP_COMMS },
+/* The kind of report rows that fills each table. */
+static const enum report_by reports[TOP_BYS] = {
+	[TOP_FUNCTIONS] = REPORT_FUNCTIONS, [TOP_OBJECTS] = REPORT_OBJECTS,
+	[TOP_PROCESSES] = REPORT_PROCESSES, [TOP_CGROUPS] = REPORT_CGROUPS,
+	[TOP_COMMS] = REPORT_COMMS,
 };
 
 static struct top_row key_of(const struct profile *profile, enum top_by table,
@@ -171,11 +168,11 @@ static int call_cgroup(struct top_row *row, const char *name)
 	return row->called ? 0 : -ENOMEM;
 }
 
-static int count_row(struct top_model *model, const struct profile *profile,
-		     const struct view *view, const struct report_row *from)
+static int count_row(struct top_model *model, const struct profile *profile, enum top_by table,
+		     const struct report_row *from)
 {
-	const struct top_row key = key_of(profile, view->table, from);
-	struct top_row *row = find_row(&model->tables[view->table], &key);
+	const struct top_row key = key_of(profile, table, from);
+	struct top_row *row = find_row(&model->tables[table], &key);
 
 	if (!row)
 		return -ENOMEM;
@@ -185,13 +182,12 @@ static int count_row(struct top_model *model, const struct profile *profile,
 	row->total_ns += from->own.ns;
 	row->inclusive_ns += from->inclusive.ns;
 	row->total_inclusive_ns += from->inclusive.ns;
-	return view->table == TOP_CGROUPS ? call_cgroup(row, from->name) : 0;
+	return table == TOP_CGROUPS ? call_cgroup(row, from->name) : 0;
 }
 
-static int count_rows(struct top_model *model, const struct profile *profile,
-		      const struct view *view)
+static int count_rows(struct top_model *model, const struct profile *profile, enum top_by table)
 {
-	const struct report_options options = { .by = view->by,
+	const struct report_options options = { .by = reports[table],
 						.callers = true,
 						.target = REPORT_ALL_TARGETS };
 	struct report_rows rows;
@@ -200,8 +196,8 @@ static int count_rows(struct top_model *model, const struct profile *profile,
 	size_t i;
 
 	for (i = 0; i < rows.nr && !ret; i++)
-		if (view->table != TOP_FUNCTIONS || rows.rows[i].function)
-			ret = count_row(model, profile, view, &rows.rows[i]);
+		if (table != TOP_FUNCTIONS || rows.rows[i].function)
+			ret = count_row(model, profile, table, &rows.rows[i]);
 	rows_free(&rows);
 	return ret;
 }
@@ -293,8 +289,8 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
 	ret = add_account(model, profile);
-	for (i = 0; i < sizeof(views) / sizeof(views[0]) && !ret; i++)
-		ret = count_rows(model, profile, &views[i]);
+	for (i = 0; i < TOP_BYS && !ret; i++)
+		ret = count_rows(model, profile, i);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
 	return ret;
