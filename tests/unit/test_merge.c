@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -604,5 +605,109 @@ Test(merge, calls_beside_samples_do_not_count)
 	free(other);
 	sum = sum_of(part_of_calls(), part_of_calls());
 	cr_expect_eq(sum->ticks.total, 2 * 1060);
+	profile_free(sum);
+}
+
+/* --- code without names ------------------------------------------------------------------------- */
+
+/* A function with ticks in its first byte and in its last. */
+static struct profile *part_of_extent(enum profile_object_kind kind, const char *object,
+				      const char *function, uint64_t first, uint64_t last)
+{
+	struct profile *profile = INTERVAL(0, { object, function, first, -1, NULL, NULL, 7 });
+	struct profile_histogram *histogram = &profile->histograms[0];
+
+	profile->objects[0].kind = kind;
+	profile->functions[0].size = histogram->size = last - first + 1;
+	histogram->bins = reallocarray(histogram->bins, 2, sizeof(*histogram->bins));
+	cr_assert(histogram->bins);
+	histogram->nr_bins = 2;
+	histogram->bins[0].count = 3;
+	histogram->bins[1] = (struct profile_bin){ last - first, 4 };
+	return read_back(profile);
+}
+
+static struct profile *part_of_vm(const uint64_t extent[2])
+{
+	return part_of_extent(PROFILE_JIT, "[vm:7]", "[vm:7]", extent[0], extent[1]);
+}
+
+static struct profile *sum_of_three(const uint64_t extents[3][2], const int order[3])
+{
+	struct profile *sum = sum_of(part_of_vm(extents[order[0]]), part_of_vm(extents[order[1]]));
+
+	return read_back(sum_of(read_back(sum), part_of_vm(extents[order[2]])));
+}
+
+/* The sum has one function with all bins, from the first to the last. */
+static void check_whole(const struct profile *sum, const char *name, uint64_t first, uint64_t last)
+{
+	struct profile_index *index = profile_index_new(sum);
+	uint64_t ticks = 0;
+	size_t i, j;
+
+	cr_assert(index);
+	cr_assert_eq(sum->nr_functions, 1);
+	cr_expect_str_eq(sum->functions[0].name, name);
+	cr_expect_eq(sum->functions[0].offset, first);
+	cr_expect_eq(sum->functions[0].size, last - first + 1);
+	cr_expect_eq(sum->functions[0].ticks, sum->ticks.binned);
+	for (i = 0; i < sum->nr_histograms; i++)
+		for (j = 0; j < sum->histograms[i].nr_bins; j++) {
+			cr_expect_eq(profile_bin_function(index, &sum->histograms[i], j),
+				     &sum->functions[0], "0x%" PRIx64,
+				     profile_bin_start(&sum->histograms[i], j));
+			ticks += sum->histograms[i].bins[j].count;
+		}
+	cr_expect_eq(ticks, sum->ticks.total);
+	profile_index_free(index);
+}
+
+/* Each part has another first and last tick: they overlap, one is in another, or they do not meet. */
+Test(merge, code_without_names_is_one_function)
+{
+	static const uint64_t extents[][3][2] = {
+		{ { 0x1000, 0x3000 }, { 0x2000, 0x4000 }, { 0x2800, 0x4800 } },
+		{ { 0x1000, 0x4800 }, { 0x2000, 0x3000 }, { 0x1000, 0x1010 } },
+		{ { 0x1000, 0x1fff }, { 0x2000, 0x2fff }, { 0x4000, 0x4800 } },
+	};
+	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 2, 0 } };
+	struct profile *sum;
+	char *want, *text;
+	size_t i, j;
+
+	for (i = 0; i < sizeof(extents) / sizeof(extents[0]); i++) {
+		want = text_of(sum_of_three(extents[i], orders[0]));
+		for (j = 0; j < sizeof(orders) / sizeof(orders[0]); j++) {
+			sum = sum_of_three(extents[i], orders[j]);
+			cr_expect_eq(sum->ticks.total, 3 * 7);
+			check_whole(sum, "[vm:7]", 0x1000, 0x4800);
+			text = text_of(sum);
+			cr_expect_str_eq(text, want);
+			free(text);
+		}
+		free(want);
+	}
+}
+
+/* A file's function may have the file's name, and two functions of just-in-time code may have one. */
+Test(merge, named_functions_stay_apart)
+{
+	static const char *const objects[] = { "/bin/f", "[vm:7]" };
+	struct profile *sum;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		sum = sum_of(part_of_extent((enum profile_object_kind)i, objects[i], "f", 16, 31),
+			     part_of_extent((enum profile_object_kind)i, objects[i], "f", 48, 63));
+		cr_assert_eq(sum->nr_objects, 1);
+		cr_assert_eq(sum->nr_functions, 2);
+		cr_expect_eq(sum->functions[0].size, 16);
+		cr_expect_eq(sum->functions[1].size, 16);
+		profile_free(sum);
+	}
+	sum = sum_of(part_of_extent(PROFILE_JIT, "[vm:7]", "[vm:7]", 16, 31),
+		     part_of_extent(PROFILE_JIT, "[vm:8]", "[vm:8]", 48, 63));
+	cr_expect_eq(sum->nr_functions, 2);
 	profile_free(sum);
 }

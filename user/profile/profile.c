@@ -299,6 +299,11 @@ const char *profile_object_base(const struct profile_object *object)
 					       profile_object_kinds[object->kind];
 }
 
+const char *profile_whole_name(const struct profile_object *object)
+{
+	return object->kind == PROFILE_JIT ? profile_object_base(object) : NULL;
+}
+
 const struct profile_text *profile_text_at(const struct profile_text *text, size_t nr,
 					   uint64_t offset)
 {

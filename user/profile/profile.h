@@ -325,6 +325,12 @@ bool profile_is_build_id(const char *text);
 /* The last component of the object's path, or the word for its kind. */
 const char *profile_object_base(const struct profile_object *object);
 
+/*
+ * The name of a function that is all just-in-time code of a process, from the first tick to the
+ * last, because no names of it are known. NULL: the object has no such function.
+ */
+const char *profile_whole_name(const struct profile_object *object);
+
 /* The address of an offset in the object's disassembly: by its segments, or the offset itself. */
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset);
 

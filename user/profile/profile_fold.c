@@ -473,6 +473,52 @@ static int add_function(void *sum, void *part)
 	return 0;
 }
 
+/* The functions that are all code of an object without names: one of each part. */
+struct whole {
+	const char *name; /* NULL: the object has none */
+	struct profile_function *first;
+};
+
+static void extend(struct profile_function *function, const struct profile_function *other)
+{
+	const uint64_t end =
+		max_size(function->offset + function->size, other->offset + other->size);
+
+	function->offset = min_size(function->offset, other->offset);
+	function->size = end - function->offset;
+}
+
+/*
+ * Such functions begin and end at other ticks in each part. Gives all of an object the same extent,
+ * so that they are equal. Otherwise bins behind a short one would have no function.
+ */
+static int align_wholes(struct profile *profile)
+{
+	cleanup_free struct whole *wholes = calloc(profile->nr_objects + 1, sizeof(*wholes));
+	struct profile_function *function, *end = profile->functions + profile->nr_functions;
+	struct whole *whole;
+	size_t i;
+
+	if (!wholes)
+		return -ENOMEM;
+	for (i = 0; i < profile->nr_objects; i++)
+		wholes[i].name = profile_whole_name(&profile->objects[i]);
+	for (function = profile->functions; function < end; function++) {
+		whole = &wholes[function->object];
+		if (!whole->name || strcmp(function->name, whole->name) != 0)
+			continue;
+		if (!whole->first)
+			whole->first = function;
+		extend(whole->first, function);
+	}
+	for (function = profile->functions; function < end; function++) {
+		whole = &wholes[function->object];
+		if (whole->first && !strcmp(function->name, whole->name))
+			extend(function, whole->first);
+	}
+	return 0;
+}
+
 #define FOLDING_OF_FUNCTIONS(profile)                                                              \
 	FOLD(profile, functions, profile_function_members, compare_folded_functions, key_function, \
 	     add_function)
@@ -859,6 +905,7 @@ int profile_fold(struct profile *profile)
 		return ret;
 	profile_note_kinds(profile);
 	profile_renumber(profile, target_ids, object_ids);
+	ret = align_wholes(profile);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
 	return ret ? ret : fold_trees(profile);

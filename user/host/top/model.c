@@ -112,7 +112,9 @@ uint64_t top_build(const struct profile_object *object)
 /* Code without any names is one row, which begins at its first tick. */
 static bool is_whole(const struct profile_object *object, const struct profile_function *function)
 {
-	return object->kind == PROFILE_JIT && !strcmp(function->name, profile_object_base(object));
+	const char *name = profile_whole_name(object);
+
+	return name && !strcmp(function->name, name);
 }
 
 static struct top_row function_key(const struct profile *profile,
