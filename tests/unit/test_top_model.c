@@ -179,19 +179,20 @@ Test(top_model, time_without_a_tick)
 	LIST(now, { "bursts", 200, 200 }, { "steady", 400, 400 });
 }
 
+static struct profile *without_names(uint64_t start)
+{
+	struct profile *profile = INTERVAL(0, { "[node:7]", "[node:7]", start, 7, "node", NULL, 10 });
+
+	profile->objects[0].kind = PROFILE_JIT;
+	return profile;
+}
+
 /* Each interval has another first tick in code without names. */
 Test(top_model, code_without_names)
 {
-	const uint64_t starts[] = { 0x7f0000001000, 0x7f0000000800, 0x7f0000002000 };
-	struct profile *profile;
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		profile = INTERVAL(0, { "[node:7]", "[node:7]", starts[i], 7, "node", NULL, 10 });
-		profile->objects[0].kind = PROFILE_JIT;
-		cr_assert_eq(top_model_add(&model, profile), 0);
-		profile_free(profile);
-	}
+	add(without_names(0x7f0000001000));
+	add(without_names(0x7f0000000800));
+	add(without_names(0x7f0000002000));
 	LIST(by(TOP_FUNCTIONS), { "[node:7]", 10, 30 });
 }
 
@@ -506,6 +507,24 @@ Test(top_model, annotates_what_is_kept)
 	free(text);
 	text = annotate("main", last);
 	cr_expect_str_eq(text, "main: had no tick since top discarded older intervals");
+	free(text);
+	profile_free(last);
+}
+
+/* The page has the bins of all intervals, which begin at other addresses. */
+Test(top_model, annotates_code_without_names)
+{
+	struct profile *last = without_names(0x7f0000000800);
+	char *text;
+
+	add(without_names(0x7f0000001000));
+	add(without_names(0x7f0000000800));
+	text = annotate("[node:7]", last);
+	cr_expect(strstr(text, "function  [node:7]\n"), "%s", text);
+	cr_expect(strstr(text, "ticks     20 of 20, 100.00% of the time;"), "%s", text);
+	cr_expect(strstr(text, "text of no file, whose code is gone\n"), "%s", text);
+	cr_expect(strstr(text, " 7f0000000800"), "%s", text);
+	cr_expect(strstr(text, " 7f0000001000"), "%s", text);
 	free(text);
 	profile_free(last);
 }

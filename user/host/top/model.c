@@ -109,12 +109,11 @@ uint64_t top_build(const struct profile_object *object)
 	return id ? hash_bytes(HASH_BEGIN, id, strlen(id)) : HASH_BEGIN;
 }
 
-/* Code without any names is one row, which begins at its first tick. */
-static bool is_whole(const struct profile_object *object, const struct profile_function *function)
+uint64_t top_offset(const struct profile_object *object, const struct profile_function *function)
 {
-	const char *name = profile_whole_name(object);
+	const char *whole = profile_whole_name(object);
 
-	return name && !strcmp(function->name, name);
+	return whole && !strcmp(function->name, whole) ? 0 : function->offset;
 }
 
 static struct top_row function_key(const struct profile *profile,
@@ -122,14 +121,10 @@ static struct top_row function_key(const struct profile *profile,
 {
 	const struct profile_object *object = &profile->objects[function->object];
 
-	if (is_whole(object, function))
-		return (struct top_row){ .name = function->name,
-					 .object = object->path,
-					 .pid = -1 };
 	return (struct top_row){ .name = function->name,
 				 .object = object->path,
 				 .pid = -1,
-				 .offset = function->offset,
+				 .offset = top_offset(object, function),
 				 .build = top_build(object) };
 }
 

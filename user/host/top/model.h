@@ -83,6 +83,9 @@ int top_model_add(struct top_model *model, const struct profile *profile);
 /* A number that distinguishes files with the same path. */
 uint64_t top_build(const struct profile_object *object);
 
+/* Where a function begins. 0: it is all code of an object without names, which is one row. */
+uint64_t top_offset(const struct profile_object *object, const struct profile_function *function);
+
 /* How many CPUs this CPU time kept busy within ns, for instance 1.5. */
 double top_busy_cpus(double cpu_ns, uint64_t ns);
 

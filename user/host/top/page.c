@@ -163,7 +163,8 @@ static const struct profile_function *find_function(const struct profile *sum,
 	object.path = row->object;
 	for (i = 0; i < sum->nr_functions; i++) {
 		function = &sum->functions[i];
-		if (function->offset == row->offset && !strcmp(function->name, row->name) &&
+		if (!strcmp(function->name, row->name) &&
+		    top_offset(&sum->objects[function->object], function) == row->offset &&
 		    !profile_compare_objects(&sum->objects[function->object], &object) &&
 		    (!found || function->size < found->size))
 			found = function;
