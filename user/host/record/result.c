@@ -130,6 +130,8 @@ static int read_part(struct result *result, struct session *session, struct prof
 {
 	int ret = session_take(session, profile, err);
 
+	if (!ret && result->taken)
+		result->taken(result->loop);
 	if (!ret && add_result_part(result, *profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret)

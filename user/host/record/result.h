@@ -25,6 +25,9 @@ struct result {
 	/* Receives each part as soon as it was read, and may add labels; may be NULL. */
 	void (*observe)(void *context, struct profile *part);
 	void *context;
+	/* Is called when counts were read, before their names are looked up; NULL: nothing to do. */
+	void (*taken)(void *loop);
+	void *loop;
 	char **argv; /* COMMAND; NULL: none */
 	struct series series; /* names of files */
 	struct profile_account sum; /* of all profiles so far, even if not written */

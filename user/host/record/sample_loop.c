@@ -393,24 +393,42 @@ static void copy_cost(struct sample_loop *loop)
 		loop->result->cost = loop->spending.cost;
 }
 
+static void continue_ticks(void *context)
+{
+	struct sample_loop *loop = context;
+
+	session_start_ticks(loop->session, loop->next_duty);
+	loop->ticks_stopped = false;
+}
+
 /*
  * Reads a profile, and continues with the duty that the budget then allows. No tick may come in
- * between, because it would have the weight of another duty.
+ * between, because it would have the weight of another duty. Ticks continue before names are looked
+ * up, which may take seconds on a busy host.
  */
 static void cut(struct sample_loop *loop)
 {
-	double duty = spending_next_duty(&loop->spending);
-	bool changes = duty != loop->spending.duty_percent;
+	const double before = loop->spending.duty_percent;
 
-	if (changes)
-		session_stop_ticks(loop->session);
-	/* After a failure the session still counts the old ticks, and the old duty must stay. */
-	if (!result_cut(loop->result, loop->session) && changes) {
-		spending_change_duty(&loop->spending, duty);
-		copy_cost(loop);
+	loop->next_duty = spending_next_duty(&loop->spending);
+	if (loop->next_duty == before) {
+		result_cut(loop->result, loop->session);
+		return;
 	}
-	if (changes)
-		session_start_ticks(loop->session, loop->spending.duty_percent);
+	session_stop_ticks(loop->session);
+	loop->ticks_stopped = true;
+	loop->result->taken = continue_ticks;
+	loop->result->loop = loop;
+	result_cut(loop->result, loop->session);
+	loop->result->taken = NULL;
+	/* After a failure the session still counts the old ticks, and the old duty must stay. */
+	if (loop->ticks_stopped) {
+		loop->next_duty = before;
+		continue_ticks(loop);
+		return;
+	}
+	spending_change_duty(&loop->spending, loop->next_duty);
+	copy_cost(loop);
 }
 
 /* Files are due at multiples of the interval. If writing one took longer, some are skipped. */

@@ -38,6 +38,8 @@ struct sample_loop {
 	struct progress progress;
 	struct spending spending;
 	struct signalfd_siginfo signal; /* the last one */
+	double next_duty; /* while ticks are stopped: the duty to continue with */
+	bool ticks_stopped; /* because the duty changes */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
 	uint64_t then_ns; /* when the one after it is due; 0: an interval later */
 	uint64_t named_ns; /* when its names are expected to be known */
