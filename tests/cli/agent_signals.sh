@@ -64,7 +64,7 @@ begin --otlp "http://127.0.0.1:$(cat "$work/port")"
 kill -TERM "$agent"
 taken TERM "$agent"
 # So soon it would be the first one's copy.
-sleep 0.4
+sleep $((4 * ${SPIN_SLOWNESS:-1}))e-1
 kill -TERM "$agent"
 wait "$agent"
 [ $? -eq 143 ] && grep -q 'ended by a second signal: .* is lost' "$work/err"

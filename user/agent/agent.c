@@ -330,15 +330,22 @@ static void finish(struct run *run)
 	targets_free(&run->targets);
 }
 
+/*
+ * A copy of the signal waits until the session has stopped: the kernel may take longer to detach the
+ * programs than a copy may be late.
+ */
 static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
 {
+	int ret;
+
+	/* Read these in the same order as run_save_state() does. */
+	usages_read(&run->agent->state.usages, &run->agent->cgroups);
+	ret = session_stop(run->loop.session, err);
 	if (end == AGENT_STOPPED)
 		sample_let_signals_through(
 			"bpfprofil: agent: ended by a second signal: what was counted since the "
 			"last profile and what waits is lost, but for what is in a spool\n");
-	/* Read these in the same order as run_save_state() does. */
-	usages_read(&run->agent->state.usages, &run->agent->cgroups);
-	if (session_stop(run->loop.session, err)) {
+	if (ret) {
 		print_error(err);
 		return AGENT_FAILED;
 	}
