@@ -182,11 +182,11 @@ Test(hostile_files, read_later, .init = setup, .fini = teardown)
 
 static void expect_outside(const char *place, const char *before)
 {
-	live_run(&live, ARGS("--callers", "--waits"),
-		 ARGS(WORKLOAD("farcode"), place, "3000", before));
+	live_run(&live, ARGS(FAST, "--callers", "--waits"),
+		 ARGS(WORKLOAD("farcode"), place, "10000", before));
 	cr_expect_gt((double)doc_number(live.doc, "ticks.outside"),
 		     0.7 * (double)doc_number(live.doc, "ticks.total"), "%s %s", place, before);
-	cr_expect_gt(doc_number(live.doc, "ticks.total"), 5);
+	cr_expect_gt(doc_number(live.doc, "ticks.total"), 100);
 }
 
 /* A file as large as one likes has code where its offset does not fit into a place. It is outside of all text. */
