@@ -411,6 +411,7 @@ Test(top_model, annotates)
 	free(text);
 	profile_free(last);
 }
+
 static void set_target(struct profile_target *target, uint64_t ticks)
 {
 	*target = (struct profile_target){ .kind = strdup("pid"),
